@@ -1,0 +1,64 @@
+import { type z } from "zod";
+import { type JsonObject } from "../lib/json.ts";
+
+/** Who runs a tool (spec/000). */
+export type Execution = "server" | "client" | "either";
+
+/** What a running tool is given besides its input. */
+export interface ToolContext {
+  /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on. */
+  readonly signal: AbortSignal;
+  /** The ToolUseRequest's id: unique to this call. */
+  readonly callId: string;
+  /** Equal for the same tool with the same arguments in the same turn: hand it to whatever must not act twice. */
+  readonly idempotencyKey: string;
+  /** Who asked: the participant whose turn this is, and its room. */
+  readonly participant: string;
+  readonly room: string;
+  /** Adds a line to the call's record. */
+  readonly log: (line: string) => void;
+}
+
+interface ToolOptions<Input> {
+  /** What the model reads to decide when to use the tool. */
+  readonly description: string;
+  /** A zod object, or a JSON Schema whose root is an object. */
+  readonly input: z.ZodType<Input> | JsonObject;
+  /** @defaultValue 30000; at most 600000 */
+  readonly timeoutMs?: number;
+  /** Changes nothing anywhere: may start before the model has finished its message. @defaultValue false */
+  readonly readOnly?: boolean;
+  /** May run again after a crash of the worker: a second run has no further effect. @defaultValue the value of `readOnly` */
+  readonly idempotent?: boolean;
+}
+
+/** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */
+export type ToolRun<Input> = (input: Input, context: ToolContext) => unknown;
+
+export type ToolDefinition<Input> =
+  | (ToolOptions<Input> & { readonly execution?: "server" | "either"; readonly run: ToolRun<Input> })
+  | (ToolOptions<Input> & { readonly execution: "client"; readonly run?: undefined });
+
+const TOOL = Symbol.for("parley.tool");
+
+/** A tool as `tools/**` exports it; `load-tools.ts` gives it its name. */
+export type Tool = ToolDefinition<never> & { readonly [TOOL]: true };
+
+/**
+ * Declares a tool. The default export of a file in `tools/` must be one; the file's name is the tool's name
+ * (`web-search.ts` is `web_search`). `run` may throw: the message goes to the model as an error result.
+ *
+ * @example
+ * export default defineTool({
+ *   description: "Adds two numbers.",
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   run: ({ a, b }) => ({ sum: a + b }),
+ * });
+ */
+export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+  return { ...definition, [TOOL]: true } as unknown as Tool;
+}
+
+export function isTool(value: unknown): value is Tool {
+  return typeof value === "object" && value !== null && TOOL in value;
+}
