@@ -5,7 +5,9 @@ import { type JsonObject } from "../lib/json.ts";
 export type Execution = "server" | "client" | "either";
 
 /** What a running tool is given besides its input. */
-export interface ToolContext {
+export interface ToolContext<Settings = unknown> {
+  /** The tool's entry under `toolSettings` in parley.config.ts, checked by the tool's `settings` at start. */
+  readonly settings: Settings;
   /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on. */
   readonly signal: AbortSignal;
   /** The ToolUseRequest's id: unique to this call. */
@@ -19,11 +21,13 @@ export interface ToolContext {
   readonly log: (line: string) => void;
 }
 
-interface ToolOptions<Input> {
+interface ToolOptions<Input, Settings> {
   /** What the model reads to decide when to use the tool. */
   readonly description: string;
   /** A zod object, or a JSON Schema whose root is an object. */
   readonly input: z.ZodType<Input> | JsonObject;
+  /** Shape of `toolSettings[name]` in parley.config.ts; a bad value stops the start and names the field. */
+  readonly settings?: z.ZodType<Settings>;
   /** @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
   /** Changes nothing anywhere: may start before the model has finished its message. @defaultValue false */
@@ -33,16 +37,19 @@ interface ToolOptions<Input> {
 }
 
 /** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */
-export type ToolRun<Input> = (input: Input, context: ToolContext) => unknown;
+export type ToolRun<Input, Settings> = (input: Input, context: ToolContext<Settings>) => unknown;
 
-export type ToolDefinition<Input> =
-  | (ToolOptions<Input> & { readonly execution?: "server" | "either"; readonly run: ToolRun<Input> })
-  | (ToolOptions<Input> & { readonly execution: "client"; readonly run?: undefined });
+export type ToolDefinition<Input, Settings> =
+  | (ToolOptions<Input, Settings> & {
+      readonly execution?: "server" | "either";
+      readonly run: ToolRun<Input, Settings>;
+    })
+  | (ToolOptions<Input, Settings> & { readonly execution: "client"; readonly run?: undefined });
 
 const TOOL = Symbol.for("parley.tool");
 
 /** A tool as `tools/**` exports it; `load-tools.ts` gives it its name. */
-export type Tool = ToolDefinition<never> & { readonly [TOOL]: true };
+export type Tool = ToolDefinition<never, never> & { readonly [TOOL]: true };
 
 /**
  * Declares a tool. The default export of a file in `tools/` must be one; the file's name is the tool's name
@@ -55,7 +62,7 @@ export type Tool = ToolDefinition<never> & { readonly [TOOL]: true };
  *   run: ({ a, b }) => ({ sum: a + b }),
  * });
  */
-export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+export function defineTool<Input, Settings = undefined>(definition: ToolDefinition<Input, Settings>): Tool {
   return { ...definition, [TOOL]: true } as unknown as Tool;
 }
 
