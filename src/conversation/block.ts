@@ -28,3 +28,22 @@ export interface TurnBlock {
   readonly textContent: string | null;
   readonly content: JsonObject | null;
 }
+
+/** The id that joins a use and its result; block types that are not known here keep the API's own `id`. */
+export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined {
+  const id = block.content?.["tool_use_id"] ?? block.content?.["id"];
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+/** A tool's answer as spec/003 stores it: `is_error` only where it is true. */
+export function toolResultBlock(
+  id: string,
+  answer: { content: string; isError: boolean },
+): Omit<TurnBlock, "sequence"> {
+  const error = answer.isError ? { is_error: true } : {};
+  return {
+    blockType: "tool_result",
+    textContent: null,
+    content: { tool_use_id: id, content: answer.content, ...error },
+  };
+}

@@ -34,6 +34,12 @@ interface ToolOptions<Input, Settings> {
   readonly readOnly?: boolean;
   /** May run again after a crash of the worker: a second run has no further effect. @defaultValue the value of `readOnly` */
   readonly idempotent?: boolean;
+  /**
+   * What becomes of a running call when the participant begins a new message over it: `finish` lets it end and brings
+   * its outcome into the talk later, `cancel` aborts it, `block` makes the new message wait.
+   * @defaultValue "cancel" for a `readOnly` tool, else "finish"
+   */
+  readonly onInterrupt?: "finish" | "cancel" | "block";
 }
 
 /** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */

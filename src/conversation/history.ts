@@ -1,0 +1,81 @@
+import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
+import { toSteps, type Step } from "./steps.ts";
+import { type TurnRecord } from "./turn-record.ts";
+
+/** A block as it goes to the model: its place in the turn no longer matters. */
+export type HistoryBlock = Omit<TurnBlock, "sequence">;
+
+/** One message of the model's history. Neighbours never have the same role. */
+export interface HistoryMessage {
+  readonly role: "user" | "assistant";
+  readonly blocks: readonly HistoryBlock[];
+}
+
+/** What the model is told, as text of the next user message, when a turn did not end by itself. */
+const END_NOTES: Partial<Record<TurnRecord["state"], string>> = {
+  interrupted: "[The previous reply was interrupted by the user; they received no more of it than is shown.]",
+  cancelled: "[The previous reply was stopped by the user.]",
+  failed: "[The previous reply failed before it was complete.]",
+};
+
+/** The answer for a tool use that has no stored result: what is known is that nothing is known. */
+export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the tool ran.";
+
+/**
+ * Builds the model's history from stored turns, oldest first. Whatever happened to them, the result keeps the API's
+ * rules (REFERENCES C7): every tool_use has exactly one tool_result, in the very next user message, results first and
+ * in call order; nothing is orphaned, empty or half-signed; it begins with a user message and roles alternate.
+ *
+ * The last turn may still be running: then the history ends with the results of its last step, or with the
+ * assistant's own blocks when that step paused (`pause_turn`, C7.7).
+ */
+export function buildHistory(turns: readonly TurnRecord[]): HistoryMessage[] {
+  const messages: HistoryMessage[] = [];
+  const usedIds = new Set<string>();
+  for (const [index, turn] of turns.entries()) {
+    const isOpen = index === turns.length - 1 && turn.state === "running";
+    append(messages, "user", turn.input.map((part) => textBlock(part.text)).filter(isSayable));
+    for (const step of toSteps(turn.blocks, isOpen)) appendStep(messages, step, usedIds);
+    const note = END_NOTES[turn.state];
+    if (note !== undefined) append(messages, "user", [textBlock(note)]);
+  }
+  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", blocks: [textBlock("[The talk goes on.]")] });
+  return messages;
+}
+
+/** A block of plain text, as a user message carries it. */
+export function textBlock(text: string): HistoryBlock {
+  return { blockType: "text", textContent: text, content: null };
+}
+
+function appendStep(messages: HistoryMessage[], step: Step, usedIds: Set<string>): void {
+  const isNew = (block: HistoryBlock) => {
+    const id = block.blockType === "tool_use" ? toolUseId(block) : undefined;
+    if (id === undefined) return true;
+    const fresh = !usedIds.has(id);
+    usedIds.add(id);
+    return fresh;
+  };
+  const blocks = step.blocks.filter(isNew);
+  append(messages, "assistant", blocks);
+  const results = blocks
+    .filter((block) => block.blockType === "tool_use")
+    .map((use) => step.results.get(toolUseId(use) ?? "") ?? unknownResult(use));
+  append(messages, "user", results);
+}
+
+function unknownResult(use: HistoryBlock): HistoryBlock {
+  return toolResultBlock(toolUseId(use) ?? "", { content: OUTCOME_UNKNOWN, isError: true });
+}
+
+/** Joins neighbours of one role into one message (C7.5); a message of no blocks is none. */
+function append(messages: HistoryMessage[], role: HistoryMessage["role"], blocks: readonly HistoryBlock[]): void {
+  if (blocks.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role === role) messages[messages.length - 1] = { role, blocks: [...last.blocks, ...blocks] };
+  else messages.push({ role, blocks });
+}
+
+function isSayable(block: HistoryBlock): boolean {
+  return block.textContent !== null && block.textContent.trim() !== "";
+}

@@ -1,0 +1,11 @@
+/** Why a turn was aborted, as the reason of its signal. */
+export class TurnAbort extends Error {
+  /** interrupted: the participant went on · stopped: ControlStop · closed: the session ends */
+  readonly kind: "interrupted" | "stopped" | "closed";
+
+  constructor(kind: TurnAbort["kind"]) {
+    super(`The turn was ${kind}`);
+    this.name = "TurnAbort";
+    this.kind = kind;
+  }
+}

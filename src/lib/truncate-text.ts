@@ -1,0 +1,11 @@
+const encoder = new TextEncoder();
+
+/** `text` within `maxBytes` of UTF-8, never cutting a character; what was left out is said in a mark at its end. */
+export function truncateText(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= maxBytes) return text;
+  const mark = `\n[truncated: ${bytes.length} bytes, the first ${maxBytes} are shown]`;
+  const kept = new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/\uFFFD+$/u, "");
+  return kept + mark;
+}

@@ -1,0 +1,93 @@
+import { cleanJson, cleanText } from "../lib/clean-json.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { type MessageBody } from "../protocol/messages.ts";
+import { type Call, type CancelReason } from "../tool/call.ts";
+import { type CallLedger } from "../tool/call-ledger.ts";
+import { cancelCall } from "../tool/cancel-call.ts";
+import { type Execution } from "../tool/define-tool.ts";
+import { failure, success, type Outcome } from "../tool/outcome.ts";
+import { type Outbox } from "./outbox.ts";
+import { type Peer } from "./peer.ts";
+import { type Peers } from "./peers.ts";
+
+/** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (spec/000, spec/001). */
+export class CallWire {
+  readonly #outbox: Outbox;
+  readonly #peers: Peers;
+  /** The stanza that carried an `either` call's request: a client claims the call by acknowledging it. */
+  readonly #stanzaOfRequest = new Map<string, number>();
+
+  constructor(outbox: Outbox, peers: Peers) {
+    this.#outbox = outbox;
+    this.#peers = peers;
+  }
+
+  /** @throws when it cannot be encoded or sent in time */
+  async sendRequest(call: Call): Promise<void> {
+    const { id, messageId, toolName, input: parameters, timeoutMs, addressee, executionResolved } = call;
+    const execution: Execution = executionResolved ?? "either";
+    const body = { id, messageId, toolName, parameters: { ...parameters }, execution, timeoutMs };
+    const to = addressee === undefined ? {} : { to: [addressee] };
+    const { stanzaId, sent } = this.#outbox.send({ type: "tool_use_request", body }, to);
+    if (execution === "either") this.#stanzaOfRequest.set(id, Math.abs(stanzaId));
+    await sent;
+  }
+
+  sendResult({ id, outcome }: Call): void {
+    if (outcome) this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome) } });
+  }
+
+  /** Only to a client that knows the message. */
+  sendCancel({ id, addressee }: Call, reason: CancelReason): void {
+    const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
+    if (knows) this.#outbox.post({ type: "tool_use_cancel", body: { id, reason } }, { to: [addressee] });
+  }
+
+  cancelAll(ledger: CallLedger): void {
+    const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
+    for (const call of ledger.openCalls()) cancelCall(call, "closed", { ledger, sendCancel });
+  }
+
+  handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
+    const outcome = toOutcome(body);
+    const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
+    const call = ledger.find(body.id)?.current;
+    if (isRefused && call?.executionAsked === "either" && ledger.signal(body.id, from.identity, "declined")) return;
+    ledger.answer(body.id, outcome, from.identity);
+  }
+
+  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">, ledger: CallLedger): void {
+    const stanzaId = Math.abs(body.acknowledgedStanzaId);
+    for (const [callId, carriedBy] of this.#stanzaOfRequest) {
+      if (carriedBy === stanzaId) ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
+    }
+  }
+
+  /** An error about a request that is open ends it; any other is the client's own affair. */
+  handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">, ledger: CallLedger): void {
+    if (originatingId === undefined || !ledger.find(originatingId)) return;
+    ledger.answer(originatingId, failure("protocol_error", message || "The client reported an error"), from.identity);
+  }
+
+  forget({ id }: Call): void {
+    this.#stanzaOfRequest.delete(id);
+  }
+}
+
+function toOutcome({ success: isSuccess, result, errorCode, errorMessage }: MessageBody<"tool_use_result">): Outcome {
+  const map = result && (cleanJson(result) as JsonObject);
+  if (isSuccess) return success(map ?? {});
+  const message = errorMessage || "The tool failed without a message";
+  return {
+    state: "error",
+    errorCode: errorCode || "execution_error",
+    errorMessage: cleanText(message),
+    ...(map && Object.keys(map).length > 0 && { result: map }),
+  };
+}
+
+function toResultBody(outcome: Outcome): Omit<MessageBody<"tool_use_result">, "id"> {
+  if (outcome.state === "success") return { success: true, result: { ...outcome.result } };
+  const { errorCode, errorMessage, result } = outcome;
+  return { success: false, errorCode, errorMessage, ...(result && { result: { ...result } }) };
+}

@@ -1,0 +1,87 @@
+import { AppError } from "../errors/app-error.ts";
+import { decodeEnvelope, type ReceivedMessage } from "../protocol/codec.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { MalformedMessageError } from "../protocol/malformed-message-error.ts";
+import { type MessageBody } from "../protocol/messages.ts";
+import { type Outbox } from "./outbox.ts";
+import { type Peer } from "./peer.ts";
+
+/** What each message that a client may send does. Handlers answer errors themselves or throw an `AppError`. */
+export interface MessageHandlers {
+  readonly onUserMessage: (from: Peer, body: MessageBody<"user_message">) => void;
+  readonly onToolUseResult: (from: Peer, body: MessageBody<"tool_use_result">) => void;
+  readonly onAcknowledgement: (from: Peer, body: MessageBody<"acknowledgement">) => void;
+  readonly onControlStop: (from: Peer, body: MessageBody<"control_stop">) => void;
+  readonly onConfiguration: (from: Peer, body: MessageBody<"configuration">) => void;
+  readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
+  readonly onToolUseProgress: (from: Peer, body: MessageBody<"tool_use_progress">) => void;
+}
+
+interface InboxOptions {
+  readonly outbox: Outbox;
+  readonly handlers: MessageHandlers;
+  readonly onDropped: (reason: "malformed" | "rate_limited" | "repeated" | "handler_failed", error?: unknown) => void;
+}
+
+/**
+ * Handles one packet whose sender is known. Never throws, whatever the bytes are: what cannot be used is answered with
+ * an ErrorMessage to its sender. A client's message is acknowledged before it is handled, and a repeated one only that.
+ */
+export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
+  const rate = peer.countMessage(performance.now());
+  if (rate !== "ok") {
+    const { messagesPerWindow, messageWindowMs } = LIMITS;
+    const text = `More than ${messagesPerWindow} messages in ${messageWindowMs / 1000} s: the rest is dropped`;
+    if (rate === "exceeded") outbox.postError(new AppError("too_many", text), peer.identity);
+    return onDropped("rate_limited");
+  }
+  let originatingId: string | undefined;
+  try {
+    const incoming = decodeEnvelope(bytes);
+    peer.isClient = true;
+    if (incoming.stanzaId > 0) {
+      outbox.acknowledge(incoming.stanzaId, peer.identity);
+      if (!peer.takeStanza(incoming.stanzaId)) return onDropped("repeated");
+    }
+    if ("message" in incoming) {
+      originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
+      dispatch(peer, incoming, handlers);
+    } else if (incoming.id !== undefined) {
+      const text = `Message type ${incoming.unknownType} is not known`;
+      outbox.postError(new AppError("unknown_type", text), peer.identity, incoming.id);
+    }
+  } catch (error) {
+    if (error instanceof MalformedMessageError) {
+      const { stanzaId = 0, id, typeName } = error.parts;
+      if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
+      // An ErrorMessage is never answered with another: two ends that do would never stop.
+      if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
+      return onDropped("malformed", error);
+    }
+    outbox.postError(error, peer.identity, originatingId);
+    onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
+  }
+}
+
+function dispatch(peer: Peer, { message }: ReceivedMessage, handlers: MessageHandlers): void {
+  switch (message.type) {
+    case "user_message":
+      return handlers.onUserMessage(peer, message.body);
+    case "tool_use_result":
+      return handlers.onToolUseResult(peer, message.body);
+    case "acknowledgement":
+      return handlers.onAcknowledgement(peer, message.body);
+    case "control_stop":
+      return handlers.onControlStop(peer, message.body);
+    case "configuration":
+      return handlers.onConfiguration(peer, message.body);
+    case "error_message":
+      return handlers.onErrorMessage(peer, message.body);
+    case "tool_use_progress":
+      return handlers.onToolUseProgress(peer, message.body);
+    case "audio_chunk":
+      return;
+    default:
+      throw new AppError("invalid_state", `A ${message.type} is not for the worker, or not in this state`);
+  }
+}

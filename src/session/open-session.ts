@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../errors/app-error.ts";
+import { createId } from "../lib/id.ts";
+import { claimSession } from "../store/claim-session.ts";
+import { loadTurns } from "../store/load-turns.ts";
+import { type Sql } from "../store/pool.ts";
+import { releaseLease } from "../store/release-lease.ts";
+import { renewLease } from "../store/renew-lease.ts";
+import { reserveStanzas } from "../store/reserve-stanzas.ts";
+import { type SessionRecord } from "../store/session-record.ts";
+import { Outbox } from "./outbox.ts";
+import { Recorder } from "./recorder.ts";
+import { repairTurn } from "./repair-turn.ts";
+import { type RoomLink } from "./room-link.ts";
+import { Session, type SessionOptions } from "./session.ts";
+import { StanzaCounter } from "./stanza-counter.ts";
+
+/** A worker that stopped without a word loses its session after this long. */
+const LEASE_MS = 15_000;
+const RENEW_EVERY_MS = 5_000;
+const CLAIM_RETRY_MS = 250;
+
+export interface OpenSessionOptions extends Pick<
+  SessionOptions,
+  "room" | "policy" | "serverTools" | "openStream" | "logger"
+> {
+  readonly sql: Sql;
+  readonly conversationId: string;
+  /** Names this worker in the lease. */
+  readonly owner: string;
+  readonly link: RoomLink;
+}
+
+export interface OpenedSession {
+  readonly session: Session;
+  readonly pastTurns: number;
+  readonly close: (graceMs: number) => Promise<void>;
+}
+
+/**
+ * Takes the room's session (waiting for a dead worker's lease to run out), restores its history, ends what an earlier
+ * worker left open, and starts it. The lease is renewed until `close`.
+ *
+ * @throws {AppError} `unavailable` when the database is away or another worker keeps the session
+ */
+export async function openSession(options: OpenSessionOptions): Promise<OpenedSession> {
+  const { sql, owner, link, conversationId, logger, policy } = options;
+  const record = await claim(options);
+  const sessionId = record.id;
+  const loaded = await loadTurns(sql, { sessionId });
+  const past = [];
+  for (const turn of loaded) {
+    past.push(turn.state === "running" ? await repairTurn(sql, turn, policy.toolResultMaxBytes) : turn);
+  }
+  const stanzas = await StanzaCounter.open((count) => reserveStanzas(sql, { sessionId, count }));
+  const outbox = new Outbox({
+    conversationId,
+    stanzas,
+    sentBefore: record.workerStanzaReserved,
+    publish: (bytes, to) => link.publish(bytes, to),
+    onFailed: (type, error) => logger.warn({ type, err: error }, "a message could not be sent"),
+  });
+  const recorder = new Recorder(sql, sessionId, (error) => logger.error({ err: error }, "a record was lost"));
+  const session = new Session({ ...options, outbox, recorder, past });
+  const renewal = setInterval(() => {
+    renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(
+      (isOurs) => isOurs || logger.error("another worker has taken the session over"),
+      (error: unknown) => logger.warn({ err: error }, "the lease could not be renewed"),
+    );
+  }, RENEW_EVERY_MS);
+  return {
+    session,
+    pastTurns: past.length,
+    close: async (graceMs) => {
+      clearInterval(renewal);
+      await session.close(graceMs);
+      await releaseLease(sql, { sessionId, owner }).catch(() => {});
+    },
+  };
+}
+
+async function claim({ sql, conversationId, room, owner }: OpenSessionOptions): Promise<SessionRecord> {
+  const giveUpAt = Date.now() + LEASE_MS + RENEW_EVERY_MS;
+  while (Date.now() < giveUpAt) {
+    const request = { sessionId: createId(), conversationId, room, participantIdentity: "", owner, leaseMs: LEASE_MS };
+    const record = await claimSession(sql, request);
+    if (record) return record;
+    await sleep(CLAIM_RETRY_MS);
+  }
+  throw new AppError("unavailable", "Another worker keeps this session");
+}

@@ -1,0 +1,155 @@
+import pRetry from "p-retry";
+import { type TurnBlock } from "../conversation/block.ts";
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { AppError } from "../errors/app-error.ts";
+import { cleanJson } from "../lib/clean-json.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { appendCallLogs } from "../store/append-call-logs.ts";
+import { BlockWriter } from "../store/block-writer.ts";
+import { finishTurn, type TurnEnd } from "../store/finish-turn.ts";
+import { insertToolCall } from "../store/insert-tool-call.ts";
+import { insertTurn } from "../store/insert-turn.ts";
+import { type Sql } from "../store/pool.ts";
+import { recordExtraAnswer } from "../store/record-extra-answer.ts";
+import { settleToolCall } from "../store/settle-tool-call.ts";
+import { startToolCall } from "../store/start-tool-call.ts";
+import { type Call, type ExtraAnswer } from "../tool/call.ts";
+import { type LedgerListener } from "../tool/call-ledger.ts";
+import { type BlockRecord } from "../turn/turn-draft.ts";
+
+/** How long a write is tried again while the database is away. */
+const GIVE_UP_AFTER_MS = 10_000;
+
+/**
+ * Writes a session's turns, blocks and calls behind what happens. Nothing here waits, but for `durable`: it resolves
+ * when everything that was handed over before is stored. Writes of one turn or call keep their order.
+ */
+export class Recorder implements LedgerListener {
+  readonly #sql: Sql;
+  readonly #sessionId: string;
+  readonly #writer: BlockWriter;
+  readonly #onLost: (error: AppError) => void;
+  /** The last write of each turn and call that is still under way, by its id. */
+  readonly #chains = new Map<string, Promise<void>>();
+  #failure: AppError | undefined;
+
+  /** @param onLost told of each write that came to nothing; must not throw */
+  constructor(sql: Sql, sessionId: string, onLost: (error: AppError) => void) {
+    this.#sql = sql;
+    this.#sessionId = sessionId;
+    this.#onLost = onLost;
+    this.#writer = new BlockWriter(sql, { onProblem: ({ error }) => onLost(error) });
+  }
+
+  beginTurn(turn: TurnRecord): void {
+    this.#failure = undefined;
+    const { id, participantIdentity, parentMessageId, messageId } = turn;
+    const input = turn.input.map(({ type, text }) => ({ type, text }));
+    this.#write(id, async () => {
+      const row = { id, sessionId: this.#sessionId, participantIdentity, parentMessageId, messageId, input };
+      const position = await insertTurn(this.#sql, row);
+      if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
+    });
+  }
+
+  /** Where one turn's blocks go; they wait for the turn itself to be stored. */
+  blocksOf(turnId: string): BlockRecord {
+    return {
+      add: (block) => {
+        const cleaned = cleanBlock(block);
+        const add = () => this.#writer.add({ turnId, block: cleaned });
+        const turn = this.#chains.get(turnId);
+        if (turn) void turn.then(add, () => {});
+        else add();
+      },
+      durable: () => this.durable(),
+    };
+  }
+
+  /** Resolves when the turn and all its blocks are stored as ended. */
+  async finishTurn(end: TurnEnd): Promise<void> {
+    await this.durable();
+    this.#write(end.turnId, async () => void (await finishTurn(this.#sql, end)));
+    await this.durable();
+  }
+
+  onOpened(call: Call): void {
+    const { id, turnId, toolUseId, toolName: name, executionAsked, timeoutMs, idempotencyKey, input } = call;
+    const row = { id, turnId, toolUseId, name, executionAsked, timeoutMs, idempotencyKey, input: toObject(input) };
+    const turn = this.#chains.get(turnId);
+    this.#write(id, async () => {
+      await turn;
+      await insertToolCall(this.#sql, row);
+    });
+  }
+
+  onChanged({ id: callId, executionResolved = "client", addressee, deadlineAt = Date.now() }: Call): void {
+    const start = { callId, executionResolved, addressee, deadlineAt };
+    this.#write(callId, async () => void (await startToolCall(this.#sql, start)));
+  }
+
+  onSettled({ id: callId, outcome }: Call): void {
+    if (!outcome) return;
+    const { result, ...how } = outcome;
+    const end = { callId, ...how, result: result && toObject(result) };
+    this.#write(callId, async () => void (await settleToolCall(this.#sql, end)));
+  }
+
+  onExtraAnswer(callId: string, answer: ExtraAnswer): void {
+    this.#write(callId, () => recordExtraAnswer(this.#sql, { callId, ...answer }));
+  }
+
+  log(callId: string, line: string): void {
+    this.#write(callId, () => appendCallLogs(this.#sql, { callId, lines: [line] }));
+  }
+
+  /** @throws {AppError} `unavailable` when the database stayed away; the first loss since the last turn began, if any */
+  async durable(): Promise<void> {
+    while (this.#chains.size > 0) await Promise.allSettled(this.#chains.values());
+    await this.#writer.flush();
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Stores what is left; the pool stays open. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#chains.values());
+    await this.#writer.close().catch((error: AppError) => this.#onLost(error));
+  }
+
+  #write(key: string, operation: () => Promise<void>): void {
+    const before = this.#chains.get(key) ?? Promise.resolve();
+    const write = before.then(() => retried(operation));
+    this.#chains.set(key, write);
+    write
+      .catch((error: AppError) => {
+        this.#failure ??= error;
+        this.#onLost(error);
+      })
+      .finally(() => {
+        if (this.#chains.get(key) === write) this.#chains.delete(key);
+      });
+  }
+}
+
+async function retried(operation: () => Promise<void>): Promise<void> {
+  await pRetry(operation, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 50,
+    maxTimeout: 1_000,
+    maxRetryTime: GIVE_UP_AFTER_MS,
+    shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
+  });
+}
+
+function toObject(value: JsonObject): JsonObject {
+  return cleanJson(value) as JsonObject;
+}
+
+function cleanBlock(block: TurnBlock): TurnBlock {
+  const { textContent, content } = block;
+  return {
+    ...block,
+    textContent: textContent === null ? null : (cleanJson(textContent) as string),
+    content: content && toObject(content),
+  };
+}

@@ -1,0 +1,57 @@
+import { toolResultBlock, toolUseId, type TurnBlock } from "../conversation/block.ts";
+import { OUTCOME_UNKNOWN } from "../conversation/history.ts";
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { finishTurn } from "../store/finish-turn.ts";
+import { loadToolCalls } from "../store/load-tool-calls.ts";
+import { type Sql } from "../store/pool.ts";
+import { settleToolCall } from "../store/settle-tool-call.ts";
+import { type ToolCallRecord } from "../store/tool-call-record.ts";
+import { toModelAnswer, type ModelAnswer, type Outcome } from "../tool/outcome.ts";
+import { BlockWriter } from "../store/block-writer.ts";
+
+/**
+ * Ends a turn whose worker stopped in the middle of it: every tool use gets its stored result, from the call's record
+ * where the call had ended, else one that says what is known. What was stored before stays as it is.
+ */
+export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: number): Promise<TurnRecord> {
+  const calls = await loadToolCalls(sql, { turnId: turn.id });
+  const answered = new Set(turn.blocks.filter((block) => block.blockType === "tool_result").map(toolUseId));
+  const dangling = turn.blocks.filter((block) => block.blockType === "tool_use" && !answered.has(toolUseId(block)));
+  let sequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
+  const added: TurnBlock[] = [];
+  for (const use of dangling) {
+    const id = toolUseId(use) ?? "";
+    const call = calls.find((record) => record.toolUseId === id);
+    added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
+    const isOpen = call?.state === "pending" || call?.state === "running";
+    if (isOpen)
+      await settleToolCall(sql, {
+        callId: call.id,
+        state: "error",
+        errorCode: "outcome_unknown",
+        errorMessage: OUTCOME_UNKNOWN,
+      });
+  }
+  await using writer = new BlockWriter(sql);
+  for (const block of added) writer.add({ turnId: turn.id, block });
+  await writer.flush();
+  const errorMessage = "The worker stopped during the turn";
+  await finishTurn(sql, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage });
+  return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
+}
+
+function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnswer {
+  const outcome = call && toOutcome(call);
+  if (!call || call.state === "pending")
+    return { content: "Not run: the worker stopped before the tool was started.", isError: true };
+  return outcome
+    ? toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes })
+    : { content: OUTCOME_UNKNOWN, isError: true };
+}
+
+function toOutcome({ state, result, errorCode, errorMessage }: ToolCallRecord): Outcome | undefined {
+  if (state === "success") return { state, result: result ?? {} };
+  if (state !== "error" && state !== "cancelled") return undefined;
+  const failure = { state, errorCode: errorCode ?? "execution_error", errorMessage: errorMessage ?? "" };
+  return result ? { ...failure, result } : failure;
+}

@@ -1,0 +1,150 @@
+import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
+import { LIMITS } from "../protocol/limits.ts";
+import { SenderResolver, type ListParticipants } from "./sender-resolver.ts";
+
+/** Topic of Parley's packets and byte streams. Packets without a topic are accepted too, all others are not ours. */
+const TOPIC = "parley";
+const CHAT_TOPIC = "lk.chat";
+
+/** A participant as LiveKit reports it. */
+export interface RoomParticipant {
+  readonly identity: string;
+  /** New for each join of the same identity. */
+  readonly sid: string;
+  /** A caller by telephone: it has no data channel. */
+  readonly isSip: boolean;
+}
+
+/** What comes out of the room. Handlers must not throw. */
+export interface RoomListener {
+  readonly onJoined: (participant: RoomParticipant) => void;
+  readonly onLeft: (identity: string) => void;
+  readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
+  readonly onChat: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
+  readonly onDropped: (reason: "unknown_sender" | "stream_failed" | "too_large") => void;
+  readonly onDisconnected: () => void;
+}
+
+/** The only place where Parley's messages meet LiveKit's room: bytes in with their sender, bytes out. */
+export class RoomLink {
+  readonly #room: Room;
+  readonly #listener: RoomListener;
+  readonly #senders: SenderResolver;
+
+  /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
+  constructor(room: Room, listener: RoomListener, listParticipants: ListParticipants) {
+    this.#room = room;
+    this.#listener = listener;
+    this.#senders = new SenderResolver(
+      {
+        isLocal: (identity) => identity === room.localParticipant?.identity || room.remoteParticipants.has(identity),
+        list: listParticipants,
+      },
+      {
+        onPacket: (from, bytes) => listener.onPacket(from, bytes),
+        onUnresolved: () => listener.onDropped("unknown_sender"),
+      },
+    );
+    room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
+    room.on(RoomEvent.ParticipantDisconnected, (participant) => {
+      if (isPerson(participant)) listener.onLeft(participant.identity);
+    });
+    room.on(RoomEvent.Disconnected, () => listener.onDisconnected());
+    room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
+      if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
+      if (!participant) this.#senders.hold(bytes);
+      else if (isPerson(participant)) this.#senders.pass(toRoomParticipant(participant), bytes);
+    });
+    room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
+      void this.#read(reader, identity, (from, chunks) => listener.onPacket(from, concat(chunks)));
+    });
+    room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
+      const id = reader.info.streamId;
+      void this.#read(reader, identity, (from, chunks) => listener.onChat(from, { id, text: chunks.join("") }));
+    });
+  }
+
+  /** Tells the listener of everyone who was in the room before us. Call once, after connecting. */
+  announcePresent(): void {
+    for (const participant of this.#room.remoteParticipants.values()) this.#handleJoined(participant);
+  }
+
+  /** One frame to the participants named, or to all. A frame over 15,000 bytes goes as a byte stream. */
+  async publish(bytes: Uint8Array, to: readonly string[] | undefined): Promise<void> {
+    const local = this.#room.localParticipant;
+    if (!local) throw new Error("The room is not connected");
+    if (bytes.length <= LIMITS.packetBytes) {
+      const addressed = to ? { destination_identities: [...to] } : {};
+      await local.publishData(bytes, { reliable: true, topic: TOPIC, ...addressed });
+      return;
+    }
+    const addressed = to ? { destinationIdentities: [...to] } : {};
+    const writer = await local.streamBytes({ topic: TOPIC, totalSize: bytes.length, ...addressed });
+    await writer.write(bytes);
+    await writer.close();
+  }
+
+  /** Opens the text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */
+  async openTranscription(
+    segmentId: string,
+  ): Promise<{ write: (text: string) => Promise<void>; close: () => Promise<void> }> {
+    const local = this.#room.localParticipant;
+    if (!local) throw new Error("The room is not connected");
+    const attributes = { "lk.segment_id": segmentId, "lk.transcription_final": "false" };
+    return local.streamText({ topic: "lk.transcription", attributes });
+  }
+
+  close(): void {
+    this.#senders.close();
+    this.#room.unregisterByteStreamHandler(TOPIC);
+    this.#room.unregisterTextStreamHandler(CHAT_TOPIC);
+  }
+
+  #handleJoined(participant: RemoteParticipant): void {
+    if (!isPerson(participant)) return;
+    const joined = toRoomParticipant(participant);
+    this.#listener.onJoined(joined);
+    this.#senders.handleJoined(joined);
+  }
+
+  /** Streams always carry their sender's identity, even before the participant itself is announced. */
+  async #read<Chunk extends Uint8Array | string>(
+    reader: AsyncIterable<Chunk>,
+    identity: string,
+    deliver: (from: RoomParticipant, chunks: Chunk[]) => void,
+  ): Promise<void> {
+    const chunks: Chunk[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of reader) {
+        size += chunk.length;
+        if (size > LIMITS.envelopeBytes) return this.#listener.onDropped("too_large");
+        chunks.push(chunk);
+      }
+    } catch {
+      return this.#listener.onDropped("stream_failed");
+    }
+    const known = this.#room.remoteParticipants.get(identity);
+    if (known && !isPerson(known)) return;
+    deliver(known ? toRoomParticipant(known) : { identity, sid: "", isSip: false }, chunks);
+  }
+}
+
+function isPerson(participant: RemoteParticipant): boolean {
+  return participant.kind !== ParticipantKind.AGENT;
+}
+
+function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {
+  const { identity, sid = "", kind } = participant;
+  return { identity, sid, isSip: kind === ParticipantKind.SIP };
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}

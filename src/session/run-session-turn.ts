@@ -1,0 +1,134 @@
+import { type TurnBlock } from "../conversation/block.ts";
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { type AppError, toAppError } from "../errors/app-error.ts";
+import { createId } from "../lib/id.ts";
+import { type CallTurn } from "../tool/call-ports.ts";
+import { runTurn, type TurnDependencies } from "../turn/run-turn.ts";
+import { type TurnEvent } from "../turn/turn-event.ts";
+import { AnswerOutput } from "./answer-output.ts";
+import { type Outbox } from "./outbox.ts";
+import { type Recorder } from "./recorder.ts";
+import { type RoomLink } from "./room-link.ts";
+import { type TurnInput } from "./turn-queue.ts";
+
+/** What a session lends to its turns. */
+export interface SessionTurnPorts {
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  readonly recorder: Recorder;
+  readonly past: readonly TurnRecord[];
+  /** BCP 47, of the participant whose turn it is. */
+  readonly language: string | undefined;
+  readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
+  readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
+}
+
+/** What a participant hears when the model said nothing fit to be said. */
+const SPOKEN_ENDS: Partial<Record<string, string>> = {
+  refusal: "I can't help with that.",
+  max_tokens: "I have to stop here.",
+  step_limit: "I have to stop here; this took too many steps.",
+};
+
+/**
+ * Runs one turn for a participant: StartAnswer, the sentences as they come, the record, and an ErrorMessage if it
+ * failed. Never rejects. Resolves, when the turn is stored, with what history keeps of it.
+ */
+export async function runSessionTurn(
+  begin: TurnInput,
+  ports: SessionTurnPorts,
+  signal: AbortSignal,
+): Promise<TurnRecord> {
+  const { outbox, recorder, past, language } = ports;
+  const turn: TurnRecord = {
+    id: createId(),
+    position: (past.at(-1)?.position ?? 0) + 1,
+    participantIdentity: begin.participant,
+    parentMessageId: begin.messageId,
+    messageId: createId(),
+    input: begin.input,
+    state: "running",
+    blocks: [],
+  };
+  recorder.beginTurn(turn);
+  const previousId =
+    begin.messageId ?? past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
+  outbox.post({
+    type: "start_answer",
+    body: { id: turn.messageId, previousId: previousId ?? turn.id, answerType: "text" },
+  });
+  const answer = new AnswerOutput({ outbox, link: ports.link, messageId: turn.messageId, language });
+  const { id: turnId, messageId, participantIdentity: participant } = turn;
+  const dependencies = {
+    ...ports.dependencies({ turnId, messageId, participant, signal }),
+    record: recorder.blocksOf(turnId),
+  };
+  const blocks: TurnBlock[] = [];
+  const timer = new TurnTimer();
+  for await (const event of runTurn({ past, turn }, dependencies, signal)) {
+    if (event.type === "block_stop") blocks.push(event.block);
+    if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
+    speak(event, answer);
+    ports.onEvent(turn, event);
+    if (event.type !== "turn_complete") continue;
+    const timings = timer.toTimings();
+    const lost = await finish(turnId, { event, model: dependencies.model, timings }, recorder);
+    const error = event.error ?? lost;
+    if (error) outbox.postError(error, participant, begin.messageId ?? undefined);
+    return { ...turn, state: lost ? "failed" : event.state, blocks };
+  }
+  throw new TypeError("A turn ended without turn_complete");
+}
+
+/** Only text blocks are said; a tool result's text is not the assistant's. */
+function speak(event: TurnEvent, answer: AnswerOutput): void {
+  switch (event.type) {
+    case "block_delta":
+      if (event.delta.type === "text") answer.write(event.delta.text);
+      return;
+    case "block_stop":
+      return answer.flush();
+    case "turn_complete": {
+      const end = event.state === "completed" ? SPOKEN_ENDS[event.stopReason ?? ""] : undefined;
+      if (end !== undefined) answer.write(end);
+      return answer.end();
+    }
+    default:
+  }
+}
+
+interface Finish {
+  readonly event: Extract<TurnEvent, { type: "turn_complete" }>;
+  readonly model: string;
+  readonly timings: Record<string, number>;
+}
+
+/** Stores the turn's end. Returns what was lost, if something could not be stored. */
+async function finish(
+  turnId: string,
+  { event, model, timings }: Finish,
+  recorder: Recorder,
+): Promise<AppError | undefined> {
+  const { state, stopReason, error, usage } = event;
+  const failure = { errorCode: error?.code, errorMessage: error?.message };
+  try {
+    await recorder.finishTurn({ turnId, state, stopReason, ...failure, usage: { ...usage }, model, timings });
+    return undefined;
+  } catch (lost) {
+    return toAppError(lost);
+  }
+}
+
+class TurnTimer {
+  readonly #startedAt = performance.now();
+  #firstTextMs: number | undefined;
+
+  noteText(): void {
+    this.#firstTextMs ??= performance.now() - this.#startedAt;
+  }
+
+  toTimings(): Record<string, number> {
+    const totalMs = Math.round(performance.now() - this.#startedAt);
+    return { totalMs, ...(this.#firstTextMs !== undefined && { firstTextMs: Math.round(this.#firstTextMs) }) };
+  }
+}

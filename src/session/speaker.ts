@@ -1,0 +1,63 @@
+/** Where an answer's words go. Called in order; must not throw. */
+export interface SpeechOutput {
+  readonly onSentence: (sentence: {
+    readonly sequence: number;
+    readonly text: string;
+    readonly isFinal: boolean;
+  }) => void;
+  /** The same words as they come, for ordinary LiveKit clients. */
+  readonly onText: (text: string) => void;
+}
+
+/** Text that has waited for the end of its sentence this long goes out as it is. */
+const MAX_SENTENCE_LENGTH = 600;
+
+/** Cuts an answer's text into sentences as it streams. The last sentence of an answer is final, if need be an empty one. */
+export class Speaker {
+  readonly #output: SpeechOutput;
+  readonly #segmenter: Intl.Segmenter;
+  #pending = "";
+  #sequence = 0;
+
+  /** @param language a BCP 47 tag; one that is not known falls back to the default */
+  constructor(output: SpeechOutput, language: string | undefined) {
+    this.#output = output;
+    this.#segmenter = segmenterFor(language);
+  }
+
+  write(text: string): void {
+    this.#output.onText(text);
+    this.#pending += text;
+    // Cheap test first: segmenting costs, and most deltas end no sentence.
+    if (!/[.!?…。！？\n]/u.test(this.#pending) && this.#pending.length < MAX_SENTENCE_LENGTH) return;
+    const sentences = [...this.#segmenter.segment(this.#pending)].map(({ segment }) => segment);
+    const rest = sentences.pop() ?? "";
+    for (const sentence of sentences) if (sentence.trim() !== "") this.#say(sentence, false);
+    this.#pending = rest;
+    if (rest.length >= MAX_SENTENCE_LENGTH) this.flush();
+  }
+
+  /** What is written next is another thought: a tool runs, or a new block begins. */
+  flush(): void {
+    if (this.#pending.trim() !== "") this.#say(this.#pending, false);
+    this.#pending = "";
+  }
+
+  end(): void {
+    this.#say(this.#pending, true);
+    this.#pending = "";
+  }
+
+  #say(text: string, isFinal: boolean): void {
+    this.#sequence += 1;
+    this.#output.onSentence({ sequence: this.#sequence, text: text.trim(), isFinal });
+  }
+}
+
+function segmenterFor(language: string | undefined): Intl.Segmenter {
+  try {
+    return new Intl.Segmenter(language, { granularity: "sentence" });
+  } catch {
+    return new Intl.Segmenter(undefined, { granularity: "sentence" });
+  }
+}

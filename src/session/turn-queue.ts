@@ -1,0 +1,66 @@
+import { type InputText } from "../conversation/turn-record.ts";
+import { TurnAbort } from "../conversation/turn-abort.ts";
+
+/** What begins a turn. */
+export interface TurnInput {
+  readonly participant: string;
+  /** Id of the user's message; `null` when the worker begins the turn itself. */
+  readonly messageId: string | null;
+  readonly input: readonly InputText[];
+}
+
+/** Messages that may wait for their turn. */
+const MAX_WAITING = 20;
+
+/** Runs a session's turns one after another, in the order their messages came. */
+export class TurnQueue {
+  readonly #run: (input: TurnInput, signal: AbortSignal) => Promise<void>;
+  readonly #waiting: TurnInput[] = [];
+  #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
+  #isClosed = false;
+
+  /** @param run never rejects; resolves when the turn is stored as ended */
+  constructor(run: (input: TurnInput, signal: AbortSignal) => Promise<void>) {
+    this.#run = run;
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** `false`: too many wait, or the session is closed. */
+  add(input: TurnInput): boolean {
+    if (this.#isClosed || this.#waiting.length >= MAX_WAITING) return false;
+    this.#waiting.push(input);
+    this.#next();
+    return true;
+  }
+
+  /** Ends the running turn early; what waits goes on. */
+  abort(kind: "interrupted" | "stopped"): void {
+    this.#current?.controller.abort(new TurnAbort(kind));
+  }
+
+  /** Takes no more; lets the running turn end by itself for `graceMs`, then aborts it, and waits for it. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+    const current = this.#current;
+    if (!current) return;
+    const timer = setTimeout(() => current.controller.abort(new TurnAbort("closed")), graceMs);
+    await current.done;
+    clearTimeout(timer);
+  }
+
+  #next(): void {
+    if (this.#current || this.#isClosed) return;
+    const input = this.#waiting.shift();
+    if (!input) return;
+    const controller = new AbortController();
+    const done = this.#run(input, controller.signal).finally(() => {
+      this.#current = undefined;
+      this.#next();
+    });
+    this.#current = { controller, done };
+  }
+}

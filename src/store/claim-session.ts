@@ -1,0 +1,40 @@
+import { type Sql } from "./pool.ts";
+import { type SessionRecord, type SessionRow, toSessionRecord } from "./session-record.ts";
+import { runQuery } from "./store-error.ts";
+
+export interface SessionClaim {
+  /** Used only if the conversation is new. */
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly room: string;
+  /** Who opens it; a stored session keeps the one it has. */
+  readonly participantIdentity: string;
+  /** The worker that claims. */
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already.
+ * `undefined` while another owner holds it. Lease times are the database's, so workers' clocks may differ.
+ */
+export async function claimSession(sql: Sql, claim: SessionClaim): Promise<SessionRecord | undefined> {
+  const { sessionId, conversationId, room, participantIdentity, owner, leaseMs } = claim;
+  const rows = await runQuery(sql<SessionRow[]>`
+    insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at)
+    values (
+      ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
+      now() + ${leaseMs} * interval '1 millisecond'
+    )
+    on conflict (conversation_id) do update set
+      room = excluded.room,
+      lease_owner = excluded.lease_owner,
+      lease_expires_at = excluded.lease_expires_at,
+      updated_at = now()
+    where sessions.lease_owner is null
+      or sessions.lease_owner = excluded.lease_owner
+      or sessions.lease_expires_at <= now()
+    returning *
+  `);
+  return rows[0] && toSessionRecord(rows[0]);
+}

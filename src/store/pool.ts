@@ -1,0 +1,48 @@
+import postgres from "postgres";
+import { openSocket } from "./open-socket.ts";
+
+/** A pool of connections. Timestamps go in and come out as milliseconds since the epoch. */
+export type Sql = postgres.Sql<{ timestamp: number }>;
+
+export interface PoolOptions {
+  /** @defaultValue 4, for one job process */
+  readonly maxConnections?: number;
+  /** Shown in `pg_stat_activity`. @defaultValue "parley" */
+  readonly applicationName?: string;
+  /** @defaultValue 5000 */
+  readonly connectTimeoutMs?: number;
+  /** A connection that owes an answer for so long is dead and is closed; 0 waits forever. @defaultValue 15000 */
+  readonly answerTimeoutMs?: number;
+}
+
+const TIMESTAMP = {
+  to: 1184,
+  from: [1114, 1184],
+  serialize: (value: number | Date) => new Date(value).toISOString(),
+  parse: (text: string) => new Date(text).getTime(),
+};
+
+/**
+ * Opens no connection yet: the first query does. Whoever connects calls `end`. The URL may carry postgres.js's own
+ * settings (`?sslmode=require`, `?prepare=false` behind a transaction-mode PgBouncer).
+ */
+export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
+  const {
+    maxConnections = 4,
+    applicationName = "parley",
+    connectTimeoutMs = 5_000,
+    answerTimeoutMs = 15_000,
+  } = options;
+  const settings = {
+    max: maxConnections,
+    connect_timeout: connectTimeoutMs / 1_000,
+    connection: { application_name: applicationName },
+    types: { timestamp: TIMESTAMP },
+    fetch_types: false,
+    onnotice: () => {},
+    // The default waits up to 20 s between attempts, long after the database is back.
+    backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1),
+    socket: (target: { host: string[]; port: number[]; path?: string | false }) => openSocket(target, answerTimeoutMs),
+  };
+  return postgres(databaseUrl, settings);
+}

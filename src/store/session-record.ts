@@ -1,0 +1,40 @@
+/** A stored session, as its worker claims it. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly room: string | null;
+  /** Who opened it. */
+  readonly participantIdentity: string | null;
+  /** Who works on it, if the lease is live. */
+  readonly leaseOwner: string | null;
+  /** Highest worker stanza number that may have been used, positive. */
+  readonly workerStanzaReserved: number;
+  /** Last stanza number of each participant, by identity. */
+  readonly clientStanzas: Readonly<Record<string, number>>;
+  readonly createdAt: number;
+}
+
+export interface SessionRow {
+  id: string;
+  conversation_id: string;
+  room: string | null;
+  participant_identity: string | null;
+  lease_owner: string | null;
+  /** A bigint comes as text. */
+  worker_stanza_reserved: string;
+  client_stanzas: Record<string, number>;
+  created_at: number;
+}
+
+export function toSessionRecord(row: SessionRow): SessionRecord {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    room: row.room,
+    participantIdentity: row.participant_identity,
+    leaseOwner: row.lease_owner,
+    workerStanzaReserved: Number(row.worker_stanza_reserved),
+    clientStanzas: row.client_stanzas,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,27 @@
+import { type JsonObject } from "../lib/json.ts";
+import { jsonParameter } from "./json-parameter.ts";
+import { type Sql } from "./pool.ts";
+import { runQuery } from "./store-error.ts";
+
+export interface ToolCallEnd {
+  readonly callId: string;
+  readonly state: "success" | "error" | "cancelled";
+  /** Beside an error: a partial result or a diagnosis. */
+  readonly result?: JsonObject | undefined;
+  readonly errorCode?: string | undefined;
+  readonly errorMessage?: string | undefined;
+}
+
+/** Ends an open call; the first end wins. `false`: it had ended before (or is unknown), and nothing has changed. */
+export async function settleToolCall(sql: Sql, end: ToolCallEnd): Promise<boolean> {
+  const result = await runQuery(sql`
+    update tool_calls
+    set state = ${end.state},
+      result = ${jsonParameter(sql, end.result)},
+      error_code = ${end.errorCode ?? null},
+      error_message = ${end.errorMessage ?? null},
+      finished_at = now()
+    where id = ${end.callId} and state in ('pending', 'running')
+  `);
+  return result.count > 0;
+}

@@ -1,0 +1,28 @@
+import { type Sql } from "./pool.ts";
+import { runQuery } from "./store-error.ts";
+
+export interface ToolCallStart {
+  readonly callId: string;
+  readonly executionResolved: "server" | "client";
+  /** The participant that must answer; absent for a call that runs on the server. */
+  readonly addressee?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly deadlineAt: number;
+}
+
+/**
+ * Puts on record who runs the call and until when. A running call may be started again, elsewhere: the server takes
+ * over. `false`: the call has ended, and nothing has changed.
+ */
+export async function startToolCall(sql: Sql, start: ToolCallStart): Promise<boolean> {
+  const result = await runQuery(sql`
+    update tool_calls
+    set state = 'running',
+      execution_resolved = ${start.executionResolved},
+      participant_identity = ${start.addressee ?? null},
+      deadline_at = ${sql.types.timestamp(start.deadlineAt)},
+      started_at = coalesce(started_at, now())
+    where id = ${start.callId} and state in ('pending', 'running')
+  `);
+  return result.count > 0;
+}

@@ -1,0 +1,51 @@
+import { type TurnBlock } from "../conversation/block.ts";
+import { type InputText, type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
+import { type Sql } from "./pool.ts";
+import { runQuery } from "./store-error.ts";
+
+interface TurnRow {
+  id: string;
+  position: number;
+  participant_identity: string;
+  parent_message_id: string | null;
+  message_id: string;
+  input: InputText[];
+  state: TurnState;
+  /** With the keys of `TurnBlock`. */
+  blocks: TurnBlock[];
+}
+
+export interface TurnSelection {
+  readonly sessionId: string;
+  readonly onlyRunning: boolean;
+}
+
+/** Turns in their order, each with its blocks in theirs, all as of one moment. */
+export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSelection): Promise<TurnRecord[]> {
+  const rows = await runQuery(sql<TurnRow[]>`
+    select id, position, participant_identity, parent_message_id, message_id, input, state, (
+      select coalesce(
+        json_agg(
+          json_build_object(
+            'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
+          ) order by sequence
+        ),
+        '[]'
+      )
+      from turn_blocks where turn_id = turns.id
+    ) as blocks
+    from turns
+    where session_id = ${sessionId} ${onlyRunning ? sql`and state = 'running'` : sql``}
+    order by position
+  `);
+  return rows.map((row) => ({
+    id: row.id,
+    position: row.position,
+    participantIdentity: row.participant_identity,
+    parentMessageId: row.parent_message_id,
+    messageId: row.message_id,
+    input: row.input,
+    state: row.state,
+    blocks: row.blocks,
+  }));
+}

@@ -1,0 +1,146 @@
+import { type Call, type ExtraAnswer } from "./call.ts";
+import { type Outcome } from "./outcome.ts";
+
+/** What may change on an open call besides its outcome. */
+type Progress = Partial<Pick<Call, "state" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt">>;
+
+/** What is known of the client that runs a call, short of its answer. */
+export type ClientSignal = "claimed" | "declined" | "left" | "returned";
+
+/** A call that has not ended. */
+export interface OpenCall {
+  readonly current: Call;
+  /** Resolves with the winning outcome; never rejects. */
+  readonly settled: Promise<Outcome>;
+  /** Aborted when the call has ended, however it ended: whatever works for the call watches it. */
+  readonly over: AbortSignal;
+}
+
+interface Entry extends OpenCall {
+  current: Call;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly controller: AbortController;
+  onClientSignal?: (signal: ClientSignal) => void;
+}
+
+/** Told of every change, in order; must not throw. */
+export interface LedgerListener {
+  readonly onOpened: (call: Call) => void;
+  readonly onChanged: (call: Call) => void;
+  readonly onSettled: (call: Call) => void;
+  readonly onExtraAnswer: (callId: string, answer: ExtraAnswer) => void;
+}
+
+const REMEMBERED_CALLS = 1_000;
+
+/**
+ * The one writer of every call's state in a session. All sources of an outcome (result, deadline, stop, disconnect,
+ * denial) end in `settle`, which lets the first one win; what comes later is told to the listener and changes nothing.
+ */
+export class CallLedger {
+  readonly #open = new Map<string, Entry>();
+  /** Calls that have ended, oldest first, so that a later answer is known for what it is. */
+  readonly #ended = new Map<string, { readonly answeredBy: string | undefined }>();
+  readonly #listener: LedgerListener;
+
+  constructor(listener: LedgerListener) {
+    this.#listener = listener;
+  }
+
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  open(call: Call): OpenCall {
+    if (this.#open.has(call.id)) throw new TypeError(`Call id "${call.id}" is already open`);
+    const settled = Promise.withResolvers<Outcome>();
+    const controller = new AbortController();
+    const entry: Entry = {
+      current: call,
+      settled: settled.promise,
+      resolve: settled.resolve,
+      controller,
+      over: controller.signal,
+    };
+    this.#open.set(call.id, entry);
+    this.#listener.onOpened(call);
+    return entry;
+  }
+
+  find(callId: string): OpenCall | undefined {
+    return this.#open.get(callId);
+  }
+
+  openCalls(): OpenCall[] {
+    return [...this.#open.values()];
+  }
+
+  /** One handler a call: whoever waits for its client. */
+  onClientSignal(callId: string, handler: (signal: ClientSignal) => void): void {
+    const entry = this.#open.get(callId);
+    if (entry) entry.onClientSignal = handler;
+  }
+
+  /** Passes on a claim or a refusal; `false` when the call is not open or another participant was asked. */
+  signal(callId: string, from: string, signal: ClientSignal): boolean {
+    const entry = this.#open.get(callId);
+    if (entry?.current.addressee !== from) return false;
+    entry.onClientSignal?.(signal);
+    return true;
+  }
+
+  /** A participant left or came back: told to all calls that wait for it. */
+  signalAll(from: string, signal: "left" | "returned"): void {
+    for (const callId of this.#open.keys()) this.signal(callId, from, signal);
+  }
+
+  /** Ignored for a call that has ended. */
+  update(callId: string, progress: Progress): void {
+    const entry = this.#open.get(callId);
+    if (!entry) return;
+    entry.current = { ...entry.current, ...progress };
+    this.#listener.onChanged(entry.current);
+  }
+
+  /** Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered. */
+  settle(callId: string, outcome: Outcome, by?: string): boolean {
+    const entry = this.#open.get(callId);
+    if (!entry) return false;
+    this.#open.delete(callId);
+    this.#remember(callId, by);
+    entry.current = { ...entry.current, state: outcome.state, outcome, finishedAt: Date.now() };
+    this.#listener.onSettled(entry.current);
+    entry.resolve(outcome);
+    entry.controller.abort(new Error(`The call has ended: ${outcome.state}`));
+    return true;
+  }
+
+  /** Settles with a participant's answer, if it is the one that was asked. What does not count is put on record. */
+  answer(callId: string, outcome: Outcome, from: string): "won" | "unknown" | ExtraAnswer["kind"] {
+    const entry = this.#open.get(callId);
+    if (entry?.current.addressee === from) {
+      this.settle(callId, outcome, from);
+      return "won";
+    }
+    const ended = this.#ended.get(callId);
+    if (!entry && !ended) return "unknown";
+    const lateKind = ended?.answeredBy === from ? "duplicate" : "late";
+    const kind = entry && entry.current.addressee !== undefined ? "wrong_participant" : lateKind;
+    this.note(callId, kind, { from, outcome });
+    return kind;
+  }
+
+  /** Puts an answer that changes nothing on the call's record. */
+  note(callId: string, kind: ExtraAnswer["kind"], { from, outcome }: { from: string; outcome: Outcome }): void {
+    const isSuccess = outcome.state === "success";
+    const errorCode = isSuccess ? {} : { errorCode: outcome.errorCode };
+    this.#listener.onExtraAnswer(callId, { kind, from, success: isSuccess, ...errorCode });
+  }
+
+  #remember(callId: string, answeredBy: string | undefined): void {
+    this.#ended.set(callId, { answeredBy });
+    if (this.#ended.size <= REMEMBERED_CALLS) return;
+    const oldest = this.#ended.keys().next();
+    if (!oldest.done) this.#ended.delete(oldest.value);
+  }
+}

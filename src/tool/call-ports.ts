@@ -1,0 +1,48 @@
+import { type JsonObject } from "../lib/json.ts";
+import { type Call, type CancelReason } from "./call.ts";
+import { type CallLedger } from "./call-ledger.ts";
+import { type ToolHost } from "./directory.ts";
+import { type ModelAnswer } from "./outcome.ts";
+import { type ServerTool } from "./server-tool.ts";
+
+/** The model's request for a tool, as its block says it. */
+export interface ToolUse {
+  readonly toolUseId: string;
+  readonly toolName: string;
+  readonly input: JsonObject;
+  /** Why the arguments cannot be used at all (the model's JSON was broken). */
+  readonly inputError?: string;
+}
+
+/** The turn that a call belongs to. */
+export interface CallTurn {
+  readonly turnId: string;
+  readonly messageId: string;
+  /** Whose turn it is. */
+  readonly participant: string;
+  /** Aborted with a `TurnAbort`. */
+  readonly signal: AbortSignal;
+}
+
+/** What a call needs of the session around it. */
+export interface CallPorts {
+  readonly ledger: CallLedger;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  /** Participants that may run tools, the one given first. */
+  readonly hosts: (first: string) => readonly ToolHost[];
+  readonly room: string;
+  /** For tools that declare no `timeoutMs` of their own. */
+  readonly defaultTimeoutMs: number;
+  readonly resultMaxBytes: number;
+  /** Resolves when the tool_use block and the call are stored: nothing runs before. */
+  readonly durable: () => Promise<void>;
+  readonly isPresent: (identity: string) => boolean;
+  /** ToolUseRequest, to the call's addressee or, for a server call, to all. Rejects when it cannot be sent. */
+  readonly sendRequest: (call: Call) => Promise<void>;
+  readonly sendResult: (call: Call) => void;
+  readonly sendCancel: (call: Call, reason: CancelReason) => void;
+  /** Adds a line to the call's record. */
+  readonly log: (callId: string, line: string) => void;
+  /** A call that the model was told is still running has ended. */
+  readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
+}

@@ -1,0 +1,46 @@
+import { type JsonObject } from "../lib/json.ts";
+import { type Execution } from "./define-tool.ts";
+import { type Outcome } from "./outcome.ts";
+import { type OnInterrupt } from "./server-tool.ts";
+
+/** `pending → running → success | error | cancelled`; the first terminal state wins (spec/004). */
+export type CallState = "pending" | "running" | Outcome["state"];
+
+/** One tool call, as it is stored and shown. Only the ledger changes it. */
+export interface Call {
+  /** The ToolUseRequest's id, a NanoID. */
+  readonly id: string;
+  /** The model's own id of the tool use. */
+  readonly toolUseId: string;
+  readonly turnId: string;
+  /** The assistant message that the call belongs to. */
+  readonly messageId: string;
+  /** Whose turn it is. */
+  readonly participant: string;
+  readonly toolName: string;
+  readonly input: JsonObject;
+  readonly timeoutMs: number;
+  readonly executionAsked: Execution;
+  readonly idempotencyKey: string;
+  readonly onInterrupt: OnInterrupt;
+  readonly state: CallState;
+  /** Who runs it, once that is decided. */
+  readonly executionResolved: "server" | "client" | undefined;
+  /** The participant that must answer; only its answer counts. */
+  readonly addressee: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number | undefined;
+  readonly deadlineAt: number | undefined;
+  readonly finishedAt: number | undefined;
+  readonly outcome: Outcome | undefined;
+}
+
+/** An answer that changed nothing, kept on the call's record. */
+export interface ExtraAnswer {
+  readonly kind: "late" | "duplicate" | "wrong_participant";
+  readonly from: string;
+  readonly success: boolean;
+  readonly errorCode?: string;
+}
+
+export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";

@@ -1,0 +1,93 @@
+import { type JsonObject } from "../lib/json.ts";
+import { type Execution } from "./define-tool.ts";
+import { type InputSchema } from "./input-schema.ts";
+import { type OnInterrupt, type ServerTool } from "./server-tool.ts";
+
+/** A tool that a participant announced in its Configuration. */
+export interface AnnouncedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: InputSchema;
+  readonly execution: "client" | "either";
+  readonly timeoutMs: number | undefined;
+  readonly readOnly: boolean;
+}
+
+/** A participant that can be asked to run tools. `tools` is `undefined` while its list is unknown. */
+export interface ToolHost {
+  readonly identity: string;
+  readonly tools: ReadonlyMap<string, AnnouncedTool> | undefined;
+}
+
+/** What the model is shown. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** Everything that is needed to run a tool, wherever it was declared. */
+export interface FoundTool {
+  readonly name: string;
+  readonly input: InputSchema;
+  readonly execution: Execution;
+  readonly timeoutMs: number | undefined;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  readonly onInterrupt: OnInterrupt;
+  /** Absent when the worker cannot run it. */
+  readonly run?: ServerTool["run"];
+}
+
+/** Who a call goes to. `ask` is an `either` tool whose client's list is unknown: it must claim the call first. */
+export type Route =
+  | { readonly to: "server" }
+  | { readonly to: "client" | "ask"; readonly identity: string }
+  | { readonly to: "nobody" };
+
+type ServerTools = ReadonlyMap<string, ServerTool>;
+
+/** The tools that can be reached now, sorted by name so that the model's prompt cache keeps its prefix. */
+export function offeredTools(serverTools: ServerTools, hosts: readonly ToolHost[]): OfferedTool[] {
+  const offered = new Map<string, OfferedTool>();
+  for (const tool of serverTools.values()) {
+    if (tool.execution === "client" && !hosts.some((host) => host.tools?.has(tool.name) ?? true)) continue;
+    offered.set(tool.name, { name: tool.name, description: tool.description, inputSchema: tool.input.jsonSchema });
+  }
+  for (const host of hosts) {
+    for (const tool of host.tools?.values() ?? []) {
+      if (serverTools.has(tool.name) || offered.has(tool.name)) continue;
+      offered.set(tool.name, {
+        name: tool.name,
+        description: describeAnnounced(host.identity, tool.description),
+        inputSchema: tool.input.jsonSchema,
+      });
+    }
+  }
+  return [...offered.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A server tool, else the announced one of the participant whose turn it is, else of any other. */
+export function findTool(name: string, serverTools: ServerTools, hosts: readonly ToolHost[]): FoundTool | undefined {
+  const own = serverTools.get(name);
+  if (own) return own;
+  const announced = hosts.find((host) => host.tools?.has(name))?.tools?.get(name);
+  if (!announced) return undefined;
+  return { ...announced, idempotent: announced.readOnly, onInterrupt: announced.readOnly ? "cancel" : "finish" };
+}
+
+/** `hosts` in order of preference: the participant whose turn it is comes first. */
+export function routeCall(tool: FoundTool, hosts: readonly ToolHost[]): Route {
+  if (tool.execution === "server") return { to: "server" };
+  const able = hosts.find((host) => host.tools?.has(tool.name));
+  if (able) return { to: "client", identity: able.identity };
+  const unknown = hosts.find((host) => host.tools === undefined);
+  if (tool.execution === "either" && tool.run)
+    return unknown ? { to: "ask", identity: unknown.identity } : { to: "server" };
+  return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
+}
+
+/** The text is the participant's, so the model gets it as a quotation. */
+function describeAnnounced(identity: string, description: string): string {
+  return `Runs on the device of participant ${JSON.stringify(identity)}, which describes it as: ${JSON.stringify(description)}`;
+}

@@ -1,0 +1,87 @@
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { z } from "zod";
+import { isRecord, type JsonObject } from "../lib/json.ts";
+
+/** A tool's input, compiled once: what the model is shown, and the check of what it wrote. */
+export interface InputSchema {
+  readonly jsonSchema: JsonObject;
+  /** @throws {InvalidInputError} naming the first field that is wrong, never its value */
+  readonly parse: (input: unknown) => unknown;
+}
+
+export class InvalidInputError extends Error {}
+
+/** Keywords that cost unbounded time on hostile input, or point elsewhere; a participant's schema loses them. */
+const UNSAFE_KEYWORDS = new Set([
+  "pattern",
+  "patternProperties",
+  "uniqueItems",
+  "format",
+  "$ref",
+  "$dynamicRef",
+  "$id",
+]);
+
+/** @throws {TypeError} when the schema is not usable as a tool's input (its root must be an object) */
+export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema {
+  return schema instanceof z.ZodType ? fromZod(schema) : fromJsonSchema(schema);
+}
+
+/** The same for a schema that a participant announced: only keywords that are cheap to check are kept. */
+export function compileAnnouncedSchema(schema: JsonObject): InputSchema {
+  return fromJsonSchema(withoutUnsafe(schema) as JsonObject);
+}
+
+function fromZod(schema: z.ZodType): InputSchema {
+  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, { io: "input" }) as Record<string, unknown>;
+  requireObjectRoot(jsonSchema);
+  return {
+    jsonSchema: jsonSchema as JsonObject,
+    parse(input) {
+      const parsed = schema.safeParse(input);
+      if (parsed.success) return parsed.data;
+      const issue = parsed.error.issues[0];
+      throw new InvalidInputError(describe(issue?.path.join(".") ?? "", issue?.message ?? "is invalid"));
+    },
+  };
+}
+
+function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
+  requireObjectRoot(jsonSchema);
+  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, validateFormats: false });
+  const validate = ajv.compile(jsonSchema);
+  return {
+    jsonSchema,
+    parse(input) {
+      if (validate(input)) return input;
+      throw new InvalidInputError(describe(...fieldOf(validate.errors?.[0])));
+    },
+  };
+}
+
+function requireObjectRoot(schema: Record<string, unknown>): void {
+  if (schema["type"] !== "object") throw new TypeError('the input schema\'s root must have type "object"');
+}
+
+function fieldOf(error: ErrorObject | undefined): [string, string] {
+  const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  const missing: unknown = error?.params["missingProperty"] ?? error?.params["additionalProperty"];
+  const field = typeof missing === "string" ? [path, missing].filter(Boolean).join(".") : path;
+  return [field, error?.message ?? "is invalid"];
+}
+
+function describe(field: string, message: string): string {
+  return field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}`;
+}
+
+function withoutUnsafe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUnsafe);
+  if (!isRecord(value)) return value;
+  const kept: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === "properties" && isRecord(inner)) {
+      kept[key] = Object.fromEntries(Object.entries(inner).map(([name, schema]) => [name, withoutUnsafe(schema)]));
+    } else if (!UNSAFE_KEYWORDS.has(key)) kept[key] = key === "enum" || key === "const" ? inner : withoutUnsafe(inner);
+  }
+  return kept;
+}

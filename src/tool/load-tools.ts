@@ -1,0 +1,52 @@
+import { glob } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { AppError } from "../errors/app-error.ts";
+import { TOOL_NAME } from "../protocol/limits.ts";
+import { isTool } from "./define-tool.ts";
+import { toServerTool, type ServerTool } from "./server-tool.ts";
+
+/**
+ * Reads `folder` once at start, sorted: `web/web-search.ts` becomes `web_search`; files that begin with `_` are left
+ * out. `settings` are `toolSettings` of the config, by tool name.
+ *
+ * @throws {AppError} `invalid_config` with the path of the file that cannot be used and why
+ */
+export async function loadTools(
+  folder: string,
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<ReadonlyMap<string, ServerTool>> {
+  const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
+  const tools = new Map<string, ServerTool>();
+  for (const file of files) {
+    const path = join(folder, file);
+    const name = basename(file, ".ts").replaceAll("-", "_");
+    if (!TOOL_NAME.test(name)) throw bad(path, `the tool name "${name}" does not match ${TOOL_NAME.source}`);
+    if (tools.has(name)) throw bad(path, `the tool name "${name}" is already taken`);
+    tools.set(name, await loadTool(path, name, settings[name]));
+  }
+  for (const name of Object.keys(settings)) {
+    if (!tools.has(name))
+      throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}`);
+  }
+  return tools;
+}
+
+async function loadTool(path: string, name: string, settings: unknown): Promise<ServerTool> {
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+  } catch (error) {
+    throw bad(path, error instanceof Error ? error.message : String(error), error);
+  }
+  if (!isTool(module.default)) throw bad(path, "the default export is not a tool (use defineTool)");
+  try {
+    return toServerTool(name, module.default, settings);
+  } catch (error) {
+    throw bad(path, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function bad(path: string, why: string, cause?: unknown): AppError {
+  return new AppError("invalid_config", `${path}: ${why}`, { cause });
+}

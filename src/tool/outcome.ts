@@ -1,0 +1,70 @@
+import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
+import { truncateText } from "../lib/truncate-text.ts";
+
+/** The error codes of spec/001 and PROTOCOL.md that the worker gives; a client may send any other text. */
+export type CallErrorCode =
+  | "unknown_tool"
+  | "invalid_parameters"
+  | "execution_error"
+  | "timeout"
+  | "cancelled"
+  | "client_disconnected"
+  | "permission_denied"
+  | "result_too_large"
+  | "protocol_error"
+  | (string & {});
+
+/** How a call ended. `result` beside an error is a partial result or a diagnosis (spec/000). */
+export type Outcome =
+  | { readonly state: "success"; readonly result: JsonObject }
+  | {
+      readonly state: "error" | "cancelled";
+      readonly errorCode: CallErrorCode;
+      readonly errorMessage: string;
+      readonly result?: JsonObject;
+    };
+
+/** What the model reads in the tool_result block. */
+export interface ModelAnswer {
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+export function success(result: JsonObject): Outcome {
+  return { state: "success", result };
+}
+
+export function failure(errorCode: CallErrorCode, errorMessage: string): Outcome {
+  return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
+}
+
+/** The worker's own timeout, in the words of spec/001. */
+export function timedOut(timeoutMs: number): Outcome {
+  return failure("timeout", `Tool execution exceeded timeout of ${timeoutMs}ms`);
+}
+
+/** A result that is not a map is wrapped as `{value}`; nothing is `{}` (PROTOCOL.md). */
+export function toResultMap(value: JsonValue | undefined): JsonObject {
+  if (value === undefined || value === null) return {};
+  return isRecord(value) ? (value as JsonObject) : { value };
+}
+
+/** The outcome in the model's words, at most `maxBytes` long with a visible mark where it was cut. */
+export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; maxBytes: number }): ModelAnswer {
+  if (outcome.state === "success") {
+    return { content: truncateText(resultText(outcome.result), limits.maxBytes), isError: false };
+  }
+  const message =
+    outcome.errorCode === "timeout"
+      ? `Tool execution timed out after ${limits.timeoutMs / 1000}s`
+      : outcome.errorMessage || outcome.errorCode;
+  const partial =
+    outcome.result && Object.keys(outcome.result).length > 0 ? `\nPartial result: ${resultText(outcome.result)}` : "";
+  return { content: truncateText(message + partial, limits.maxBytes), isError: true };
+}
+
+function resultText(result: JsonObject): string {
+  const isWrapped = Object.keys(result).length === 1 && "value" in result;
+  const value = isWrapped ? result["value"] : result;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { TurnAbort } from "../conversation/turn-abort.ts";
+import { createId } from "../lib/id.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { type Call } from "./call.ts";
+import { type OpenCall } from "./call-ledger.ts";
+import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
+import { cancelCall } from "./cancel-call.ts";
+import { findTool, routeCall, type FoundTool, type ToolHost } from "./directory.ts";
+import { InvalidInputError } from "./input-schema.ts";
+import { failure, toModelAnswer, type ModelAnswer } from "./outcome.ts";
+import { runOnClient } from "./run-on-client.ts";
+import { runOnServer } from "./run-on-server.ts";
+
+const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
+
+/**
+ * Runs one tool use to its end and says what the model reads. Never rejects for anything that the tool, the client or
+ * the model did: each failure is an error answer. When the turn is aborted while the call is open, the answer comes at
+ * once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later).
+ *
+ * @throws the record's error, when the call could not be stored
+ */
+export async function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
+  const hosts = ports.hosts(turn.participant);
+  const tool = findTool(use.toolName, ports.serverTools, hosts);
+  const call = ports.ledger.open(newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs }));
+  const limits = { timeoutMs: call.current.timeoutMs, maxBytes: ports.resultMaxBytes };
+  const detached = watchTurn(call, turn.signal, ports);
+  try {
+    await ports.durable();
+  } catch (error) {
+    ports.ledger.settle(call.current.id, failure("execution_error", "Not run: the call could not be stored"));
+    throw error;
+  }
+  start(call, { use, tool, hosts, ports });
+  const outcome = await Promise.race([call.settled, detached]);
+  if (outcome !== "detached") return toModelAnswer(outcome, limits);
+  void call.settled.then((late) => ports.onLateOutcome(call.current, toModelAnswer(late, limits)));
+  return { content: STILL_RUNNING, isError: false };
+}
+
+/** A tool use that must not run (its step was cut off, say): on record as cancelled, with the reason for the model. */
+export function refuseCall(
+  use: ToolUse,
+  turn: CallTurn,
+  { ports, why }: { ports: CallPorts; why: string },
+): ModelAnswer {
+  const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
+  const call = ports.ledger.open(newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs }));
+  ports.ledger.settle(call.current.id, failure("cancelled", why));
+  return { content: why, isError: true };
+}
+
+interface Start {
+  readonly use: ToolUse;
+  readonly tool: FoundTool | undefined;
+  readonly hosts: readonly ToolHost[];
+  readonly ports: CallPorts;
+}
+
+/** Checks the call, then hands it to whoever runs it; every way out settles it. */
+function start(call: OpenCall, { use, tool, hosts, ports }: Start): void {
+  const refuse = (...why: Parameters<typeof failure>) => void ports.ledger.settle(call.current.id, failure(...why));
+  if (call.over.aborted) return;
+  if (!tool) return refuse("unknown_tool", `Tool '${use.toolName}' does not exist`);
+  if (use.inputError !== undefined) return refuse("invalid_parameters", use.inputError);
+  if (ports.ledger.openCount > LIMITS.openCalls)
+    return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
+  const input = parseInput(tool, use.input);
+  if ("error" in input) return refuse("invalid_parameters", input.error);
+  const route = routeCall(tool, hosts);
+  if (route.to === "nobody")
+    return refuse("unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
+  const run = { tool, input: input.value, ports };
+  const running = route.to === "server" ? runOnServer(call, run) : runOnClient(call, { ...run, route });
+  running.catch((error: unknown) => refuse("execution_error", error instanceof Error ? error.message : String(error)));
+}
+
+function parseInput(tool: FoundTool, input: unknown): { value: unknown } | { error: string } {
+  try {
+    return { value: tool.input.parse(input) };
+  } catch (error) {
+    if (error instanceof InvalidInputError) return { error: error.message };
+    throw error;
+  }
+}
+
+/** Resolves when the turn was aborted and the call is to go on without it. */
+function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<"detached"> {
+  const detached = Promise.withResolvers<"detached">();
+  const onAbort = () => {
+    const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
+    const { state, onInterrupt } = call.current;
+    if (kind === "interrupted" && state === "running" && onInterrupt !== "cancel") detached.resolve("detached");
+    else cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  void call.settled.then(() => signal.removeEventListener("abort", onAbort));
+  return detached.promise;
+}
+
+function newCall(
+  use: ToolUse,
+  turn: CallTurn,
+  { tool, timeoutMs }: { tool: FoundTool | undefined; timeoutMs: number },
+): Call {
+  const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(use.input)}`;
+  return {
+    id: createId(),
+    toolUseId: use.toolUseId,
+    turnId: turn.turnId,
+    messageId: turn.messageId,
+    participant: turn.participant,
+    toolName: use.toolName,
+    input: use.input,
+    timeoutMs,
+    executionAsked: tool?.execution ?? "server",
+    idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
+    onInterrupt: tool?.onInterrupt ?? "cancel",
+    state: "pending",
+    executionResolved: undefined,
+    addressee: undefined,
+    startedAt: undefined,
+    deadlineAt: undefined,
+    finishedAt: undefined,
+    outcome: undefined,
+  };
+}

@@ -1,0 +1,49 @@
+import { cleanJson } from "../lib/clean-json.ts";
+import { type OpenCall } from "./call-ledger.ts";
+import { type CallPorts } from "./call-ports.ts";
+import { type FoundTool } from "./directory.ts";
+import { failure, success, timedOut, toResultMap, type Outcome } from "./outcome.ts";
+
+interface ServerRun {
+  readonly tool: FoundTool;
+  readonly input: unknown;
+  readonly ports: CallPorts;
+}
+
+/**
+ * Runs the tool's function in this process: request to all participants, the run, result to all. The call settles on
+ * the deadline at the latest, even when the function ignores its signal; what it returns later is recorded as late. A
+ * call that was taken over from a client has only the time that is left.
+ */
+export async function runOnServer(call: OpenCall, { tool, input, ports }: ServerRun): Promise<void> {
+  const { id, timeoutMs, startedAt = Date.now() } = call.current;
+  const deadlineAt = startedAt + timeoutMs;
+  ports.ledger.update(id, {
+    state: "running",
+    executionResolved: "server",
+    addressee: undefined,
+    startedAt,
+    deadlineAt,
+  });
+  ports.sendRequest(call.current).catch(() => {});
+  const timer = setTimeout(() => ports.ledger.settle(id, timedOut(timeoutMs)), Math.max(0, deadlineAt - Date.now()));
+  void run(call, { tool, input, ports });
+  await call.settled;
+  clearTimeout(timer);
+  ports.sendResult(call.current);
+}
+
+async function run(call: OpenCall, { tool, input, ports }: ServerRun): Promise<void> {
+  const { id, idempotencyKey, participant } = call.current;
+  const log = (line: string) => ports.log(id, line);
+  const context = { signal: call.over, callId: id, idempotencyKey, participant, room: ports.room, log };
+  let outcome: Outcome;
+  try {
+    outcome = success(toResultMap(cleanJson(await tool.run?.(input, context))));
+  } catch (error) {
+    if (call.over.aborted) return;
+    const message = error instanceof Error ? error.message : String(error);
+    outcome = failure("execution_error", message || "The tool failed without a message");
+  }
+  if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
+}

@@ -1,0 +1,56 @@
+import { TOOL_TIMES } from "../protocol/limits.ts";
+import { type Execution, type Tool, type ToolContext } from "./define-tool.ts";
+import { compileInputSchema, type InputSchema } from "./input-schema.ts";
+
+/** What becomes of an open call when the participant speaks over the turn (PROTOCOL.md "A tool call"). */
+export type OnInterrupt = "finish" | "cancel" | "block";
+
+/** A tool of the `tools/` folder, named and compiled. */
+export interface ServerTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: InputSchema;
+  readonly execution: Execution;
+  readonly timeoutMs: number | undefined;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  readonly onInterrupt: OnInterrupt;
+  /** Absent for a tool that only clients run. The settings are already in place. */
+  readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
+}
+
+/** @throws {TypeError} naming the field of the definition that is wrong */
+export function toServerTool(name: string, tool: Tool, rawSettings: unknown): ServerTool {
+  const { description, run, timeoutMs, execution = "server" } = tool;
+  if (typeof description !== "string" || description.trim() === "") throw new TypeError("description: expected a text");
+  if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
+    throw new TypeError(`timeoutMs: expected an integer from 1 to ${TOOL_TIMES.maxTimeoutMs}, got ${timeoutMs}`);
+  }
+  if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
+  const settings: unknown = tool.settings ? parseSettings(name, tool.settings, rawSettings) : undefined;
+  if (!tool.settings && rawSettings !== undefined)
+    throw new TypeError(`toolSettings.${name}: this tool has no settings`);
+  const readOnly = tool.readOnly ?? false;
+  return {
+    name,
+    description,
+    input: compileInputSchema(tool.input),
+    execution,
+    timeoutMs,
+    readOnly,
+    idempotent: tool.idempotent ?? readOnly,
+    onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
+    ...(run && { run: (input, context) => run(input as never, { ...context, settings } as never) }),
+  };
+}
+
+function isTimeout(timeoutMs: number): boolean {
+  return Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= TOOL_TIMES.maxTimeoutMs;
+}
+
+function parseSettings(name: string, schema: NonNullable<Tool["settings"]>, value: unknown): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new TypeError(`${["toolSettings", name, ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is invalid"}`);
+}

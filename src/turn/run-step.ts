@@ -1,0 +1,126 @@
+import { toolUseId, type TurnBlock } from "../conversation/block.ts";
+import { type HistoryMessage } from "../conversation/history.ts";
+import { createId } from "../lib/id.ts";
+import { isRecord, type JsonObject } from "../lib/json.ts";
+import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../llm/model-event.ts";
+import { type ToolUse } from "../tool/call-ports.ts";
+import { type TurnDraft } from "./turn-draft.ts";
+import { type TurnEvent } from "./turn-event.ts";
+
+/** What one model call is asked with, besides what the session fixes (model, system, tools). */
+export interface StepRequest {
+  readonly history: readonly HistoryMessage[];
+  readonly toolChoice: "auto" | "none";
+}
+
+export interface StepDependencies {
+  readonly draft: TurnDraft;
+  readonly openStream: (request: StepRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
+  /** Called for each complete tool_use block, in order, while the model still streams. */
+  readonly onToolUse: (use: ToolUse) => void;
+  /** Tool use ids of the conversation so far: one that comes again is renamed, for the API wants them unique. */
+  readonly usedIds: Set<string>;
+}
+
+export interface StepEnd {
+  readonly stopReason: StopReason | undefined;
+  readonly usage: Usage | undefined;
+  /** Set when the stream broke, stalled or was aborted; its blocks up to then are kept. */
+  readonly error: { readonly reason: unknown } | undefined;
+}
+
+interface OpenBlock {
+  readonly sequence: number;
+  readonly blockType: TurnBlock["blockType"];
+  readonly toolUseId: string | undefined;
+  text: string;
+}
+
+/** One model call: streams its blocks into the draft. Does not throw for what the model's side does. */
+export async function* runStep(
+  request: StepRequest,
+  deps: StepDependencies,
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, StepEnd> {
+  const open = new Map<number, OpenBlock>();
+  let end: StepEnd = { stopReason: undefined, usage: undefined, error: undefined };
+  try {
+    for await (const event of deps.openStream(request, signal)) {
+      signal.throwIfAborted();
+      switch (event.type) {
+        case "message_start":
+          break;
+        case "block_start":
+          yield startBlock(event, open, deps);
+          break;
+        case "block_delta": {
+          const block = open.get(event.index);
+          if (!block) break;
+          if (event.delta.type === "text" || event.delta.type === "thinking") block.text += event.delta.text;
+          yield { type: "block_delta", sequence: block.sequence, delta: event.delta };
+          break;
+        }
+        case "block_stop": {
+          const block = open.get(event.index);
+          if (!block) break;
+          open.delete(event.index);
+          const placed = deps.draft.put(block.sequence, renamed(event.block, block.toolUseId));
+          yield { type: "block_stop", sequence: block.sequence, block: placed };
+          if (placed.blockType === "tool_use") deps.onToolUse(toToolUse(placed, event.inputError));
+          break;
+        }
+        case "message_stop":
+          end = { stopReason: event.stopReason, usage: event.usage, error: undefined };
+          break;
+      }
+    }
+  } catch (reason) {
+    end = { ...end, error: { reason } };
+  }
+  yield* keepPartial(open, deps.draft);
+  return end;
+}
+
+function startBlock(
+  event: Extract<ModelEvent, { type: "block_start" }>,
+  open: Map<number, OpenBlock>,
+  deps: StepDependencies,
+): TurnEvent {
+  const { blockType } = event;
+  const sequence = deps.draft.reserve();
+  let tool = event.tool;
+  if (tool && blockType === "tool_use") {
+    if (deps.usedIds.has(tool.toolUseId)) tool = { ...tool, toolUseId: `toolu_${createId()}` };
+    deps.usedIds.add(tool.toolUseId);
+  }
+  open.set(event.index, { sequence, blockType, toolUseId: tool?.toolUseId, text: "" });
+  return { type: "block_start", sequence, blockType, ...(tool && { tool }) };
+}
+
+/** A block that never ended: its text is what the participant got, so it stays; anything else of it is useless. */
+function* keepPartial(open: Map<number, OpenBlock>, draft: TurnDraft): Generator<TurnEvent> {
+  for (const { sequence, blockType, text } of [...open.values()].toReversed()) {
+    if (text === "" || (blockType !== "text" && blockType !== "thinking")) {
+      draft.release(sequence);
+      continue;
+    }
+    const block = draft.put(sequence, { blockType, textContent: text, content: null });
+    yield { type: "block_stop", sequence, block };
+  }
+}
+
+function renamed(block: ModelBlock, id: string | undefined): ModelBlock {
+  if (block.blockType !== "tool_use" || id === undefined || toolUseId(block) === id) return block;
+  return { ...block, content: { ...block.content, tool_use_id: id } };
+}
+
+function toToolUse(block: TurnBlock, inputError: string | undefined): ToolUse {
+  const name = block.content?.["tool_name"];
+  const input = block.content?.["input"];
+  return {
+    toolUseId: toolUseId(block) ?? "",
+    toolName: typeof name === "string" ? name : "",
+    input: isRecord(input) ? (input as JsonObject) : {},
+    ...(inputError !== undefined && { inputError }),
+  };
+}

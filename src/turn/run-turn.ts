@@ -1,0 +1,155 @@
+import { toolUseId } from "../conversation/block.ts";
+import { buildHistory, textBlock, type HistoryMessage } from "../conversation/history.ts";
+import { TurnAbort } from "../conversation/turn-abort.ts";
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { toAppError } from "../errors/app-error.ts";
+import { type StopReason, type Usage } from "../llm/model-event.ts";
+import { StepUses, type ToolRunner } from "./answer-uses.ts";
+import { runStep, type StepDependencies, type StepEnd } from "./run-step.ts";
+import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
+import { type TurnEnd, type TurnEvent } from "./turn-event.ts";
+
+export interface TurnDependencies {
+  readonly model: string;
+  readonly openStream: StepDependencies["openStream"];
+  readonly tools: ToolRunner;
+  readonly record: BlockRecord;
+  /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
+  readonly maxSteps: number;
+}
+
+const MAX_PAUSES = 5;
+const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly where it stopped.]";
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/**
+ * One turn: model, tools, model again, until the model asks for no tool. Pauses at each tool use until `tools` has an
+ * answer for it. Ends with `turn_complete` whatever happens, and never throws: an aborted turn is `interrupted` or
+ * `cancelled` by the abort's kind, a broken one `failed`. Every tool use that was begun has its result by then. The
+ * caller makes the last blocks durable.
+ */
+export async function* runTurn(
+  turns: { readonly past: readonly TurnRecord[]; readonly turn: TurnRecord },
+  deps: TurnDependencies,
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, void> {
+  const progress: Progress = { usage: NO_USAGE, stopReason: undefined };
+  yield { type: "turn_start", model: deps.model };
+  let end: Omit<TurnEnd, "usage" | "stopReason">;
+  try {
+    yield* runSteps(turns, { deps, progress }, signal);
+    end = { state: "completed", error: undefined };
+  } catch (error) {
+    end = signal.aborted ? { state: stateOf(signal), error: undefined } : { state: "failed", error: toAppError(error) };
+  }
+  yield { type: "turn_complete", ...end, ...progress };
+}
+
+interface Progress {
+  usage: Usage;
+  stopReason: TurnEnd["stopReason"];
+}
+
+async function* runSteps(
+  { past, turn }: { readonly past: readonly TurnRecord[]; readonly turn: TurnRecord },
+  { deps, progress }: { readonly deps: TurnDependencies; readonly progress: Progress },
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, void> {
+  const draft = new TurnDraft(turn, deps.record);
+  const usedIds = idsOf([...past, turn]);
+  const retries = { pauses: 0, continuations: 0 };
+  let shown = past;
+  for (let step = 1; ; step++) {
+    const isLast = step > deps.maxSteps;
+    const uses = new StepUses(deps.tools);
+    const history = ended(buildHistory([...shown, draft.toRecord()]), progress.stopReason);
+    const stepDeps = {
+      draft,
+      openStream: deps.openStream,
+      onToolUse: (use) => uses.add(use),
+      usedIds,
+    } satisfies StepDependencies;
+    const end = yield* runStep({ history, toolChoice: isLast ? "none" : "auto" }, stepDeps, signal);
+    if (end.usage) {
+      progress.usage = add(progress.usage, end.usage);
+      yield { type: "usage", step, usage: end.usage };
+    }
+    progress.stopReason = end.stopReason;
+    if (uses.count > 0) {
+      yield* uses.answerAll(draft, refusalOf(end, isLast, signal));
+      signal.throwIfAborted();
+      if (!end.error) await draft.durable();
+    }
+    if (end.error) throw end.error.reason;
+    signal.throwIfAborted();
+    switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
+      case "shorten":
+        if (shown.length === 0) return;
+        shown = shown.slice(Math.ceil(shown.length / 2));
+        continue;
+      case "continue":
+        if (!isLast) continue;
+        progress.stopReason = "step_limit";
+        return;
+      case "end":
+        return;
+    }
+  }
+}
+
+/** What follows a whole model call. Counts the continuations it allows. */
+function nextAfter(
+  stopReason: StopReason | undefined,
+  hasUses: boolean,
+  retries: { pauses: number; continuations: number },
+): "continue" | "shorten" | "end" {
+  switch (stopReason) {
+    case "tool_use":
+      return hasUses ? "continue" : "end";
+    case "pause_turn":
+      return ++retries.pauses <= MAX_PAUSES ? "continue" : "end";
+    case "max_tokens":
+      return ++retries.continuations <= 1 ? "continue" : "end";
+    case "model_context_window_exceeded":
+      return "shorten";
+    default:
+      return "end";
+  }
+}
+
+/** Why the step's tools must not run; `undefined` when they may (REFERENCES C4: only a whole tool_use message counts). */
+function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string | undefined {
+  if (signal.aborted) return "the reply was interrupted";
+  if (end.error) return "the reply failed before it was complete";
+  if (end.stopReason !== "tool_use") return `the reply was cut off (${end.stopReason ?? "no stop reason"})`;
+  return isLast ? "no more tools may be used in this turn" : undefined;
+}
+
+/** A reply that was cut off is continued by a user message: the API takes no prefill (C7.10). A pause is resent as it is. */
+function ended(history: HistoryMessage[], stopReason: TurnEnd["stopReason"]): readonly HistoryMessage[] {
+  const last = history.at(-1);
+  if (last?.role !== "assistant" || stopReason === "pause_turn") return history;
+  const isThinking = (type: string) => type === "thinking" || type === "redacted_thinking";
+  const spoken = last.blocks.slice(0, last.blocks.findLastIndex((block) => !isThinking(block.blockType)) + 1);
+  const before = history.slice(0, -1);
+  if (spoken.length === 0) return before;
+  return [...before, { role: "assistant", blocks: spoken }, { role: "user", blocks: [textBlock(CONTINUE)] }];
+}
+
+function stateOf(signal: AbortSignal): "interrupted" | "cancelled" {
+  return signal.reason instanceof TurnAbort && signal.reason.kind === "interrupted" ? "interrupted" : "cancelled";
+}
+
+function idsOf(turns: readonly TurnRecord[]): Set<string> {
+  const blocks = turns.flatMap((turn) => turn.blocks);
+  return new Set(blocks.filter((block) => block.blockType === "tool_use").map((block) => toolUseId(block) ?? ""));
+}
+
+function add(sum: Usage, usage: Usage): Usage {
+  return {
+    inputTokens: sum.inputTokens + usage.inputTokens,
+    outputTokens: sum.outputTokens + usage.outputTokens,
+    cacheReadTokens: sum.cacheReadTokens + usage.cacheReadTokens,
+    cacheWriteTokens: sum.cacheWriteTokens + usage.cacheWriteTokens,
+  };
+}

@@ -1,0 +1,51 @@
+import { type TurnBlock } from "../conversation/block.ts";
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { type ModelBlock } from "../llm/model-event.ts";
+
+/** Where a turn's blocks are kept while it runs. `add` never waits; `durable` resolves when all that was added is stored. */
+export interface BlockRecord {
+  readonly add: (block: TurnBlock) => void;
+  /** @throws {AppError} `unavailable` when the store stayed down */
+  readonly durable: () => Promise<void>;
+}
+
+/** The turn as it grows: gives each block its place, and is what the next model call's history is built from. */
+export class TurnDraft {
+  readonly #turn: Omit<TurnRecord, "blocks" | "state">;
+  readonly #blocks: TurnBlock[];
+  readonly #record: BlockRecord;
+  #nextSequence: number;
+
+  /** @param turn with the blocks that it has already, when a turn is taken up again */
+  constructor(turn: TurnRecord, record: BlockRecord) {
+    this.#turn = turn;
+    this.#blocks = [...turn.blocks];
+    this.#nextSequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
+    this.#record = record;
+  }
+
+  /** The place of a block that has just begun. Blocks begin and end in the same order. */
+  reserve(): number {
+    return this.#nextSequence++;
+  }
+
+  /** Gives back the place of a block that came to nothing, if it is the last. */
+  release(sequence: number): void {
+    if (sequence === this.#nextSequence - 1) this.#nextSequence = sequence;
+  }
+
+  put(sequence: number, block: ModelBlock): TurnBlock {
+    const placed = { sequence, ...block };
+    this.#blocks.push(placed);
+    this.#record.add(placed);
+    return placed;
+  }
+
+  durable(): Promise<void> {
+    return this.#record.durable();
+  }
+
+  toRecord(): TurnRecord {
+    return { ...this.#turn, state: "running", blocks: this.#blocks };
+  }
+}

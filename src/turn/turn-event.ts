@@ -1,0 +1,32 @@
+import { type TurnBlock } from "../conversation/block.ts";
+import { type TurnState } from "../conversation/turn-record.ts";
+import { type AppError } from "../errors/app-error.ts";
+import { type BlockDelta, type StopReason, type Usage } from "../llm/model-event.ts";
+
+/** Why a turn ended, besides its state. */
+export interface TurnEnd {
+  readonly state: Exclude<TurnState, "running">;
+  /** Of the last model call; `step_limit` when the last allowed call still wanted tools. */
+  readonly stopReason: StopReason | "step_limit" | undefined;
+  /** Summed over all model calls of the turn. */
+  readonly usage: Usage;
+  readonly error: AppError | undefined;
+}
+
+/** What happens in a turn, in order. Between `turn_start` and `turn_complete`, which always come, blocks never overlap. */
+export type TurnEvent =
+  | { readonly type: "turn_start"; readonly model: string }
+  | {
+      readonly type: "block_start";
+      readonly sequence: number;
+      readonly blockType: TurnBlock["blockType"];
+      readonly tool?: { readonly toolUseId: string; readonly toolName: string };
+    }
+  | {
+      readonly type: "block_delta";
+      readonly sequence: number;
+      readonly delta: BlockDelta | { readonly type: "tool_result"; readonly content: string };
+    }
+  | { readonly type: "block_stop"; readonly sequence: number; readonly block: TurnBlock }
+  | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
+  | ({ readonly type: "turn_complete" } & TurnEnd);

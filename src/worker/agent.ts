@@ -1,0 +1,26 @@
+import { defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
+import { openJobSession, type JobSession } from "./job-session.ts";
+import { loadJobServices, type JobServices } from "./job-services.ts";
+
+/** The open session has this long to end its turn by itself when the worker stops. */
+const CLOSE_GRACE_MS = 2_000;
+
+interface JobData extends Record<string, unknown> {
+  services?: JobServices;
+  session?: JobSession;
+}
+
+/** What LiveKit runs in each job process: one process, one room, one session. */
+export default defineAgent<JobData>({
+  async prewarm(job: JobProcess<JobData>) {
+    job.userData.services = await loadJobServices(process.env, process.cwd());
+  },
+  async entry(context: JobContext<JobData>) {
+    const services = context.proc.userData.services ?? (await loadJobServices(process.env, process.cwd()));
+    context.addShutdownCallback(() => services.close());
+    context.proc.userData.session = await openJobSession(context, services);
+  },
+  async onSessionEnd(context: JobContext<JobData>) {
+    await context.proc.userData.session?.close(CLOSE_GRACE_MS);
+  },
+});

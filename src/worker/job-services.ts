@@ -1,0 +1,48 @@
+import { resolve } from "node:path";
+import { createModel } from "../llm/stream-message.ts";
+import { createOpenStream, type OpenStream } from "../session/open-stream.ts";
+import { connect, type Sql } from "../store/pool.ts";
+import { loadTools } from "../tool/load-tools.ts";
+import { type ServerTool } from "../tool/server-tool.ts";
+import { type Config } from "./config.ts";
+import { loadConfig } from "./load-config.ts";
+import { createLogger, type Logger } from "./logger.ts";
+
+/** What a job process has before it knows its room. */
+export interface JobServices {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly sql: Sql;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly openStream: OpenStream;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws {AppError} `invalid_config` */
+export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
+  const config = await loadConfig(env, cwd);
+  const logger = createLogger(config);
+  const serverTools = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
+  const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
+  if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
+  const sql = connect(databaseUrl, { applicationName: "parley job" });
+  const { name, maxTokens, thinking, effort } = config.model;
+  const model = createModel({
+    apiKey: anthropicApiKey,
+    idleTimeoutMs: modelIdleTimeoutMs,
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
+  const openStream = createOpenStream(model, {
+    model: name,
+    maxTokens,
+    instructions: config.instructions,
+    ...(thinking !== undefined && { thinking: toThinking(thinking) }),
+    ...(effort !== undefined && { effort }),
+  });
+  return { config, logger, sql, serverTools, openStream, close: () => sql.end({ timeout: 2 }) };
+}
+
+function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {
+  if (thinking === "adaptive") return { type: "adaptive" } as const;
+  return { type: "enabled", budgetTokens: thinking.budgetTokens } as const;
+}

@@ -1,0 +1,22 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { migrationStatus } from "../../src/store/migration-status.ts";
+import { emptyDatabase } from "../support/temp-database.ts";
+
+const run = promisify(execFile);
+
+test("three processes that start together migrate once", async () => {
+  const database = await emptyDatabase();
+  onTestFinished(() => database.drop());
+  const module = new URL("../../src/store/migrate.ts", import.meta.url).href;
+  const program = `const { migrate } = await import(${JSON.stringify(module)});
+    console.log(JSON.stringify(await migrate(process.argv[1])));`;
+
+  const starts = Array.from({ length: 3 }, () =>
+    run(process.execPath, ["--input-type=module", "--eval", program, database.url]),
+  );
+
+  for (const { stdout } of await Promise.all(starts)) expect(JSON.parse(stdout)).toMatchObject({ databaseVersion: 1 });
+  expect(await migrationStatus(database.sql)).toMatchObject({ databaseVersion: 1, pending: [] });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { appendCallLogs } from "../../src/store/append-call-logs.ts";
+import { insertToolCall } from "../../src/store/insert-tool-call.ts";
+import { loadToolCalls } from "../../src/store/load-tool-calls.ts";
+import { recordExtraAnswer } from "../../src/store/record-extra-answer.ts";
+import { settleToolCall } from "../../src/store/settle-tool-call.ts";
+import { startToolCall } from "../../src/store/start-tool-call.ts";
+import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+import { newCall, storedCall, storedTurn } from "./store-fixtures.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await tempDatabase();
+});
+afterAll(() => database.drop());
+
+test("a call is stored pending", async () => {
+  const call = await storedCall(database.sql);
+
+  expect(await loadToolCalls(database.sql, { turnId: call.turnId })).toEqual([
+    {
+      ...call,
+      executionResolved: null,
+      addressee: null,
+      state: "pending",
+      deadlineAt: null,
+      result: null,
+      errorCode: null,
+      errorMessage: null,
+      logs: [],
+      extraAnswers: [],
+      createdAt: expect.any(Number),
+      startedAt: null,
+      finishedAt: null,
+    },
+  ]);
+});
+
+test("storing the same call again is fine; another call for its tool use is not", async () => {
+  const call = await storedCall(database.sql);
+
+  expect(await insertToolCall(database.sql, call)).toBe(true);
+  expect(await insertToolCall(database.sql, { ...call, id: "other" })).toBe(false);
+  expect(await loadToolCalls(database.sql, { turnId: call.turnId })).toHaveLength(1);
+});
+
+test("calls load in the order in which they were asked for", async () => {
+  const turnId = await storedTurn(database.sql);
+  for (const name of ["b", "a", "c"]) await insertToolCall(database.sql, newCall(turnId, { name }));
+
+  const calls = await loadToolCalls(database.sql, { turnId });
+
+  expect(calls.map((call) => call.name)).toEqual(["b", "a", "c"]);
+});
+
+test("a started call has an addressee and a deadline, and the server may take it over", async () => {
+  const { id: callId, turnId } = await storedCall(database.sql);
+  const deadlineAt = Date.now() + 30_000;
+
+  expect(await startToolCall(database.sql, { callId, executionResolved: "client", addressee: "ann", deadlineAt })).toBe(
+    true,
+  );
+  const [asked] = await loadToolCalls(database.sql, { turnId });
+  expect(asked).toMatchObject({ state: "running", executionResolved: "client", addressee: "ann", deadlineAt });
+  expect(await startToolCall(database.sql, { callId, executionResolved: "server", deadlineAt })).toBe(true);
+  const [taken] = await loadToolCalls(database.sql, { turnId });
+  expect(taken).toMatchObject({ executionResolved: "server", addressee: null, startedAt: asked?.startedAt });
+});
+
+test("of two outcomes at once, one wins and stays", async () => {
+  const { id: callId, turnId } = await storedCall(database.sql);
+  const ends = [
+    { callId, state: "success", result: { temperature: 21 } },
+    { callId, state: "error", errorCode: "timeout", errorMessage: "Too late" },
+  ] as const;
+
+  const won = await Promise.all(ends.map((end) => settleToolCall(database.sql, end)));
+
+  expect(won.filter(Boolean)).toHaveLength(1);
+  const [call] = await loadToolCalls(database.sql, { turnId });
+  const { callId: _, ...winner } = ends[won.indexOf(true)] ?? ends[0];
+  expect(call).toMatchObject({ ...winner, finishedAt: expect.any(Number) });
+});
+
+test("a call that has ended is not started or settled again", async () => {
+  const { id: callId, turnId } = await storedCall(database.sql);
+  await settleToolCall(database.sql, { callId, state: "cancelled", errorCode: "cancelled", errorMessage: "Stopped" });
+
+  expect(await startToolCall(database.sql, { callId, executionResolved: "server", deadlineAt: 0 })).toBe(false);
+  expect(await settleToolCall(database.sql, { callId, state: "success", result: {} })).toBe(false);
+  expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([{ state: "cancelled", result: null }]);
+});
+
+test("answers that came too late are kept, at most 20", async () => {
+  const { id: callId, turnId } = await storedCall(database.sql);
+  await recordExtraAnswer(database.sql, { callId, kind: "late", from: "ann", success: false, errorCode: "timeout" });
+  for (let count = 0; count < 25; count++)
+    await recordExtraAnswer(database.sql, { callId, kind: "duplicate", from: "ann", success: true });
+
+  const [call] = await loadToolCalls(database.sql, { turnId });
+  expect(call?.extraAnswers).toHaveLength(20);
+  expect(call?.extraAnswers.slice(0, 2)).toEqual([
+    { kind: "late", from: "ann", at: expect.any(Number), success: false, errorCode: "timeout" },
+    { kind: "duplicate", from: "ann", at: expect.any(Number), success: true, errorCode: null },
+  ]);
+});
+
+test("log lines are appended in order, up to a thousand", async () => {
+  const { id: callId, turnId } = await storedCall(database.sql);
+
+  await appendCallLogs(database.sql, { callId, lines: ["one", "two"] });
+  await appendCallLogs(database.sql, { callId, lines: [] });
+  await appendCallLogs(database.sql, { callId, lines: Array.from({ length: 1_500 }, (_, index) => `line ${index}`) });
+  await appendCallLogs(database.sql, { callId, lines: ["too much"] });
+
+  const [call] = await loadToolCalls(database.sql, { turnId });
+  expect(call?.logs.slice(0, 3)).toEqual(["one", "two", "line 0"]);
+  expect(call?.logs).toHaveLength(1_000);
+});

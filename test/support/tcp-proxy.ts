@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { createConnection, createServer, type AddressInfo, type Socket } from "node:net";
+
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+/**
+ * A TCP proxy in front of a database that can be slow, silent or gone. `await using` closes it. Both ways keep their
+ * order; nothing is lost but what `cut` or `loseNextAnswer` loses.
+ */
+export class TcpProxy {
+  /** The database's URL, with the proxy's address. */
+  readonly url: string;
+  /** Added to every answer of the database. */
+  delayMs = 0;
+  /** New connections are closed as soon as they are made. */
+  isRefusing = false;
+  /** How many connections have been made. */
+  connectionCount = 0;
+  #isPaused = false;
+  #isAnswerLost = false;
+  readonly #links = new Set<Link>();
+  readonly #close: () => void;
+
+  private constructor(url: string, close: () => void) {
+    this.url = url;
+    this.#close = close;
+  }
+
+  static async start(databaseUrl: string): Promise<TcpProxy> {
+    const target = new URL(databaseUrl);
+    const listener = createServer((client) => proxy.#accept(client, target)).listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const url = new URL(databaseUrl);
+    url.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    const proxy = new TcpProxy(url.href, () => listener.close());
+    return proxy;
+  }
+
+  /** Nothing passes any more, but the connections stay. */
+  pause(): void {
+    this.#isPaused = true;
+    for (const { client, server } of this.#links) {
+      client.pause();
+      server.pause();
+    }
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const { client, server } of this.#links) {
+      client.resume();
+      server.resume();
+    }
+  }
+
+  /** Breaks all connections. */
+  cut(): void {
+    for (const { client, server } of this.#links) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+    this.#links.clear();
+  }
+
+  /** The database's next answer breaks the connection instead of arriving. */
+  loseNextAnswer(): void {
+    this.#isAnswerLost = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    this.#close();
+  }
+
+  #accept(client: Socket, target: URL): void {
+    this.connectionCount += 1;
+    if (this.isRefusing) return void client.destroy();
+    const server = createConnection(Number(target.port || 5432), target.hostname);
+    const link = { client, server };
+    this.#links.add(link);
+    const end = () => {
+      client.destroy();
+      server.destroy();
+      this.#links.delete(link);
+    };
+    for (const socket of [client, server]) socket.on("error", end).on("close", end);
+    client.on("data", (bytes) => server.write(bytes));
+    server.on("data", (bytes) => this.#answer(link, bytes));
+    if (this.#isPaused) client.pause();
+  }
+
+  #answer({ client, server }: Link, bytes: Buffer): void {
+    if (this.#isAnswerLost) {
+      this.#isAnswerLost = false;
+      client.resetAndDestroy();
+      server.destroy();
+    } else if (this.delayMs > 0) {
+      setTimeout(() => client.write(bytes), this.delayMs).unref();
+    } else {
+      client.write(bytes);
+    }
+  }
+}
