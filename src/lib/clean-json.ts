@@ -67,7 +67,8 @@ function cleanContainer(value: object, walk: Walk): JsonValue {
 function cleanObject(value: object, walk: Walk): JsonValue {
   if (Array.isArray(value)) return cleanList(value, walk);
   if (value instanceof Set) return cleanList(Set.prototype.values.call(value), walk);
-  if (value instanceof Map) return cleanEntries(Map.prototype.entries.call(value), walk);
+  if (value instanceof Map)
+    return cleanEntries(Map.prototype.keys.call(value), (key) => Map.prototype.get.call(value, key), walk);
   if (value instanceof Date) return cleanDate(value);
   if (value instanceof ArrayBuffer) return { base64: toBase64(new Uint8Array(value)) };
   if (ArrayBuffer.isView(value)) {
@@ -75,7 +76,7 @@ function cleanObject(value: object, walk: Walk): JsonValue {
   }
   if (value instanceof URL) return cleanText(String(value.href));
   if (value instanceof Error) return { name: cleanText(String(value.name)), message: cleanText(String(value.message)) };
-  return cleanEntries(ownEntries(value), walk);
+  return cleanEntries(Object.keys(value), (key) => readProperty(value, key), walk);
 }
 
 function cleanList(items: Iterable<unknown>, walk: Walk): JsonValue {
@@ -90,29 +91,25 @@ function cleanList(items: Iterable<unknown>, walk: Walk): JsonValue {
   return list;
 }
 
-function cleanEntries(entries: Iterable<readonly [unknown, unknown]>, walk: Walk): JsonObject {
+function cleanEntries<Key>(keys: Iterable<Key>, read: (key: Key) => unknown, walk: Walk): JsonObject {
   const object: Record<string, JsonValue> = {};
-  for (const [key, value] of entries) {
+  for (const key of keys) {
     if (walk.values >= MAX_VALUES) {
       object["[too many values]"] = true;
       break;
     }
-    const cleaned = clean(value, walk);
+    const cleaned = clean(read(key), walk);
     if (cleaned !== undefined) object[cleanKey(key)] = cleaned;
   }
   return object;
 }
 
-/** Reads each property when its turn comes, so that one throwing getter does not hide the others. */
-function* ownEntries(object: object): Generator<readonly [string, unknown]> {
-  for (const key of Object.keys(object)) {
-    let value: unknown = "[unreadable]";
-    try {
-      value = Reflect.get(object, key);
-    } catch {
-      // The placeholder says so.
-    }
-    yield [key, value];
+/** One getter that throws does not hide the other properties. */
+function readProperty(object: object, key: string): unknown {
+  try {
+    return Reflect.get(object, key);
+  } catch {
+    return "[unreadable]";
   }
 }
 

@@ -34,7 +34,13 @@ export type BlockDelta =
  * that ends before it throws instead, so whoever reads to the end knows that the message is whole.
  */
 export type ModelEvent =
-  | { readonly type: "message_start"; readonly id: string; readonly model: string }
+  | {
+      readonly type: "message_start";
+      readonly id: string;
+      readonly model: string;
+      /** What is known at the start: the only numbers there are if the call is aborted. */
+      readonly usage: Usage;
+    }
   | {
       readonly type: "block_start";
       readonly index: number;
@@ -56,4 +62,6 @@ export type ModelEvent =
       /** The API's `stop_details`, verbatim (a refusal's category and explanation). */
       readonly stopDetails: unknown;
       readonly usage: Usage;
+      /** Of the code execution tool: the next request of the same turn names it again. */
+      readonly containerId?: string;
     };

@@ -1,3 +1,4 @@
+import { type AppError } from "../errors/app-error.ts";
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
@@ -54,6 +55,11 @@ export class CallWire {
     const call = ledger.find(body.id)?.current;
     if (isRefused && call?.executionAsked === "either" && ledger.signal(body.id, from.identity, "declined")) return;
     ledger.answer(body.id, outcome, from.identity);
+  }
+
+  handleUnreadableResult(from: Peer, { callId, error }: { callId: string; error: AppError }, ledger: CallLedger): void {
+    const code = error.code === "too_large" ? "result_too_large" : "protocol_error";
+    ledger.answer(callId, failure(code, error.message), from.identity);
   }
 
   handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">, ledger: CallLedger): void {

@@ -14,6 +14,8 @@ export interface MessageHandlers {
   readonly onControlStop: (from: Peer, body: MessageBody<"control_stop">) => void;
   readonly onConfiguration: (from: Peer, body: MessageBody<"configuration">) => void;
   readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
+  /** A result that could not be read: whoever waits for it must not wait on. */
+  readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
   readonly onToolUseProgress: (from: Peer, body: MessageBody<"tool_use_progress">) => void;
 }
 
@@ -54,6 +56,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     if (error instanceof MalformedMessageError) {
       const { stanzaId = 0, id, typeName } = error.parts;
       if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
+      if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
       // An ErrorMessage is never answered with another: two ends that do would never stop.
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
       return onDropped("malformed", error);

@@ -1,6 +1,6 @@
 import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
 import { LIMITS } from "../protocol/limits.ts";
-import { SenderResolver, type ListParticipants } from "./sender-resolver.ts";
+import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 
 /** Topic of Parley's packets and byte streams. Packets without a topic are accepted too, all others are not ours. */
 const TOPIC = "parley";
@@ -32,13 +32,13 @@ export class RoomLink {
   readonly #senders: SenderResolver;
 
   /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
-  constructor(room: Room, listener: RoomListener, listParticipants: ListParticipants) {
+  constructor(room: Room, listener: RoomListener, api: RoomApi) {
     this.#room = room;
     this.#listener = listener;
     this.#senders = new SenderResolver(
       {
         isLocal: (identity) => identity === room.localParticipant?.identity || room.remoteParticipants.has(identity),
-        list: listParticipants,
+        ...api,
       },
       {
         onPacket: (from, bytes) => listener.onPacket(from, bytes),
@@ -126,6 +126,7 @@ export class RoomLink {
     }
     const known = this.#room.remoteParticipants.get(identity);
     if (known && !isPerson(known)) return;
+    if (!known) this.#senders.announce(identity);
     deliver(known ? toRoomParticipant(known) : { identity, sid: "", isSip: false }, chunks);
   }
 }

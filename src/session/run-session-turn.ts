@@ -86,7 +86,7 @@ function speak(event: TurnEvent, answer: AnswerOutput): void {
     case "block_delta":
       if (event.delta.type === "text") answer.write(event.delta.text);
       return;
-    case "block_stop":
+    case "block_start":
       return answer.flush();
     case "turn_complete": {
       const end = event.state === "completed" ? SPOKEN_ENDS[event.stopReason ?? ""] : undefined;

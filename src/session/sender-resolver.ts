@@ -1,3 +1,4 @@
+import { LIMITS } from "../protocol/limits.ts";
 import { type RoomParticipant } from "./room-link.ts";
 
 /** One entry of the server's own participant list. */
@@ -5,12 +6,17 @@ export interface ListedParticipant extends RoomParticipant {
   readonly isHidden: boolean;
   readonly isAgent: boolean;
 }
-export type ListParticipants = () => Promise<readonly ListedParticipant[]>;
 
-interface Room {
+/** What the LiveKit server itself knows of the room. */
+export interface RoomApi {
+  readonly list: () => Promise<readonly ListedParticipant[]>;
+  /** Makes the server announce a participant to us now, and not with its next batch of updates. */
+  readonly announce: (identity: string) => Promise<void>;
+}
+
+interface Room extends RoomApi {
   /** Ourselves, or a participant that LiveKit has announced to us. */
   readonly isLocal: (identity: string) => boolean;
-  readonly list: ListParticipants;
 }
 
 interface Output {
@@ -19,7 +25,7 @@ interface Output {
 }
 
 /** LiveKit announces a participant without tracks up to 3 s late (FAULTS 0.2); a packet is not held longer than this. */
-const HOLD_MS = 3_500;
+const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
 
@@ -72,6 +78,11 @@ export class SenderResolver {
     if (this.#held.length > 0) void this.#resolve();
   }
 
+  /** Later packets of this participant come with its identity; the sooner, the fewer have to be held. */
+  announce(identity: string): void {
+    this.#room.announce(identity).catch(() => {});
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -94,7 +105,9 @@ export class SenderResolver {
       this.#isAskedAgain = false;
       const listed = await this.#room.list().catch(() => []);
       if (this.#isClosed) return;
-      this.#release(listed.filter(({ identity }) => !this.#room.isLocal(identity)));
+      const unannounced = listed.filter(({ identity }) => !this.#room.isLocal(identity));
+      for (const { identity, isHidden } of unannounced) if (!isHidden) this.announce(identity);
+      this.#release(unannounced);
     }
     this.#isResolving = false;
     if (this.#held.length > 0) this.#timer = setTimeout(() => void this.#resolve(), RETRY_MS);

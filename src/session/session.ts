@@ -114,6 +114,8 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     onUserMessage: (from, body) => this.#begin(from, body),
     onConfiguration: (from, body) => this.#configure(from, body),
     onToolUseResult: (from, body) => this.#wire.handleResult(from, body, this.#ledger),
+    onUnreadableResult: (from, callId, error) =>
+      this.#wire.handleUnreadableResult(from, { callId, error }, this.#ledger),
     onAcknowledgement: (from, body) => this.#wire.handleAcknowledgement(from, body, this.#ledger),
     onErrorMessage: (from, body) => this.#wire.handleError(from, body, this.#ledger),
     onToolUseProgress: (from, { id, log }) => {

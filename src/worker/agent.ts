@@ -1,5 +1,5 @@
-import { defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
-import { openJobSession, type JobSession } from "./job-session.ts";
+import { AutoSubscribe, defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
+import { openJobSession, type JobRoom, type JobSession } from "./job-session.ts";
 import { loadJobServices, type JobServices } from "./job-services.ts";
 
 /** The open session has this long to end its turn by itself when the worker stops. */
@@ -18,9 +18,22 @@ export default defineAgent<JobData>({
   async entry(context: JobContext<JobData>) {
     const services = context.proc.userData.services ?? (await loadJobServices(process.env, process.cwd()));
     context.addShutdownCallback(() => services.close());
-    context.proc.userData.session = await openJobSession(context, services);
+    context.proc.userData.session = await openJobSession(toJobRoom(context), services);
   },
   async onSessionEnd(context: JobContext<JobData>) {
     await context.proc.userData.session?.close(CLOSE_GRACE_MS);
   },
 });
+
+function toJobRoom(context: JobContext): JobRoom {
+  const { room, job, info } = context;
+  return {
+    name: job.room?.name ?? "",
+    jobId: job.id,
+    room,
+    connect: () => context.connect(undefined, AutoSubscribe.SUBSCRIBE_NONE),
+    url: info.url,
+    apiKey: info.apiKey,
+    apiSecret: info.apiSecret,
+  };
+}

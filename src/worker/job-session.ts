@@ -1,14 +1,27 @@
-import { AutoSubscribe, type JobContext } from "@livekit/agents";
-import { ParticipantKind } from "@livekit/rtc-node";
+import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
-import { createId } from "../lib/id.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { openSession } from "../session/open-session.ts";
 import { RoomLink, type RoomListener } from "../session/room-link.ts";
-import { type ListParticipants } from "../session/sender-resolver.ts";
+import { type RoomApi } from "../session/sender-resolver.ts";
 import { type Session } from "../session/session.ts";
 import { type JobServices } from "./job-services.ts";
+
+const ANNOUNCE = "parley.announce";
+
+/** The room of a job, and what reaches its server's API. */
+export interface JobRoom {
+  readonly name: string;
+  /** Unique to this worker's stay in the room. */
+  readonly jobId: string;
+  /** Not connected yet. */
+  readonly room: Room;
+  readonly connect: () => Promise<void>;
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly apiSecret: string | undefined;
+}
 
 export interface JobSession {
   /** Ends the session; may be called more than once. */
@@ -19,9 +32,8 @@ export interface JobSession {
  * Joins the job's room and opens its session there. What arrives before the session is restored waits for it, so that
  * joining and restoring go on at the same time.
  */
-export async function openJobSession(context: JobContext, services: JobServices): Promise<JobSession> {
-  const roomName = context.job.room?.name ?? "";
-  const logger = services.logger.child({ room: roomName, jobId: context.job.id });
+export async function openJobSession(job: JobRoom, services: JobServices): Promise<JobSession> {
+  const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const backlog: ((session: Session) => void)[] = [];
   let session: Session | undefined;
   const tell = (action: (session: Session) => void) => {
@@ -39,12 +51,12 @@ export async function openJobSession(context: JobContext, services: JobServices)
       isDisconnected = true;
     },
   };
-  const link = new RoomLink(context.room, listener, participantLister(context, roomName));
+  const link = new RoomLink(job.room, listener, createRoomApi(job));
   const opening = openSession({
     sql: services.sql,
-    conversationId: conversationIdOfRoom(roomName),
-    room: roomName,
-    owner: context.job.id || createId(),
+    conversationId: conversationIdOfRoom(job.name),
+    room: job.name,
+    owner: job.jobId,
     policy: { ...services.config, model: services.config.model.name },
     serverTools: services.serverTools,
     openStream: services.openStream,
@@ -52,7 +64,8 @@ export async function openJobSession(context: JobContext, services: JobServices)
     logger,
   });
   opening.catch(() => {});
-  await connect(context);
+  capStreams(job.room);
+  await job.connect();
   link.announcePresent();
   const opened = await opening;
   session = opened.session;
@@ -67,28 +80,26 @@ export async function openJobSession(context: JobContext, services: JobServices)
 }
 
 /** Incoming streams are capped: without it one participant can make this process hold 5 GB (FAULTS 2). */
-async function connect(context: JobContext): Promise<void> {
-  const { room } = context;
-  const connectRoom = room.connect.bind(room);
+function capStreams(room: Room): void {
+  const connect = room.connect.bind(room);
+  const dataStream = { maxPayloadByteLength: LIMITS.envelopeBytes };
   room.connect = (url, token, options) =>
-    connectRoom(url, token, {
-      autoSubscribe: false,
-      dynacast: false,
-      ...options,
-      dataStream: { maxPayloadByteLength: LIMITS.envelopeBytes },
-    });
-  await context.connect(undefined, AutoSubscribe.SUBSCRIBE_NONE);
+    connect(url, token, { autoSubscribe: false, dynacast: false, ...options, dataStream });
 }
 
-function participantLister(context: JobContext, roomName: string): ListParticipants {
-  const { url, apiKey, apiSecret } = context.info;
+function createRoomApi({ url, apiKey, apiSecret, name }: JobRoom): RoomApi {
   const client = new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret);
-  return async () =>
-    (await client.listParticipants(roomName)).map(({ identity, sid, kind, permission }) => ({
-      identity,
-      sid,
-      isSip: Number(kind) === Number(ParticipantKind.SIP),
-      isAgent: Number(kind) === Number(ParticipantKind.AGENT),
-      isHidden: permission?.hidden ?? false,
-    }));
+  return {
+    list: async () =>
+      (await client.listParticipants(name)).map(({ identity, sid, kind, permission }) => ({
+        identity,
+        sid,
+        isSip: Number(kind) === Number(ParticipantKind.SIP),
+        isAgent: Number(kind) === Number(ParticipantKind.AGENT),
+        isHidden: permission?.hidden ?? false,
+      })),
+    // Removing an attribute that is not there changes nothing, but the server tells everyone of the participant at once.
+    announce: async (identity) =>
+      void (await client.updateParticipant(name, identity, { attributes: { [ANNOUNCE]: "" } })),
+  };
 }

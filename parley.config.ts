@@ -1,0 +1,11 @@
+import { defineConfig } from "./src/worker/config.ts";
+
+// Fields, defaults and the environment variables that win over them: docs/operating.md.
+export default defineConfig({
+  instructions: [
+    "You are Parley, a helpful assistant in a voice call.",
+    "Answer in short spoken sentences, without lists, headings or markup.",
+    "Use the tools when they help; say so plainly when one fails.",
+  ].join(" "),
+  toolsFolder: "tools",
+});

@@ -1,0 +1,88 @@
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { toAppError } from "../errors/app-error.ts";
+import { isRecord } from "../lib/json.ts";
+import { decodeEnvelope, encodeEnvelope } from "../protocol/codec.ts";
+import { isPlainMap } from "../protocol/fields.ts";
+import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "../protocol/message-types.ts";
+import { parseMessage } from "../protocol/messages.ts";
+
+const USAGE = `Usage: parley decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
+       parley encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
+
+/** One packet in hex or base64 as one line of JSON; a line that is no packet becomes `{"error": …}`. */
+export function decodePacketLine(line: string): string {
+  return toLine(() => {
+    const incoming = decodeEnvelope(toBytes(line));
+    if (!("message" in incoming)) return JSON.stringify(incoming);
+    const { message, ...envelope } = incoming;
+    return JSON.stringify({ ...envelope, type: message.type, body: message.body });
+  });
+}
+
+/** The reverse: `type` is a name or a number, `meta` may be absent. The packet is written in hex. */
+export function encodePacketLine(line: string): string {
+  return toLine(() => {
+    const { stanzaId, conversationId, type, meta = {}, body = {} } = parseLine(line);
+    if (typeof stanzaId !== "number") throw new TypeError("stanzaId: expected a number");
+    if (typeof conversationId !== "string") throw new TypeError("conversationId: expected a string");
+    if (!isPlainMap(meta)) throw new TypeError("meta: expected an object");
+    if (!isPlainMap(body)) throw new TypeError("body: expected an object");
+    const message = parseMessage(toMessageType(type), body);
+    const bytes = encodeEnvelope({ stanzaId, conversationId, meta: meta as Record<string, never>, message });
+    return Buffer.from(bytes).toString("hex");
+  });
+}
+
+/** Runs `parley decode` or `parley encode` on stdin; resolves with the exit status, 0 when every line was read. */
+export async function runPackets(command: string | undefined): Promise<number> {
+  const convert = command === "decode" ? decodePacketLine : command === "encode" ? encodePacketLine : undefined;
+  if (!convert) {
+    console.error(USAGE);
+    return 2;
+  }
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    if (line.trim() !== "") console.log(convert(line));
+  }
+  return 0;
+}
+
+function toLine(convert: () => string): string {
+  try {
+    return convert();
+  } catch (error) {
+    const message = error instanceof TypeError ? error.message : toAppError(error).message;
+    return JSON.stringify({ error: message });
+  }
+}
+
+/** No valid packet is both: its first byte is 0x8…, 0xde or 0xdf, which base64 writes with a letter that hex lacks. */
+function toBytes(line: string): Uint8Array {
+  const text = line.replaceAll(/\s/g, "");
+  if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, "hex");
+  if (/^[\w+/-]+={0,2}$/.test(text)) return Buffer.from(text, "base64");
+  throw new TypeError("The line is neither hex nor base64");
+}
+
+function parseLine(line: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new TypeError("The line is not JSON");
+  }
+  if (!isRecord(value)) throw new TypeError("The line is not a JSON object");
+  return value;
+}
+
+function toMessageType(type: unknown): MessageType {
+  const name = typeof type === "number" ? messageTypeOf(type) : type;
+  if (typeof name === "string" && Object.hasOwn(MESSAGE_TYPES, name)) return name as MessageType;
+  throw new TypeError("type: expected the name or the number of a message type");
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  // The reader of our output has gone (`| head`): nothing is left to do.
+  process.stdout.on("error", () => process.exit(1));
+  process.exitCode = await runPackets(process.argv[2]);
+}

@@ -1,0 +1,36 @@
+import { type FastifyInstance } from "fastify";
+
+/** One part that the worker cannot do without. Throwing and `false` both mean that it is not there. */
+export interface ReadyCheck {
+  readonly part: string;
+  readonly check: () => Promise<boolean>;
+}
+
+const TIME_LIMIT_MS = 3_000;
+
+/** `GET /health`: this process answers. `GET /ready`: everything a turn needs is there, else 503 and what is not. */
+export function healthRoutes(app: FastifyInstance, checks: readonly ReadyCheck[]): void {
+  app.get("/health", () => ({ status: "ok" }));
+  app.get("/ready", async (_request, reply) => {
+    const results = await Promise.all(checks.map(async ({ part, check }) => [part, await holds(check)] as const));
+    const isReady = results.every(([, state]) => state === "ok");
+    return reply
+      .code(isReady ? 200 : 503)
+      .send({ status: isReady ? "ready" : "not ready", ...Object.fromEntries(results) });
+  });
+}
+
+/** Why a check failed stays here: an error's text may hold addresses and names. */
+async function holds(check: ReadyCheck["check"]): Promise<"ok" | "failed" | "no answer"> {
+  const limit = Promise.withResolvers<"no answer">();
+  const timer = setTimeout(() => limit.resolve("no answer"), TIME_LIMIT_MS);
+  const result = check().then(
+    (isFine) => (isFine ? "ok" : "failed"),
+    () => "failed" as const,
+  );
+  try {
+    return await Promise.race([result, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,67 @@
+import { type FastifyInstance } from "fastify";
+import { AccessToken } from "livekit-server-sdk";
+import { timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+
+/** Who may have a token: anyone while we run the LiveKit server ourselves (it is on loopback), else who knows the secret. */
+export interface TokenAccess {
+  readonly isOpen: boolean;
+  readonly secret: string | undefined;
+}
+
+interface TokenOptions {
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  readonly publicUrl: string;
+  readonly token: TokenAccess;
+}
+
+const name = z
+  .string("expected a text")
+  .min(1, "expected a text that is not empty")
+  .max(128, "expected at most 128 characters")
+  // eslint-disable-next-line no-control-regex
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters");
+const bodySchema = z.strictObject({
+  room: name,
+  // LiveKit lets a second participant of one identity replace the first: nobody shall replace an agent.
+  identity: name.refine((identity) => !identity.startsWith("agent-"), 'expected no "agent-" at the beginning'),
+});
+
+/** `POST /token {room, identity}` gives `{token, livekitUrl}`: the right to join that room as that participant. */
+export function tokenRoutes(app: FastifyInstance, { livekit, publicUrl, token: access }: TokenOptions): void {
+  app.post("/token", async (request, reply) => {
+    const refusal = refuse(access, request.headers.authorization);
+    if (refusal) return reply.code(refusal.status).send({ error: refusal.error });
+    const body = bodySchema.safeParse(request.body ?? {});
+    if (!body.success) return reply.code(400).send({ error: body.error.issues.map(describe).join("; ") });
+    const { room, identity } = body.data;
+    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity, ttl: "6h" });
+    token.addGrant({
+      room,
+      roomJoin: true,
+      canPublish: true,
+      canSubscribe: true,
+      canPublishData: true,
+      roomAdmin: false,
+    });
+    return reply.header("cache-control", "no-store").send({ token: await token.toJwt(), livekitUrl: publicUrl });
+  });
+}
+
+function refuse({ isOpen, secret }: TokenAccess, authorization = ""): { status: number; error: string } | undefined {
+  if (secret !== undefined) {
+    if (isEqual(authorization, `Bearer ${secret}`)) return undefined;
+    return { status: 401, error: "Authorization: expected Bearer and TOKEN_SECRET" };
+  }
+  return isOpen ? undefined : { status: 403, error: "Tokens are given out in development only; set TOKEN_SECRET" };
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return `${issue.keys.join(", ")}: expected no such field`;
+  return `${issue.path.join(".") || "body"}: ${issue.message}`;
+}

@@ -1,0 +1,110 @@
+import { type Anthropic } from "@anthropic-ai/sdk";
+import { type HistoryMessage } from "../conversation/history.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { withBreakpoint, withHistoryBreakpoints } from "./cache-breakpoints.ts";
+import { textOf } from "./text-of.ts";
+import { toMessages } from "./to-messages.ts";
+
+/** What `Model.stream` sends. */
+export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
+
+/** A tool as the model sees it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema whose root is an object. */
+  readonly inputSchema: JsonObject;
+}
+
+/** `adaptive` lets the model decide; `enabled` gives it a budget of tokens, at least 1024. */
+export type Thinking =
+  | { readonly type: "adaptive"; readonly display?: "summarized" | "omitted" }
+  | { readonly type: "enabled"; readonly budgetTokens: number; readonly display?: "summarized" | "omitted" }
+  | { readonly type: "disabled" };
+
+export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
+
+export type ToolChoice = { readonly type: "auto" | "any" | "none" } | { readonly type: "tool"; readonly name: string };
+
+export interface RequestInput {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly system?: string;
+  readonly tools?: readonly ToolSpec[];
+  /** Anthropic's own tools in the API's words, as `{type: "web_search_20260318", name: "web_search"}`. */
+  readonly serverTools?: readonly JsonObject[];
+  readonly messages: readonly HistoryMessage[];
+  readonly thinking?: Thinking;
+  readonly effort?: Effort;
+  readonly toolChoice?: ToolChoice;
+  /** From the `message_stop` before, within one turn. */
+  readonly containerId?: string;
+}
+
+/**
+ * Builds a request that shares the longest prefix with the one before it: tools are sorted, and the tools, the system
+ * text and the history carry a cache breakpoint each, the history two (four in all, the API's limit).
+ */
+export function buildRequest(input: RequestInput): ModelRequest {
+  const { maxTokens, effort, containerId, system = "" } = input;
+  const messages = toMessages(input.messages);
+  const tools = [...sorted(input.serverTools ?? []), ...sorted((input.tools ?? []).map(toApiTool))];
+  const standIns = tools.length === 0 ? toStandIns(messages) : [];
+  const toolChoice =
+    standIns.length > 0 ? ({ type: "none" } as const) : tools.length > 0 ? input.toolChoice : undefined;
+  const thinking = toThinking(input.thinking, maxTokens, toolChoice);
+  const sent = tools.length > 0 ? tools : standIns;
+  return {
+    model: input.model,
+    max_tokens: maxTokens,
+    ...(sent.length > 0 && { tools: withBreakpoint(sent, isCacheableTool) as unknown as Anthropic.ToolUnion[] }),
+    ...(system.trim() !== "" && { system: withBreakpoint([{ type: "text" as const, text: system }], () => true) }),
+    messages: withHistoryBreakpoints(messages),
+    ...(toolChoice && { tool_choice: toolChoice }),
+    ...(thinking && { thinking }),
+    ...(effort && { output_config: { effort } }),
+    ...(containerId !== undefined && { container: containerId }),
+  };
+}
+
+function toApiTool({ name, description, inputSchema }: ToolSpec): JsonObject {
+  return { name, description, input_schema: inputSchema };
+}
+
+/** By code unit, so that no locale changes the order. */
+function sorted(tools: readonly JsonObject[]): JsonObject[] {
+  const nameOf = (tool: JsonObject) => textOf(tool["name"]);
+  return tools.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
+}
+
+function isCacheableTool(tool: JsonObject): boolean {
+  return tool["defer_loading"] !== true;
+}
+
+/**
+ * The API refuses tool blocks in the history of a request without tools. When the last tool is gone, the ones that
+ * the history used are declared once more, and `tool_choice: none` keeps the model from calling them.
+ */
+function toStandIns(messages: readonly Anthropic.MessageParam[]): JsonObject[] {
+  const names = new Set<string>();
+  for (const { content } of messages) {
+    if (typeof content === "string") continue;
+    for (const block of content) if (block.type === "tool_use") names.add(block.name);
+  }
+  const inputSchema = { type: "object" };
+  return [...names].toSorted().map((name) => toApiTool({ name, description: "No longer available.", inputSchema }));
+}
+
+/** A budget must leave room for the answer, and the API allows no thinking where a tool call is forced. */
+function toThinking(
+  thinking: Thinking | undefined,
+  maxTokens: number,
+  toolChoice: ToolChoice | undefined,
+): Anthropic.ThinkingConfigParam | undefined {
+  if (thinking === undefined || thinking.type === "disabled") return thinking;
+  if (toolChoice?.type === "any" || toolChoice?.type === "tool") return undefined;
+  if (thinking.type === "adaptive") return thinking;
+  const { budgetTokens, ...rest } = thinking;
+  const budget = budgetTokens < maxTokens ? budgetTokens : Math.floor(maxTokens / 2);
+  return budget >= 1024 ? { ...rest, budget_tokens: budget } : undefined;
+}

@@ -1,0 +1,122 @@
+import { APIConnectionError, APIError } from "@anthropic-ai/sdk";
+import { AppError, type ErrorCode } from "../errors/app-error.ts";
+import { isRecord } from "../lib/json.ts";
+
+/** What failed, and whether the same request may succeed later. */
+const KINDS = {
+  authentication: { code: "not_allowed", retryable: false },
+  permission: { code: "not_allowed", retryable: false },
+  billing: { code: "not_allowed", retryable: false },
+  not_found: { code: "invalid_state", retryable: false },
+  invalid_request: { code: "invalid_state", retryable: false },
+  /** More than the API accepts in one request, or than the model's context holds. */
+  too_large: { code: "too_large", retryable: false },
+  rate_limited: { code: "unavailable", retryable: true },
+  overloaded: { code: "unavailable", retryable: true },
+  server_error: { code: "unavailable", retryable: true },
+  connection: { code: "unavailable", retryable: true },
+  stalled: { code: "unavailable", retryable: true },
+  broken_stream: { code: "unavailable", retryable: true },
+} as const satisfies Record<string, { code: ErrorCode; retryable: boolean }>;
+
+export type ModelErrorKind = keyof typeof KINDS;
+
+const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
+  authentication_error: "authentication",
+  permission_error: "permission",
+  billing_error: "billing",
+  not_found_error: "not_found",
+  invalid_request_error: "invalid_request",
+  request_too_large: "too_large",
+  rate_limit_error: "rate_limited",
+  overloaded_error: "overloaded",
+  api_error: "server_error",
+  timeout_error: "server_error",
+};
+
+const KIND_OF_STATUS: Readonly<Record<number, ModelErrorKind>> = {
+  401: "authentication",
+  402: "billing",
+  403: "permission",
+  404: "not_found",
+  408: "server_error",
+  409: "server_error",
+  413: "too_large",
+  429: "rate_limited",
+  529: "overloaded",
+};
+
+interface ModelErrorDetails extends ErrorOptions {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** How long the API asks to wait. */
+  readonly retryAfterMs?: number | undefined;
+  /** @defaultValue what the kind says */
+  readonly retryable?: boolean | undefined;
+}
+
+/** A model call that gave no complete message. Its own message names the kind only: what the API said is in `cause`. */
+export class ModelError extends AppError {
+  readonly kind: ModelErrorKind;
+  readonly retryable: boolean;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
+    const status = details.status === undefined ? "" : ` (HTTP ${details.status})`;
+    super(
+      KINDS[kind].code,
+      `The model call failed: ${kind}${status}`,
+      "cause" in details ? { cause: details.cause } : {},
+    );
+    this.kind = kind;
+    this.retryable = details.retryable ?? KINDS[kind].retryable;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** Sorts an error of the SDK. `otherwise` is what an error without a status or an API type counts as. */
+export function toModelError(error: unknown, otherwise: "connection" | "broken_stream"): ModelError {
+  if (error instanceof ModelError) return error;
+  // A parser's message quotes the text it could not read.
+  if (error instanceof SyntaxError) return new ModelError(otherwise);
+  if (!(error instanceof APIError) || error instanceof APIConnectionError)
+    return new ModelError(otherwise, { cause: error });
+  return new ModelError(kindOf(error) ?? otherwise, {
+    cause: error,
+    status: error.status,
+    requestId: error.requestID ?? undefined,
+    retryAfterMs: retryAfterMs(error.headers),
+    retryable: SHOULD_RETRY[error.headers?.get("x-should-retry") ?? ""],
+  });
+}
+
+/** The `error` event of a stream. */
+export function toStreamError(event: Record<string, unknown>): ModelError {
+  const type = isRecord(event["error"]) ? event["error"]["type"] : undefined;
+  return new ModelError((typeof type === "string" ? KIND_OF_TYPE[type] : undefined) ?? "broken_stream");
+}
+
+const SHOULD_RETRY: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefined {
+  // The API has no error type of its own for a history that outgrew the context.
+  if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
+  const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
+  if (byStatus !== undefined) return byStatus;
+  const byType = type === null ? undefined : KIND_OF_TYPE[type];
+  if (status === undefined) return byType;
+  if (status < 500) return byType === undefined || byType === "server_error" ? "invalid_request" : byType;
+  return byType ?? "server_error";
+}
+
+function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const inMs = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
+  if (inMs >= 0) return inMs;
+  const value = headers?.get("retry-after") ?? "";
+  const waitMs = /^[\d.]+$/.test(value) ? Number.parseFloat(value) * 1000 : Date.parse(value) - Date.now();
+  return waitMs >= 0 ? waitMs : undefined;
+}

@@ -1,0 +1,101 @@
+import { isRecord, type JsonObject } from "../lib/json.ts";
+import { type BlockDelta } from "./model-event.ts";
+import { textOf } from "./text-of.ts";
+
+/** A block while it streams: `raw` is the API's own block, grown by its deltas. */
+export interface OpenBlock {
+  readonly type: string;
+  readonly raw: Record<string, unknown>;
+  /** Pieces of `input` as they came; joined and parsed once, at the end. */
+  readonly inputPieces: string[];
+}
+
+/** A block whose deltas are all in. */
+export interface WholeBlock {
+  readonly raw: Record<string, unknown>;
+  readonly inputError?: string;
+}
+
+/** Types whose fields the API fixes: an unknown delta cannot be kept in them, for the API would refuse the field. */
+const FIXED_TYPES = new Set(["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"]);
+
+export function openBlock(start: Record<string, unknown>): OpenBlock {
+  const type = typeof start["type"] === "string" ? start["type"] : "unknown";
+  return { type, raw: { ...start, type }, inputPieces: [] };
+}
+
+/** Takes one delta in. One that does not fit its block changes nothing and comes back as `other`. */
+export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): BlockDelta {
+  const { raw } = block;
+  switch (delta["type"]) {
+    case "text_delta":
+      if (block.type !== "text" || typeof delta["text"] !== "string") return OTHER;
+      raw["text"] = textOf(raw["text"]) + delta["text"];
+      return { type: "text", text: delta["text"] };
+    case "thinking_delta":
+      if (block.type !== "thinking" || typeof delta["thinking"] !== "string") return OTHER;
+      raw["thinking"] = textOf(raw["thinking"]) + delta["thinking"];
+      return { type: "thinking", text: delta["thinking"] };
+    case "input_json_delta":
+      if (typeof delta["partial_json"] !== "string") return OTHER;
+      block.inputPieces.push(delta["partial_json"]);
+      return { type: "input_json", partialJson: delta["partial_json"] };
+    case "signature_delta":
+      if (block.type === "thinking") raw["signature"] = delta["signature"];
+      return OTHER;
+    case "citations_delta":
+      if (block.type === "text") raw["citations"] = [...listOf(raw["citations"]), delta["citation"]];
+      return OTHER;
+    default:
+      if (!FIXED_TYPES.has(block.type)) mergeDelta(raw, delta);
+      return OTHER;
+  }
+}
+
+/** Ends a block. `isCut` says that its own end never came: arguments cut so are never usable. */
+export function closeBlock({ type, raw, inputPieces }: OpenBlock, isCut = false): WholeBlock {
+  const text = inputPieces.join("");
+  const takesInput = type === "tool_use" || type === "server_tool_use" || inputPieces.length > 0;
+  if (!takesInput) return { raw };
+  const parsed = text === "" ? { input: isRecord(raw["input"]) ? raw["input"] : {} } : parseInput(text);
+  if (isCut) return { raw: { ...raw, input: { _raw: text } }, inputError: "The arguments were cut off" };
+  if (parsed.input === undefined) return { raw: { ...raw, input: { _raw: text } }, inputError: parsed.error };
+  return { raw: { ...raw, input: parsed.input } };
+}
+
+const OTHER: BlockDelta = { type: "other" };
+
+type ParsedInput =
+  | { readonly input: object; readonly error?: never }
+  | { readonly input?: never; readonly error: string };
+
+/** The error says where, not what: the parser's own message quotes the arguments. */
+function parseInput(text: string): ParsedInput {
+  try {
+    const input: unknown = JSON.parse(text);
+    return isRecord(input) ? { input } : { error: "The arguments are not a JSON object" };
+  } catch (error) {
+    const position = /at position (\d+)/.exec(String(error))?.[1];
+    return { error: `The arguments are not valid JSON${position === undefined ? "" : ` (at position ${position})`}` };
+  }
+}
+
+/** How deltas of every known kind grow their block: texts and lists are appended, anything else is set. */
+function mergeDelta(raw: Record<string, unknown>, delta: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(delta)) {
+    const before = raw[key];
+    if (key === "type" || key === "__proto__") continue;
+    if (typeof value === "string" && typeof before === "string") raw[key] = before + value;
+    else if (Array.isArray(value) && Array.isArray(before)) raw[key] = [...before, ...value];
+    else raw[key] = value;
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What came out of the API as JSON is JSON. */
+export function asJson(value: Record<string, unknown>): JsonObject {
+  return value as JsonObject;
+}

@@ -1,0 +1,106 @@
+import { isRecord } from "../lib/json.ts";
+import { ModelError, toStreamError } from "./model-error.ts";
+import { type ModelEvent } from "./model-event.ts";
+import { applyDelta, asJson, closeBlock, openBlock, type OpenBlock } from "./open-block.ts";
+import { textOf } from "./text-of.ts";
+import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
+import { NO_USAGE, mergeUsage } from "./usage.ts";
+
+/**
+ * Reads the raw events of one Messages API stream. Arguments are collected in pieces and parsed once, so the cost is
+ * linear in their length. What does not fit is met by rule, never by a crash:
+ *
+ * - events of an unknown type, deltas and stops for a block that is not open: ignored
+ * - a start at an index that is open: the open block is closed first, its arguments marked as cut off
+ * - blocks still open at message_stop: closed in the same way
+ * - a tool use whose id was used before in the message, or that lacks an id or a name: dropped with its deltas (the
+ *   API refuses it in the history, and to run it twice would be worse than once)
+ *
+ * @throws {ModelError} for the API's `error` event, and `broken_stream` when the stream ends before `message_stop`
+ */
+export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerator<ModelEvent, void, undefined> {
+  const open = new Map<number, OpenBlock>();
+  const toolUseIds = new Set<string>();
+  let usage = NO_USAGE;
+  let stopReason: string | undefined;
+  let stopDetails: unknown = null;
+  let containerId: string | undefined;
+  let isWhole = false;
+  try {
+    for await (const event of events) {
+      // Read on to the end, so that the connection can be used again.
+      if (isWhole || !isRecord(event)) continue;
+      const index = typeof event["index"] === "number" ? event["index"] : -1;
+      const block = open.get(index);
+      switch (event["type"]) {
+        case "content_block_delta":
+          if (block && isRecord(event["delta"])) {
+            yield { type: "block_delta", index, delta: applyDelta(block, event["delta"]) };
+          }
+          break;
+        case "content_block_start": {
+          if (index < 0 || !isRecord(event["content_block"])) break;
+          if (block) yield stopEvent(index, block, true);
+          open.delete(index);
+          const next = openBlock(event["content_block"]);
+          if (!isUsable(next, toolUseIds)) break;
+          open.set(index, next);
+          yield startEvent(index, next);
+          break;
+        }
+        case "content_block_stop":
+          if (block) yield stopEvent(index, block, false);
+          open.delete(index);
+          break;
+        case "message_start": {
+          const message = isRecord(event["message"]) ? event["message"] : {};
+          usage = mergeUsage(usage, message["usage"]);
+          yield { type: "message_start", id: textOf(message["id"]), model: textOf(message["model"]), usage };
+          break;
+        }
+        case "message_delta": {
+          const delta = isRecord(event["delta"]) ? event["delta"] : {};
+          usage = mergeUsage(usage, event["usage"]);
+          if (typeof delta["stop_reason"] === "string") stopReason = delta["stop_reason"];
+          stopDetails = delta["stop_details"] ?? stopDetails;
+          if (isRecord(delta["container"])) containerId = textOf(delta["container"]["id"]);
+          break;
+        }
+        case "message_stop":
+          if (stopReason === undefined) throw new ModelError("broken_stream");
+          for (const [cutIndex, cut] of open) yield stopEvent(cutIndex, cut, true);
+          isWhole = true;
+          yield { type: "message_stop", stopReason, stopDetails, usage, ...(containerId && { containerId }) };
+          break;
+        case "error":
+          throw toStreamError(event);
+        default:
+      }
+    }
+  } catch (error) {
+    if (!isWhole) throw error;
+  }
+  if (!isWhole) throw new ModelError("broken_stream");
+}
+
+/** `false` for a tool use that the API would refuse to see again. Remembers the ids it lets through. */
+function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
+  if (type !== "tool_use" && type !== "server_tool_use" && type !== "mcp_tool_use") return true;
+  const id = textOf(raw["id"]);
+  if (id === "" || textOf(raw["name"]) === "" || toolUseIds.has(id)) return false;
+  toolUseIds.add(id);
+  return true;
+}
+
+function startEvent(index: number, { type, raw }: OpenBlock): ModelEvent {
+  const blockType = storedTypeOf(asJson(raw));
+  if (type !== "tool_use" && type !== "server_tool_use") return { type: "block_start", index, blockType };
+  const tool = { toolUseId: textOf(raw["id"]), toolName: textOf(raw["name"]) };
+  return { type: "block_start", index, blockType, tool };
+}
+
+function stopEvent(index: number, open: OpenBlock, isCut: boolean): ModelEvent {
+  const { raw, inputError } = closeBlock(open, isCut);
+  const block = toStoredBlock(asJson(raw));
+  return { type: "block_stop", index, block, ...(inputError !== undefined && { inputError }) };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Anthropic } from "@anthropic-ai/sdk";
+import { type ModelRequest } from "./build-request.ts";
+import { toModelError, type ModelError } from "./model-error.ts";
+import { type ModelEvent } from "./model-event.ts";
+import { readStream } from "./read-stream.ts";
+import { watchStream, type WatchLimits } from "./watch-stream.ts";
+
+export interface ModelOptions {
+  readonly apiKey: string;
+  /** @defaultValue the SDK's own: `ANTHROPIC_BASE_URL`, else Anthropic */
+  readonly baseUrl?: string;
+  /** Longest silence of a call, from its request on; pings do not count as sound. @defaultValue 30000 */
+  readonly idleTimeoutMs?: number;
+  /** The same while the model thinks unseen or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
+  readonly quietTimeoutMs?: number;
+  /** Retries before a stream begins. @defaultValue 2 */
+  readonly maxRetries?: number;
+  /** Longest time that all waits between retries take together; a longer `retry-after` fails at once. @defaultValue 10000 */
+  readonly retryBudgetMs?: number;
+}
+
+export interface Model {
+  /**
+   * One model call. Nothing of a call that fails before its first block is ever seen: it is tried again, as often as
+   * `maxRetries` says before the stream begins and once after. Later failures throw, for words may have been spoken.
+   * `break` cancels the request; an abort rejects with the signal's own reason.
+   *
+   * @throws {ModelError}
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined>;
+}
+
+/** Anthropic's Messages API behind one function. Cheap; holds no connection until the first call. */
+export function createModel(options: ModelOptions): Model {
+  const client = new Anthropic({
+    apiKey: options.apiKey,
+    authToken: null,
+    ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
+    maxRetries: 0, // The SDK waits as long as retry-after says, without end; the loop below has a budget.
+    openTelemetry: false,
+    logLevel: "off", // It would print the events that it cannot parse.
+  });
+  const idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
+  const limits = {
+    idleTimeoutMs,
+    quietTimeoutMs: options.quietTimeoutMs ?? 4 * idleTimeoutMs,
+    maxRetries: options.maxRetries ?? 2,
+    retryBudgetMs: options.retryBudgetMs ?? 10_000,
+  };
+  return {
+    stream(request, signal) {
+      const open: OpenStream = (callSignal) =>
+        client.messages.create({ ...request, stream: true }, { signal: callSignal });
+      return streamWithRetries(open, limits, signal);
+    },
+  };
+}
+
+type OpenStream = (signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
+type RetryLimits = WatchLimits & { readonly maxRetries: number; readonly retryBudgetMs: number };
+
+async function* streamWithRetries(
+  open: OpenStream,
+  limits: RetryLimits,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const retriesLeft = { opening: limits.maxRetries, streaming: 1 };
+  let budgetMs = limits.retryBudgetMs;
+  for (let attempt = 0; ; attempt++) {
+    const progress = { isOpen: false, hasEmitted: false };
+    const openOnce: OpenStream = async (callSignal) => {
+      const events = await open(callSignal);
+      progress.isOpen = true;
+      return events;
+    };
+    try {
+      // Held back until a block follows, so that a retry never starts a message twice.
+      let start: ModelEvent | undefined;
+      for await (const event of readStream(watchStream(openOnce, limits, signal))) {
+        if (event.type === "message_start") {
+          start = event;
+          continue;
+        }
+        progress.hasEmitted = true;
+        if (start) yield start;
+        start = undefined;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = toModelError(error, progress.isOpen ? "broken_stream" : "connection");
+      const phase = progress.isOpen || failure.kind === "stalled" ? "streaming" : "opening";
+      const delayMs = retryDelayMs(failure, attempt);
+      if (progress.hasEmitted || !failure.retryable || retriesLeft[phase] === 0 || delayMs > budgetMs) throw failure;
+      retriesLeft[phase]--;
+      budgetMs -= delayMs;
+      await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+/** What the API asks for, else 0.5 s, doubled each time, less up to a quarter so that many callers spread out. */
+function retryDelayMs(failure: ModelError, attempt: number): number {
+  if (failure.kind === "stalled") return 0;
+  return failure.retryAfterMs || 500 * 2 ** attempt * (1 - Math.random() / 4);
+}

@@ -1,0 +1,67 @@
+import { type Anthropic } from "@anthropic-ai/sdk";
+import { type HistoryBlock, type HistoryMessage } from "../conversation/history.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
+import { sortKeys } from "./sort-keys.ts";
+import { textOf } from "./text-of.ts";
+
+/**
+ * The neutral history as the API's messages. Blocks that the API wrote come out as it wrote them: server results,
+ * citations, signatures and types unknown here. What it would refuse is left out: blank text, and a message of nothing.
+ */
+export function toMessages(history: readonly HistoryMessage[]): Anthropic.MessageParam[] {
+  return history.flatMap(({ role, blocks }) => {
+    const content = blocks.flatMap((block) => toApiBlock(block) ?? []).map((block) => sortKeys(block));
+    return content.length > 0 ? [{ role, content: content as unknown as Anthropic.ContentBlockParam[] }] : [];
+  });
+}
+
+function toApiBlock({ blockType, textContent, content }: HistoryBlock): JsonObject | undefined {
+  const fields = content ?? {};
+  switch (blockType) {
+    case "text":
+      return textContent === null || textContent.trim() === ""
+        ? undefined
+        : { type: "text", text: textContent, ...fields };
+    case "thinking":
+      return { type: "thinking", thinking: textContent ?? "", signature: fields["signature"] ?? "" };
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: fields["data"] ?? "" };
+    case "tool_use":
+    case "server_tool_use": {
+      const { tool_use_id: id = "", tool_name: name = "", input = {}, ...rest } = fields;
+      return { type: blockType, id, name, input, ...rest };
+    }
+    case "tool_result":
+      return toToolResult(fields);
+    case "server_tool_result":
+    default:
+      return { ...fields, type: fields["type"] ?? blockType };
+  }
+}
+
+function toToolResult(fields: JsonObject): JsonObject {
+  const isError = fields["is_error"] === true;
+  const content = toResultContent(fields["content"] ?? "");
+  return {
+    type: "tool_result",
+    tool_use_id: fields["tool_use_id"] ?? "",
+    // The API refuses an error without content.
+    content: isError && content.length === 0 ? "The tool failed without a message." : content,
+    ...(isError && { is_error: true }),
+  };
+}
+
+const RESULT_BLOCKS = new Set<unknown>(["text", "image", "document", "search_result", "tool_reference"]);
+
+/** A text and a list of content blocks go as they are; any other value goes as its JSON. */
+function toResultContent(value: JsonValue): string | readonly JsonObject[] {
+  if (typeof value === "string") return value;
+  if (!isBlockList(value)) return JSON.stringify(sortKeys(value));
+  return value.filter((block) => block["type"] !== "text" || textOf(block["text"]).trim() !== "");
+}
+
+function isBlockList(value: JsonValue): value is readonly JsonObject[] {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((item) => isRecord(item) && RESULT_BLOCKS.has(item["type"]))
+  );
+}

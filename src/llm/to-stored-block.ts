@@ -1,0 +1,42 @@
+import { type JsonObject } from "../lib/json.ts";
+import { type ModelBlock } from "./model-event.ts";
+import { textOf } from "./text-of.ts";
+
+/** How a block of the API is stored (`TurnBlock`). `to-messages.ts` is its mirror: nothing that counts is lost. */
+export function toStoredBlock(raw: JsonObject): ModelBlock {
+  const type = textOf(raw["type"]);
+  switch (type) {
+    case "text": {
+      const citations = raw["citations"];
+      const hasCitations = Array.isArray(citations) && citations.length > 0;
+      return { blockType: type, textContent: textOf(raw["text"]), content: hasCitations ? { citations } : null };
+    }
+    case "thinking":
+      return {
+        blockType: type,
+        textContent: textOf(raw["thinking"]),
+        content: { signature: textOf(raw["signature"]) },
+      };
+    case "redacted_thinking":
+      return { blockType: type, textContent: null, content: { data: raw["data"] ?? "" } };
+    case "tool_use":
+    case "server_tool_use": {
+      const { type: _, id, name, input, ...rest } = raw;
+      const content = { tool_use_id: id ?? "", tool_name: name ?? "", input: input ?? {}, ...rest };
+      return { blockType: type, textContent: null, content };
+    }
+    default:
+      return { blockType: isServerResult(raw) ? "server_tool_result" : type, textContent: null, content: raw };
+  }
+}
+
+/** web_search_tool_result and its like; MCP results keep their own type, for they carry `is_error`. */
+function isServerResult(raw: JsonObject): boolean {
+  const type = textOf(raw["type"]);
+  return type.endsWith("_tool_result") && type !== "mcp_tool_result" && typeof raw["tool_use_id"] === "string";
+}
+
+/** The stored type of a block that has only just started. */
+export function storedTypeOf(raw: JsonObject): ModelBlock["blockType"] {
+  return isServerResult(raw) ? "server_tool_result" : textOf(raw["type"]);
+}

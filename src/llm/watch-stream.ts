@@ -1,0 +1,81 @@
+import { isRecord } from "../lib/json.ts";
+import { IdleWatchdog } from "./idle-watchdog.ts";
+import { ModelError } from "./model-error.ts";
+
+export interface WatchLimits {
+  /** Longest silence, from the request's start: the wait for headers counts too. */
+  readonly idleTimeoutMs: number;
+  /** Longest silence where it is normal: hidden thinking, or a tool at work on Anthropic's side. */
+  readonly quietTimeoutMs: number;
+}
+
+/** Any other event (the SDK drops pings; newer ones may come) shows a live socket, but no progress. */
+const PROGRESS = new Set([
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+]);
+
+const QUIET_BLOCKS = new Set(["thinking", "server_tool_use", "mcp_tool_use"]);
+
+/** After message_stop nothing more is due but the end of the body: wait for it so that the connection can be reused. */
+const DRAIN_MS = 100;
+
+/**
+ * Opens a stream and passes its raw events on. Silence, an abort and an early `return` all abort the request itself.
+ * Nothing is left on `signal` afterwards.
+ *
+ * @throws the signal's own reason; {ModelError} `stalled`; whatever `open` or its stream throws
+ */
+export async function* watchStream(
+  open: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
+  limits: WatchLimits,
+  signal: AbortSignal,
+): AsyncGenerator<unknown, void, undefined> {
+  signal.throwIfAborted();
+  const request = new AbortController();
+  const onAbort = () => request.abort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  let hasStalled = false;
+  const watchdog = new IdleWatchdog(limits.idleTimeoutMs, () => {
+    hasStalled = true;
+    request.abort();
+  });
+  try {
+    watchdog.wait();
+    for await (const event of await open(request.signal)) {
+      // The SDK still hands out what it had read before the abort.
+      signal.throwIfAborted();
+      const type = isRecord(event) ? event["type"] : undefined;
+      watchdog.pause(PROGRESS.has(String(type)));
+      yield event;
+      const limitMs = limitAfter(event, limits);
+      if (limitMs !== undefined) watchdog.setLimit(limitMs);
+      watchdog.wait();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!hasStalled) throw error;
+  } finally {
+    watchdog.stop();
+    signal.removeEventListener("abort", onAbort);
+  }
+  // An aborted stream of the SDK ends as if it were complete.
+  signal.throwIfAborted();
+  if (hasStalled) throw new ModelError("stalled");
+}
+
+function limitAfter(event: unknown, limits: WatchLimits): number | undefined {
+  if (!isRecord(event)) return undefined;
+  if (event["type"] === "message_stop") return DRAIN_MS;
+  if (event["type"] === "content_block_start") {
+    const type = isRecord(event["content_block"]) ? event["content_block"]["type"] : undefined;
+    return QUIET_BLOCKS.has(String(type)) ? limits.quietTimeoutMs : limits.idleTimeoutMs;
+  }
+  // Thinking that is shown is not silent.
+  const delta = event["type"] === "content_block_delta" ? event["delta"] : undefined;
+  return isRecord(delta) && delta["type"] === "thinking_delta" ? limits.idleTimeoutMs : undefined;
+}

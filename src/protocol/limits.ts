@@ -1,0 +1,39 @@
+/** Every number of PROTOCOL "Limits" and of a tool call's times. Sizes are bytes of the encoded form. */
+export const LIMITS = {
+  envelopeBytes: 4 * 1024 * 1024,
+  /** Above it a frame travels as a byte stream instead of a data packet. */
+  packetBytes: 15_000,
+  /** Maps and arrays inside each other, the envelope itself included. */
+  depth: 32,
+  /** Map values, array items and the envelope itself; keys are not counted. */
+  values: 100_000,
+  stringBytes: 1024 * 1024,
+  keyBytes: 256,
+  /** Characters of an id, a conversation id included. */
+  idLength: 256,
+  announcedTools: 64,
+  openCalls: 64,
+  messagesPerWindow: 200,
+  messageWindowMs: 10_000,
+  loggedEnvelopes: 500,
+  loggedBytes: 1024 * 1024,
+  sendsInFlight: 8,
+  unidentifiedSenderMs: 3_500,
+} as const;
+
+/** Times of a tool call, in ms. */
+export const TOOL_TIMES = {
+  defaultTimeoutMs: 30_000,
+  maxTimeoutMs: 600_000,
+  /** What the worker adds to `timeoutMs` for its own deadline. */
+  graceMs: 1_000,
+  /** How long a client may take to claim a call sent as `either`. */
+  claimMs: 1_000,
+  /** How long a call waits for its participant to come back. */
+  returnMs: 10_000,
+} as const;
+
+/** Keys that no map of a packet may have: in JavaScript each reaches an object's prototype. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;

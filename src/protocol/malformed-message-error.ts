@@ -1,0 +1,30 @@
+import { type z } from "zod";
+import { AppError } from "../errors/app-error.ts";
+import { type MessageType } from "./message-types.ts";
+
+/** What could be read of a message that cannot be used, so that it can still be acknowledged and answered. */
+export interface ReadableParts {
+  readonly stanzaId?: number;
+  readonly conversationId?: string;
+  /** The message's id; on a tool result the request's. */
+  readonly id?: string;
+  readonly typeName?: MessageType;
+}
+
+/** A packet that is refused, `malformed` or `too_large`, with what could be read of it. */
+export class MalformedMessageError extends AppError {
+  readonly parts: ReadableParts;
+
+  constructor(message: string, parts: ReadableParts, code: "malformed" | "too_large" = "malformed") {
+    super(code, message);
+    this.parts = parts;
+  }
+}
+
+/** Where and what a message's first fault is; zod's texts name types and bounds, never the value. */
+export function describeIssue(error: z.ZodError, root: string): string {
+  const [issue] = error.issues;
+  if (!issue) return `${root}: Invalid input`;
+  const path = issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
+  return `${root}${path}: ${issue.message}`;
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { sortAnnouncements } from "./announced-tool.ts";
+import * as control from "./control-messages.ts";
+import { readFields } from "./fields.ts";
+import { MalformedMessageError, type ReadableParts, describeIssue } from "./malformed-message-error.ts";
+import { type MessageType } from "./message-types.ts";
+import * as permission from "./permission-messages.ts";
+import * as talk from "./talk-messages.ts";
+import * as tool from "./tool-messages.ts";
+
+/** Bodies without `conversationId`, which the codec adds. Key order is wire order; a float32 field comes last. */
+export const BODY_SCHEMAS = {
+  error_message: control.errorMessageSchema,
+  user_message: talk.userMessageSchema,
+  assistant_message: talk.assistantMessageSchema,
+  audio_chunk: talk.audioChunkSchema,
+  reasoning_step: talk.reasoningStepSchema,
+  tool_use_request: tool.toolUseRequestSchema,
+  tool_use_result: tool.toolUseResultSchema,
+  acknowledgement: control.acknowledgementSchema,
+  transcription: talk.transcriptionSchema,
+  control_stop: control.controlStopSchema,
+  control_variation: control.controlVariationSchema,
+  configuration: control.configurationSchema,
+  start_answer: talk.startAnswerSchema,
+  memory_trace: talk.memoryTraceSchema,
+  commentary: talk.commentarySchema,
+  assistant_sentence: talk.assistantSentenceSchema,
+  tool_call_state: tool.toolCallStateSchema,
+  permission_request: permission.permissionRequestSchema,
+  permission_response: permission.permissionResponseSchema,
+  tool_use_cancel: tool.toolUseCancelSchema,
+  tool_use_progress: tool.toolUseProgressSchema,
+  block_event: talk.blockEventSchema,
+} as const satisfies Record<MessageType, z.ZodObject>;
+
+export type MessageBody<Type extends MessageType> = Type extends "configuration"
+  ? control.Configuration
+  : z.output<(typeof BODY_SCHEMAS)[Type]>;
+
+/** Optional ids and choices. Clients whose structs cannot leave a field out send `""` for "none". */
+const EMPTY_IS_ABSENT: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries<z.ZodObject>(BODY_SCHEMAS).map(([type, schema]) => [
+    type,
+    Object.entries<z.core.$ZodType>(schema.shape)
+      .filter(([name, field]) => field instanceof z.ZodExactOptional && (name.endsWith("Id") || isChoice(field)))
+      .map(([name]) => name),
+  ]),
+);
+
+function isChoice(field: z.ZodExactOptional): boolean {
+  return field.unwrap() instanceof z.ZodEnum;
+}
+
+/** One message, whatever carries it. */
+export type Message = {
+  [Type in MessageType]: { readonly type: Type; readonly body: MessageBody<Type> };
+}[MessageType];
+
+/**
+ * Reads a body that came from outside: nil is absent, keys that are not known are dropped.
+ *
+ * @throws {MalformedMessageError} naming the first wrong field, never its value
+ */
+export function parseMessage(type: MessageType, body: Record<string, unknown>, parts: ReadableParts = {}): Message {
+  const fields = readFields(body);
+  for (const name of EMPTY_IS_ABSENT.get(type) ?? []) if (fields[name] === "") delete fields[name];
+  if (type === "configuration") return { type, body: parseConfiguration(fields, parts) };
+  if (type === "tool_use_result") return parseBody(type, tool.normalizeToolUseResult(fields), parts);
+  return parseBody(type, fields, parts);
+}
+
+function parseBody(type: MessageType, fields: Record<string, unknown>, parts: ReadableParts): Message {
+  const parsed = BODY_SCHEMAS[type].safeParse(fields);
+  if (!parsed.success) throw new MalformedMessageError(describeIssue(parsed.error, type), { ...parts, typeName: type });
+  return { type, body: parsed.data } as Message;
+}
+
+function parseConfiguration(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
+  const { tools: announcements, ...rest } = fields;
+  if (!Array.isArray(announcements)) return parseConfigurationBody(fields, parts);
+  const { tools, invalidTools } = sortAnnouncements(announcements);
+  const body = { ...parseConfigurationBody(rest, parts), tools };
+  return invalidTools.length === 0 ? body : { ...body, invalidTools };
+}
+
+function parseConfigurationBody(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
+  const typeName = "configuration";
+  const parsed = control.configurationSchema.safeParse(fields);
+  if (!parsed.success) throw new MalformedMessageError(describeIssue(parsed.error, typeName), { ...parts, typeName });
+  return parsed.data;
+}

@@ -1,0 +1,12 @@
+import { ERROR_CODES, toAppError } from "../errors/app-error.ts";
+import { type ErrorMessage } from "./control-messages.ts";
+
+/** The only place where an error becomes wire data. What was not raised on purpose leaves as `internal` with a fixed text. */
+export function toWireError(
+  error: unknown,
+  { id, originatingId }: { readonly id: string; readonly originatingId?: string | undefined },
+): ErrorMessage {
+  const { code, message } = toAppError(error);
+  const { wire, severity, recoverable } = ERROR_CODES[code];
+  return { id, code: wire, message, severity, recoverable, ...(originatingId !== undefined && { originatingId }) };
+}

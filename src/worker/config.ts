@@ -1,0 +1,80 @@
+import { z } from "zod";
+
+const positiveInteger = z.number().int().positive();
+
+/** Shape of parley.config.ts. An unknown field is refused: it is a typing mistake more often than not. */
+export const configFileSchema = z.strictObject({
+  /** The model's system prompt. */
+  instructions: z.string().min(1),
+  model: z
+    .strictObject({
+      /** A model id of the Messages API; ANTHROPIC_MODEL wins. */
+      name: z.string().min(1).default("claude-sonnet-5-5"),
+      maxTokens: positiveInteger.default(4096),
+      /** Absent means that no thinking is asked for. */
+      thinking: z
+        .union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
+          error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
+        })
+        .optional(),
+      effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
+    })
+    .prefault({}),
+  /** Where server tools are read from, relative to the working directory. */
+  toolsFolder: z.string().min(1).default("tools"),
+  /** What a tool gets as `context.settings`, by the tool's name; the tool's own shape checks it at start. */
+  toolSettings: z.record(z.string(), z.unknown()).default({}),
+  /** Model calls in one turn. */
+  maxSteps: positiveInteger.default(10),
+  /** For tools that name no deadline of their own. */
+  toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
+  /** What the model gets to read of one result. */
+  toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
+  /** A model stream that says nothing for so long counts as broken. */
+  modelIdleTimeoutMs: positiveInteger.default(30_000),
+  /** A message that comes during a turn waits for its end, or interrupts it. */
+  onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
+});
+
+/** What parley.config.ts may hold; everything but `instructions` has a default. */
+type ConfigFile = z.input<typeof configFileSchema>;
+type ConfigFileValues = z.output<typeof configFileSchema>;
+
+/** Types parley.config.ts; checking happens at start, where an error can name the file. */
+export function defineConfig(config: ConfigFile): ConfigFile {
+  return config;
+}
+
+/** Everything that was configured, resolved: file, environment and defaults. Folders are absolute. */
+export interface Config extends Readonly<ConfigFileValues> {
+  /** Undefined: the scripted model is used. */
+  readonly anthropicApiKey: string | undefined;
+  readonly anthropicBaseUrl: string | undefined;
+  /** Undefined: a livekit-server is started. */
+  readonly livekitUrl: string | undefined;
+  readonly livekitApiKey: string | undefined;
+  readonly livekitApiSecret: string | undefined;
+  /** What participants are told, when their way to LiveKit is another than the worker's. */
+  readonly livekitPublicUrl: string | undefined;
+  /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */
+  readonly livekitPort: number;
+  /** Undefined: an embedded PostgreSQL is started. */
+  readonly databaseUrl: string | undefined;
+  /** 0: a free one, remembered in the data folder. */
+  readonly postgresPort: number;
+  readonly httpHost: string;
+  readonly httpPort: number;
+  readonly workerPort: number;
+  /** Sessions that this worker takes before it calls itself full. */
+  readonly maxSessions: number;
+  readonly tokenSecret: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+  readonly dataDir: string;
+  readonly cacheDir: string;
+}
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_FORMATS = ["auto", "json", "pretty"] as const;
+type LogFormat = (typeof LOG_FORMATS)[number];

@@ -1,0 +1,64 @@
+import "./stdout-guard.ts";
+import { writeSync } from "node:fs";
+import { AppError } from "../errors/app-error.ts";
+import { loadConfig } from "./load-config.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { endChildren } from "./process/children.ts";
+import { startWorker } from "./start.ts";
+
+/** npm passes on a Ctrl-C that we have had from the terminal already: so soon, it is not a second one. */
+const SAME_SIGNAL_MS = 1_000;
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+const cleanup = new AsyncDisposableStack();
+const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
+let stopping: { readonly since: number } | undefined;
+let logger: Logger | undefined;
+
+for (const signal of STOP_SIGNALS) {
+  process.on(signal, () => {
+    if (stopping === undefined) {
+      progress("stopping (once more to stop at once)");
+      void stop(0);
+    } else if (performance.now() - stopping.since > SAME_SIGNAL_MS) {
+      progress("stopping at once");
+      void endChildren({ graceMs: 200 }).finally(() => process.exit(1));
+    }
+  });
+}
+process.on("uncaughtException", (error) => fail(error));
+
+/** Undoes everything in the reverse order of its start. Also ends what was just being started. */
+async function stop(exitCode: number): Promise<void> {
+  if (stopping) return;
+  stopping = { since: performance.now() };
+  try {
+    await cleanup.disposeAsync();
+  } catch (error) {
+    logger?.error({ error }, "stopping went wrong");
+  }
+  await endChildren({ graceMs: 1_500 });
+  process.exit(exitCode);
+}
+
+function fail(error: unknown): void {
+  if (stopping) return;
+  // What was thrown on purpose says all there is to say; anything else is a bug and keeps its stack.
+  const isPlain = error instanceof AppError;
+  progress(isPlain ? error.message : `failed: ${error instanceof Error ? error.stack : String(error)}`);
+  void stop(1);
+}
+
+async function main(): Promise<void> {
+  const config = await loadConfig(process.env, process.cwd());
+  logger = createLogger(config);
+  const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
+  const isWorkerOnly = process.argv.includes("--worker-only");
+  const ready = await startWorker({ config, isWorkerOnly, logger, progress, cleanup, onLost });
+  progress(
+    `ready: ${ready.model} in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}. Talk to it: npm run talk`,
+  );
+  writeSync(1, `${JSON.stringify({ event: "ready", ...ready })}\n`);
+}
+
+main().catch(fail);

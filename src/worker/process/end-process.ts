@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { processStart } from "./process-identity.ts";
+
+interface EndOptions {
+  /** Sent one after the other, a little apart; SIGKILL follows when the time is up. */
+  readonly signals: readonly NodeJS.Signals[];
+  readonly graceMs: number;
+}
+
+/** Ends exactly this process and returns when it is gone. A process that is gone already is fine. */
+export async function endProcess(pid: number, { signals, graceMs }: EndOptions): Promise<void> {
+  const start = processStart(pid);
+  if (start === undefined) return;
+  const isGone = () => processStart(pid) !== start;
+  const deadline = performance.now() + graceMs;
+  for (const signal of signals) {
+    send(pid, signal);
+    if (await becomes(isGone, Math.min(performance.now() + 150, deadline))) return;
+  }
+  if (await becomes(isGone, deadline)) return;
+  send(pid, "SIGKILL");
+  await becomes(isGone, performance.now() + 2_000);
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended between the look and the signal.
+  }
+}
+
+async function becomes(condition: () => boolean, deadline: number): Promise<boolean> {
+  while (!condition()) {
+    if (performance.now() >= deadline) return false;
+    await sleep(15);
+  }
+  return true;
+}

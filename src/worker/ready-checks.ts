@@ -1,0 +1,26 @@
+import { RoomServiceClient } from "livekit-server-sdk";
+import { type ReadyCheck } from "../http/health-routes.ts";
+import { migrationsAreApplied } from "../store/migration-status.ts";
+import { connect } from "../store/pool.ts";
+import { type Service } from "./services/service.ts";
+import { type Endpoints } from "./start-services.ts";
+
+const TIME_LIMIT_MS = 2_000;
+
+/** What GET /ready looks at. Has a connection of its own: a pool that is worn out does not hide itself. */
+export function createReadyChecks({ livekit, databaseUrl }: Endpoints): Service & { checks: readonly ReadyCheck[] } {
+  const { url, apiKey, apiSecret } = livekit;
+  const rooms = new RoomServiceClient(url, apiKey, apiSecret, { requestTimeout: TIME_LIMIT_MS / 1_000 });
+  const sql = connect(databaseUrl, {
+    maxConnections: 1,
+    applicationName: "parley-ready",
+    connectTimeoutMs: TIME_LIMIT_MS,
+    answerTimeoutMs: TIME_LIMIT_MS,
+  });
+  const checks: readonly ReadyCheck[] = [
+    { part: "livekit", check: async () => Array.isArray(await rooms.listRooms(["none"])) },
+    { part: "database", check: async () => (await sql`select 1`).length === 1 },
+    { part: "migrations", check: () => migrationsAreApplied(sql) },
+  ];
+  return { checks, close: () => sql.end({ timeout: 1 }) };
+}

@@ -1,0 +1,121 @@
+import { type OfferedTool, valueFor } from "./offered-tool.ts";
+
+export interface PlannedCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Looks at one part of a sentence; undefined when it asks for nothing that this rule knows. */
+type Rule = (part: string, offered: ReadonlyMap<string, OfferedTool>) => PlannedCall | undefined;
+
+const OPERATOR_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bplus\b/gi, "+"],
+  [/\bminus\b/gi, "-"],
+  [/\b(?:times|multiplied by)\b|×/gi, "*"],
+  [/\b(?:divided by|over)\b|÷/gi, "/"],
+];
+
+const calculate: Rule = (part, offered) => {
+  const text = OPERATOR_WORDS.reduce((result, [word, sign]) => result.replace(word, sign), part);
+  const expression = /[-(\d.][-\d\s.+*/^%()]*[\d)]/.exec(text)?.[0].trim();
+  if (expression === undefined || !/[\d)]\s*[-+*/^%]\s*[-(\d.]/.test(expression)) return undefined;
+  return call(offered, ["calculator"], [[/expression/i, expression]]);
+};
+
+const tellTime: Rule = (part, offered) => {
+  if (!/\b(?:what(?:'s| is) the (?:current |local )?time|what time|the time (?:in|is)|local time)\b/i.test(part))
+    return undefined;
+  const zone = findZone(part);
+  const names = zone === undefined ? ["get_local_time", "get_time"] : ["get_time", "get_local_time"];
+  return call(offered, names, [[/zone|tz|location/i, zone ?? "UTC"]]);
+};
+
+const readFile: Rule = (part, offered) => {
+  const path = /\b(?:read|open|show me)\s+(?:the\s+|my\s+)?(?:file\s+)?["'`]?([^\s"'`]+\.[\w]+|\S*\/\S+)/i.exec(
+    part,
+  )?.[1];
+  return path === undefined
+    ? undefined
+    : call(offered, ["read_local_file"], [[/path|file/i, path.replace(/[?!.,]+$/, "")]]);
+};
+
+const notify: Rule = (part, offered) => {
+  const text =
+    /\b(?:notify|show)\s+(?:me\s+)?(?:a\s+notification\s+)?(?:that\s+says\s+|saying\s+|that\s+|of\s+)?(.+)/i.exec(
+      part,
+    )?.[1];
+  if (text === undefined) return undefined;
+  const message = unquote(text);
+  return call(
+    offered,
+    ["show_notification"],
+    [
+      [/message|text|body/i, message],
+      [/title/i, "Parley"],
+    ],
+  );
+};
+
+const search: Rule = (part, offered) => {
+  const query = /\b(?:search|look)\s+(?:the\s+web\s+)?for\s+(.+)/i.exec(part)?.[1];
+  return query === undefined ? undefined : call(offered, ["web_search"], [[/query/i, unquote(query)]]);
+};
+
+const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
+/** Their texts may hold an "and" of their own. */
+const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
+
+/** What a sentence asks for, one call a part: "what is 2 + 2 and what time is it" is two. Only tools that are offered. */
+export function planToolCalls(sentence: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall[] {
+  const plan: { part: string; call: PlannedCall }[] = [];
+  for (const part of toParts(sentence.split(/(\s+(?:and|then|also)\s+|[?;!.,]\s+)/i))) {
+    const found = match(part.text, offered);
+    const last = plan.at(-1);
+    if (found) plan.push({ part: part.text, call: found });
+    else if (last && FREE_TEXT_TOOLS.has(last.call.name)) {
+      const text = last.part + part.separator + part.text;
+      plan[plan.length - 1] = { part: text, call: match(text, offered) ?? last.call };
+    }
+  }
+  return plan.map((entry) => entry.call);
+}
+
+interface Part {
+  readonly separator: string;
+  readonly text: string;
+}
+
+/** Split with its separators kept gives text, separator, text, …: every text with what stood before it. */
+function toParts(pieces: readonly string[]): Part[] {
+  return pieces.flatMap((text, index) => (index % 2 === 1 ? [] : [{ separator: pieces[index - 1] ?? "", text }]));
+}
+
+function match(part: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall | undefined {
+  for (const rule of RULES) {
+    const found = rule(part, offered);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** A call of the first tool that is offered; its parameters get the first value whose pattern fits their name. */
+function call(
+  offered: ReadonlyMap<string, OfferedTool>,
+  names: readonly string[],
+  values: readonly (readonly [RegExp, string])[],
+): PlannedCall | undefined {
+  const tool = names.map((name) => offered.get(name)).find((entry) => entry !== undefined);
+  return tool && { name: tool.name, input: valueFor(tool, values) };
+}
+
+function unquote(text: string): string {
+  return text.trim().replace(/^["'“”]+|["'“”?!.]+$/g, "");
+}
+
+/** "Europe/Paris", "UTC", or a city that is the last part of a zone's name: "in Paris", "in New York". */
+function findZone(part: string): string | undefined {
+  const place = /\bin\s+([A-Za-z_/ ]+)/.exec(part)?.[1]?.trim().replaceAll(" ", "_").toLowerCase();
+  if (place === undefined) return undefined;
+  const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+  return zones.find((zone) => [zone, zone.split("/").at(-1) ?? ""].some((name) => name.toLowerCase() === place));
+}

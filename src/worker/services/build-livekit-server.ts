@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { access, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../../errors/app-error.ts";
+import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
+import { type Progress } from "./service.ts";
+
+const VERSION = "1.13.5";
+const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
+const PROGRESS_EVERY_MS = 10_000;
+
+/**
+ * The path of our own livekit-server in the cache. The first call builds it (one to two minutes), any other finds it,
+ * and one that comes during the build, in whatever process, waits for it.
+ */
+export async function buildLivekitServer(cacheDir: string, progress: Progress): Promise<string> {
+  const folder = join(cacheDir, `livekit-server-${VERSION}`);
+  const binary = join(folder, "livekit-server");
+  const lock = join(folder, "build.pid");
+  await mkdir(folder, { recursive: true });
+  let isWaiting = false;
+  while (!(await exists(binary))) {
+    if (tryPidFile(lock)) {
+      try {
+        if (!(await exists(binary))) await build(folder, binary, progress);
+      } finally {
+        removePidFile(lock);
+      }
+    } else {
+      if (!isWaiting) progress(`livekit-server is being built by process ${readPidFile(lock) ?? "?"}; waiting for it`);
+      isWaiting = true;
+      await sleep(300);
+    }
+  }
+  return binary;
+}
+
+async function build(folder: string, binary: string, progress: Progress): Promise<void> {
+  const output = join(folder, "bin");
+  const startedAt = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
+  progress(`building livekit-server ${VERSION} into ${folder} (once; about two minutes on two cores)`);
+  let packages = 0;
+  const lastLines: string[] = [];
+  // Module downloads and packages are named on stderr as they are done; the last lines say why it failed.
+  const onLine = (line: string) => {
+    packages += 1;
+    lastLines.push(line);
+    if (lastLines.length > 8) lastLines.shift();
+  };
+  const timer = setInterval(
+    () => progress(`building livekit-server: ${elapsed()}, ${packages} packages`),
+    PROGRESS_EVERY_MS,
+  );
+  try {
+    await runGo(["install", "-v", MODULE], { GOBIN: output }, onLine);
+    await rename(join(output, "server"), binary);
+    progress(`livekit-server is built (${elapsed()})`);
+  } catch (error) {
+    throw new AppError("unavailable", [howToGetOne(error), ...lastLines].join("\n  "), { cause: error });
+  } finally {
+    clearInterval(timer);
+    await rm(output, { recursive: true, force: true });
+  }
+}
+
+async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (line: string) => void): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const child = spawn("go", args, { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+  createInterface({ input: child.stderr }).on("line", onLine);
+  child.once("error", ended.reject);
+  child.once("close", (code, signal) => {
+    if (code === 0) ended.resolve();
+    else ended.reject(new Error(`"go install" ended with ${signal ?? `code ${code}`}`));
+  });
+  const kill = () => child.kill();
+  process.once("exit", kill);
+  try {
+    await ended.promise;
+  } finally {
+    process.off("exit", kill);
+  }
+}
+
+function howToGetOne(error: unknown): string {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  const reason = isMissing ? "Go is not installed" : error instanceof Error ? error.message : String(error);
+  return [
+    `No livekit-server: ${reason}. Three ways to get one:`,
+    "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",
+    "2. put a `livekit-server` on PATH (https://github.com/livekit/livekit/releases);",
+    "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
+  ].join("\n  ");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../../errors/app-error.ts";
+import { endStaleChild, startChild } from "../process/child.ts";
+import { endProcess } from "../process/end-process.ts";
+import { probeTcpPort } from "../process/ports.ts";
+import { processCommand, processStart } from "../process/process-identity.ts";
+import { waitUntil } from "../process/wait-until.ts";
+import { findPostgresBinaries } from "./postgres-binaries.ts";
+import { DATABASE, ensureCluster, POSTGRES_ENV, SUPERUSER } from "./postgres-cluster.ts";
+import { choosePostgresUser } from "./postgres-user.ts";
+import { readOrCreateSecret } from "./secret-file.ts";
+import { type Progress, type Service } from "./service.ts";
+
+interface PostgresOptions {
+  readonly dataDir: string;
+  /** 0: the one of last time, or any free one. */
+  readonly port: number;
+  readonly progress: Progress;
+}
+
+export interface PostgresService extends Service {
+  /** With the superuser's password. */
+  readonly url: string;
+  readonly ended: Promise<unknown>;
+}
+
+/** Fast shutdown: open transactions are rolled back, data is written. */
+const STOP_SIGNALS = ["SIGINT"] as const;
+const pathsOf = (dataDir: string) => ({
+  cluster: join(dataDir, "postgres"),
+  pidFile: join(dataDir, "postgres.pid"),
+  portFile: join(dataDir, "postgres-port"),
+  passwordFile: join(dataDir, "postgres-password"),
+  logFile: join(dataDir, "postgres.log"),
+});
+
+/** Ends the PostgreSQL that a killed run has left in this data folder. */
+export async function endStalePostgres(dataDir: string): Promise<void> {
+  const { cluster, pidFile } = pathsOf(dataDir);
+  await endStaleChild(pidFile, STOP_SIGNALS);
+  const lockFile = join(cluster, "postmaster.pid");
+  const pid = Number.parseInt(await readFile(lockFile, "utf8").catch(() => ""), 10);
+  if (Number.isNaN(pid) || processStart(pid) === undefined) return;
+  // A process with the id in PostgreSQL's own lock: its server, or a stranger that got the id later and would stop
+  // PostgreSQL from starting for ever.
+  if (processCommand(pid).includes(cluster)) await endProcess(pid, { signals: STOP_SIGNALS, graceMs: 3_000 });
+  else await rm(lockFile, { force: true });
+}
+
+/** Starts a real PostgreSQL on loopback with its files in the data folder, and returns once it takes connections. */
+export async function startPostgres({ dataDir, port, progress }: PostgresOptions): Promise<PostgresService> {
+  await mkdir(dataDir, { recursive: true });
+  const { cluster, pidFile, portFile, passwordFile, logFile } = pathsOf(dataDir);
+  const binaries = findPostgresBinaries();
+  const user = await choosePostgresUser([cluster, binaries.postgres]);
+  const password = await readOrCreateSecret(passwordFile, () => randomBytes(24).toString("base64url"));
+  await ensureCluster(cluster, { binaries, user, password });
+  const chosenPort = port === 0 ? await choosePort(portFile) : port;
+  const { command, args, uid, gid } = user.wrap(binaries.postgres, [
+    `-D${cluster}`,
+    `-p${chosenPort}`,
+    "-clisten_addresses=127.0.0.1",
+    "-cunix_socket_directories=",
+  ]);
+  const identity = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
+  const spawn = { env: POSTGRES_ENV, cwd: "/", ...identity };
+  const child = await startChild({ command, args, pidFile, logFile, stopSignals: STOP_SIGNALS, spawn });
+  let hasEnded = false;
+  void child.ended.then(() => {
+    hasEnded = true;
+  });
+  try {
+    await waitUntil(async () => hasEnded || (await isReady(cluster, child.pid)), AbortSignal.timeout(60_000));
+    if (hasEnded) throw new Error("it ended");
+  } catch (error) {
+    await child.close();
+    const output = (await readFile(logFile, "utf8")).trim().split("\n").slice(-4).join("\n");
+    throw new AppError("unavailable", `PostgreSQL did not start on port ${chosenPort} (${logFile}):\n${output}`, {
+      cause: error,
+    });
+  }
+  progress(`PostgreSQL is ready on port ${chosenPort}`);
+  const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${chosenPort}/${DATABASE}`;
+  return { url, ended: child.ended, close: child.close };
+}
+
+/** As pg_ctl does: the eighth line of postmaster.pid is the server's state, the first its id. */
+async function isReady(cluster: string, pid: number): Promise<boolean> {
+  const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
+  return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
+}
+
+async function choosePort(portFile: string): Promise<number> {
+  const remembered = Number(await readFile(portFile, "utf8").catch(() => "0"));
+  const port = (await probeTcpPort(remembered)) ?? (await probeTcpPort(0));
+  if (port === undefined) throw new AppError("unavailable", "No free port for PostgreSQL on 127.0.0.1");
+  await writeFile(portFile, String(port));
+  return port;
+}

@@ -1,0 +1,14 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+
+/** What the file holds; when it is not there, it is written whole with what `create` gives, for its owner alone. */
+export async function readOrCreateSecret(path: string, create: () => string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const secret = create();
+  await writeFile(`${path}.new`, secret, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+  return secret;
+}

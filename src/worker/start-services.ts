@@ -1,0 +1,87 @@
+import { AppError } from "../errors/app-error.ts";
+import { type Config } from "./config.ts";
+import { hasModel } from "./missing-settings.ts";
+import { SCRIPTED_API_KEY, SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
+import { startPostgres } from "./services/embedded-postgres.ts";
+import { startLivekitServer } from "./services/livekit-server.ts";
+import { type Progress, type Service } from "./services/service.ts";
+
+/** Where everything that a worker needs is, whoever runs it. */
+export interface Endpoints {
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  readonly databaseUrl: string;
+  readonly model: { readonly name: string; readonly apiKey: string; readonly baseUrl: string | undefined };
+}
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly progress: Progress;
+  /** Gets every service as soon as it runs, so that a start that fails or is stopped leaves none. */
+  readonly keep: (service: Service) => void;
+  /** A server of ours that nobody stopped has ended. */
+  readonly onLost: (name: string) => void;
+}
+
+/** Starts, side by side, what the environment does not name. */
+export async function startServices(options: StartOptions): Promise<Endpoints> {
+  const [livekit, databaseUrl, model] = await Promise.all([
+    provideLivekit(options),
+    provideDatabase(options),
+    provideModel(options),
+  ]);
+  return { livekit, databaseUrl, model };
+}
+
+async function provideLivekit(options: StartOptions): Promise<Endpoints["livekit"]> {
+  const { config, progress, keep, onLost } = options;
+  const { livekitApiKey: apiKey, livekitApiSecret: apiSecret, dataDir, cacheDir } = config;
+  const keys = apiKey !== undefined && apiSecret !== undefined ? { apiKey, apiSecret } : undefined;
+  if (config.livekitUrl !== undefined) {
+    if (keys === undefined) throw new AppError("invalid_config", "LIVEKIT_API_KEY: expected a value, got none");
+    return { url: config.livekitUrl, ...keys };
+  }
+  const server = await startLivekitServer({
+    dataDir,
+    cacheDir,
+    port: config.livekitPort,
+    progress,
+    ...(keys && { keys }),
+  });
+  keep(server);
+  progress(`livekit-server is ready at ${server.url}`);
+  void server.ended.then(() => onLost("livekit-server"));
+  return { url: server.url, apiKey: server.apiKey, apiSecret: server.apiSecret };
+}
+
+async function provideDatabase({ config, progress, keep, onLost }: StartOptions): Promise<string> {
+  if (config.databaseUrl !== undefined) return config.databaseUrl;
+  const server = await startPostgres({ dataDir: config.dataDir, port: config.postgresPort, progress });
+  keep(server);
+  void server.ended.then(() => onLost("PostgreSQL"));
+  return server.url;
+}
+
+async function provideModel({ config, progress, keep }: StartOptions): Promise<Endpoints["model"]> {
+  if (hasModel(config)) {
+    // A gateway may need no key, but the SDK does not start without one.
+    const apiKey = config.anthropicApiKey ?? "none";
+    return { name: config.model.name, apiKey, baseUrl: config.anthropicBaseUrl };
+  }
+  const scripted = await startScriptedModel();
+  keep(scripted);
+  progress("************************************************************************************");
+  progress("*  NO ANTHROPIC_API_KEY: a SCRIPTED MODEL answers, not Claude. It knows few phrases. *");
+  progress("************************************************************************************");
+  return { name: SCRIPTED_MODEL_NAME, apiKey: SCRIPTED_API_KEY, baseUrl: scripted.url };
+}
+
+/** Hands the endpoints to the job processes: they inherit this environment, and load the configuration from it. */
+export function publishEndpoints({ livekit, databaseUrl, model }: Endpoints, env: NodeJS.ProcessEnv): void {
+  env["LIVEKIT_URL"] = livekit.url;
+  env["LIVEKIT_API_KEY"] = livekit.apiKey;
+  env["LIVEKIT_API_SECRET"] = livekit.apiSecret;
+  env["DATABASE_URL"] = databaseUrl;
+  env["ANTHROPIC_API_KEY"] = model.apiKey;
+  env["ANTHROPIC_MODEL"] = model.name;
+  if (model.baseUrl !== undefined) env["ANTHROPIC_BASE_URL"] = model.baseUrl;
+}

@@ -1,0 +1,76 @@
+import { AppError } from "../errors/app-error.ts";
+import { createHttpServer } from "../http/http-server.ts";
+import { migrate } from "../store/migrate.ts";
+import { checkPorts } from "./check-ports.ts";
+import { type Config } from "./config.ts";
+import { type Logger } from "./logger.ts";
+import { missingSettings } from "./missing-settings.ts";
+import { lockDataFolder } from "./process/data-folder.ts";
+import { createReadyChecks } from "./ready-checks.ts";
+import { runJobs } from "./run-jobs.ts";
+import { endStalePostgres } from "./services/embedded-postgres.ts";
+import { endStaleLivekitServer } from "./services/livekit-server.ts";
+import { publishEndpoints, startServices, type StartOptions } from "./start-services.ts";
+
+interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
+  readonly isWorkerOnly: boolean;
+  readonly logger: Logger;
+  /** Gets everything that has to be undone; undone in the reverse order. */
+  readonly cleanup: AsyncDisposableStack;
+  /** For tests: another job entry than src/worker/agent.ts. */
+  readonly agent?: string;
+}
+
+/** What the ready line says. It holds no key; the password of a database that we started is worth nothing elsewhere. */
+export interface Ready {
+  readonly livekitUrl: string;
+  readonly httpUrl: string;
+  readonly databaseUrl: string;
+  readonly model: string;
+}
+
+/** Brings everything up in order; returns when a room would get an agent. */
+export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
+  const { config, isWorkerOnly, logger, progress, cleanup, agent, onLost } = options;
+  const missing = missingSettings(config, isWorkerOnly);
+  if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
+  if (!isWorkerOnly) await takeDataFolder(config, cleanup);
+  await checkPorts(config, isWorkerOnly);
+  const keep: StartOptions["keep"] = (service) => {
+    if (cleanup.disposed) void service.close();
+    else cleanup.defer(service.close);
+  };
+  const endpoints = await startServices({ config, progress, onLost, keep });
+  publishEndpoints(endpoints, process.env);
+  const { databaseVersion, isDatabaseNewer } = await migrate(endpoints.databaseUrl);
+  logger.debug({ databaseVersion }, "database is migrated");
+  if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
+  const { livekit } = endpoints;
+  const jobs = runJobs({
+    config,
+    livekit,
+    logger,
+    onFailed: () => onLost("the worker"),
+    ...(agent !== undefined && { agent }),
+  });
+  keep(jobs);
+  const checks = createReadyChecks(endpoints);
+  keep(checks);
+  const http = createHttpServer({
+    logger,
+    livekit,
+    checks: checks.checks,
+    publicUrl: config.livekitPublicUrl ?? livekit.url,
+    token: { isOpen: config.livekitUrl === undefined, secret: config.tokenSecret },
+  });
+  keep({ close: async () => http.close() });
+  const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });
+  await jobs.registered;
+  return { livekitUrl: livekit.url, httpUrl, databaseUrl: endpoints.databaseUrl, model: endpoints.model.name };
+}
+
+async function takeDataFolder(config: Config, cleanup: AsyncDisposableStack): Promise<void> {
+  const lock = await lockDataFolder(config.dataDir);
+  cleanup.defer(lock.release);
+  await Promise.all([endStaleLivekitServer(config.dataDir), endStalePostgres(config.dataDir)]);
+}

@@ -1,0 +1,27 @@
+import { decode } from "@msgpack/msgpack";
+import { expect, test } from "vitest";
+import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
+import { MESSAGE_TYPES } from "../../src/protocol/message-types.ts";
+import { goldens, toBytes, toEnvelope, toHex } from "./golden.ts";
+
+test("every message type has golden bytes", () => {
+  expect(goldens.map(({ type }) => type).toSorted()).toEqual(Object.keys(MESSAGE_TYPES).toSorted());
+});
+
+test.each(goldens)("a $type is encoded to its golden bytes", (golden) => {
+  expect(toHex(encodeEnvelope(toEnvelope(golden)))).toBe(golden.hex);
+});
+
+test.each(goldens)("the golden bytes of a $type are decoded to its message", (golden) => {
+  expect(decodeEnvelope(toBytes(golden.hex))).toEqual(toEnvelope(golden));
+});
+
+test.each(goldens)("a $type reads the same with any MessagePack decoder", (golden) => {
+  const { stanzaId, conversationId, meta, type, body } = golden;
+
+  const raw = decode(toBytes(golden.hex)) as Record<string, unknown>;
+
+  expect(Object.keys(raw)).toEqual(["stanzaId", "conversationId", "type", "meta", "body"]);
+  expect(raw).toMatchObject({ stanzaId, conversationId, type: MESSAGE_TYPES[type], meta });
+  expect(raw["body"]).toMatchObject({ conversationId, ...body });
+});

@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { decodePacketLine, encodePacketLine } from "../../src/cli/packets.ts";
+import { goldens } from "./golden.ts";
+
+const CLI = fileURLToPath(new URL("../../src/cli/packets.ts", import.meta.url));
+
+test.each(goldens)("a $type is printed as JSON from hex and base64, and turned back", ({ hex, ...fields }) => {
+  const line = decodePacketLine(hex);
+
+  expect(JSON.parse(line)).toEqual(fields);
+  expect(decodePacketLine(Buffer.from(hex, "hex").toString("base64"))).toBe(line);
+  expect(decodePacketLine(Buffer.from(hex, "hex").toString("base64url"))).toBe(line);
+  expect(encodePacketLine(line)).toBe(hex);
+});
+
+test("an unknown type is printed by its number", () => {
+  expect(JSON.parse(decodePacketLine("83a87374616e7a6149640 1a47479706532a4626f647980"))).toMatchObject({
+    unknownType: 50,
+  });
+});
+
+test("the error of one line does not stop the next", () => {
+  const input = `zz!\n\n90\n${goldens[0]?.hex}\n`;
+
+  const { stdout, status } = spawnSync(process.execPath, [CLI, "decode"], { input, encoding: "utf8" });
+
+  expect(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => Object.keys(JSON.parse(line) as object)[0]),
+  ).toEqual(["error", "error", "stanzaId"]);
+  expect(status).toBe(0);
+});
+
+test.each([
+  "nope",
+  "7",
+  "{}",
+  '{"stanzaId":1,"conversationId":"","type":"user_message"}',
+  '{"stanzaId":1,"conversationId":"","type":99}',
+])("the line %s cannot be encoded", (line) => {
+  expect(JSON.parse(encodePacketLine(line))).toEqual({ error: expect.any(String) });
+});
+
+test("a command that does not exist prints the usage", () => {
+  expect(spawnSync(process.execPath, [CLI, "open"], { encoding: "utf8" })).toMatchObject({ status: 2, stdout: "" });
+});

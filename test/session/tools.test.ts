@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { TestAgent } from "../support/agent.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+
+const wait = (resultOf: { value?: unknown; afterMs?: number; error?: string }) =>
+  defineTool({
+    description: "Waits.",
+    input: z.object({}),
+    run: async () => {
+      await new Promise((resolve) => setTimeout(resolve, resultOf.afterMs ?? 0));
+      if (resultOf.error !== undefined) throw new Error(resultOf.error);
+      return resultOf.value;
+    },
+  });
+
+/** The tool_result blocks that the model was sent in its last request. */
+function lastResults(agent: TestAgent): Record<string, unknown>[] {
+  const messages = agent.model.requests.at(-1)?.body["messages"] as {
+    role: string;
+    content: Record<string, unknown>[];
+  }[];
+  return (messages.at(-1)?.content ?? []).map((block) => {
+    delete block["cache_control"];
+    return block;
+  });
+}
+
+async function answerWith(agent: TestAgent, use: ReturnType<typeof toolUse>): Promise<Record<string, unknown>[]> {
+  const user = await agent.client("user");
+  agent.model.script([reply([use]), reply([text("Done.")])]);
+  expect(await user.answerTo(await user.say("Go"))).toBe("Done.");
+  expect(agent.model.rejections).toEqual([]);
+  return lastResults(agent);
+}
+
+test("several tools in one response run at the same time and are answered in one message, in call order", async () => {
+  let running = 0;
+  let most = 0;
+  const tracked = (afterMs: number, value: string) =>
+    defineTool({
+      description: "Waits.",
+      input: z.object({}),
+      run: async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, afterMs));
+        running--;
+        return value;
+      },
+    });
+  await using agent = await TestAgent.start({ tools: { slow: tracked(150, "slow"), fast: tracked(10, "fast") } });
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("slow", {}, "toolu_a"), toolUse("fast", {}, "toolu_b")]), reply([text("Both.")])]);
+
+  await user.answerTo(await user.say("Go"));
+
+  expect(most).toBe(2);
+  expect(agent.model.requests).toHaveLength(2);
+  expect(lastResults(agent)).toEqual([
+    { type: "tool_result", tool_use_id: "toolu_a", content: "slow" },
+    { type: "tool_result", tool_use_id: "toolu_b", content: "fast" },
+  ]);
+});
+
+test("an unknown tool is an error result", async () => {
+  await using agent = await TestAgent.start();
+  expect(await answerWith(agent, toolUse("nope"))).toMatchObject([
+    { is_error: true, content: "Tool 'nope' does not exist" },
+  ]);
+});
+
+test("bad input names the failing field and does not reach the tool", async () => {
+  const typed = defineTool({ description: "T.", input: z.object({ count: z.number() }), run: () => "ran" });
+  await using agent = await TestAgent.start({ tools: { typed } });
+  const [result] = await answerWith(agent, toolUse("typed", { count: "many" }));
+  expect(result).toMatchObject({ is_error: true });
+  expect(result?.["content"]).toMatch(/^Invalid parameter "count": /);
+  expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "invalid_parameters" }]);
+});
+
+test("a tool that throws is an error result with its message", async () => {
+  await using agent = await TestAgent.start({ tools: { broken: wait({ error: "The shop is closed" }) } });
+  expect(await answerWith(agent, toolUse("broken"))).toMatchObject([{ is_error: true, content: "The shop is closed" }]);
+});
+
+test("a slow tool is aborted at its deadline and answered with the text of spec/003", async () => {
+  let aborted: unknown;
+  const slow = defineTool({
+    description: "S.",
+    input: z.object({}),
+    timeoutMs: 100,
+    run: (_input, { signal }) =>
+      new Promise(() => signal.addEventListener("abort", () => (aborted = signal.reason), { once: true })),
+  });
+  await using agent = await TestAgent.start({ tools: { slow } });
+  expect(await answerWith(agent, toolUse("slow"))).toMatchObject([
+    { is_error: true, content: "Tool execution timed out after 0.1s" },
+  ]);
+  expect(aborted).toBeInstanceOf(Error);
+  expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
+});
+
+test("a long result is cut for the model with a visible mark", async () => {
+  const policy = { toolResultMaxBytes: 1_000 };
+  await using agent = await TestAgent.start({ tools: { long: wait({ value: "x".repeat(5_000) }) }, policy });
+  const [result] = await answerWith(agent, toolUse("long"));
+  expect(result?.["content"]).toBe(`${"x".repeat(1_000)}\n[truncated: 5000 bytes, the first 1000 are shown]`);
+});
+
+test("a result that PostgreSQL cannot store is stored and sent with a visible replacement", async () => {
+  await using agent = await TestAgent.start({ tools: { odd: wait({ value: { text: "a\u0000b\ud800c" } }) } });
+  const [result] = await answerWith(agent, toolUse("odd"));
+  expect(result?.["content"]).toBe('{"text":"a\ufffdb\ufffdc"}');
+});
+
+test("the tool_use block is stored before its tool runs", async () => {
+  let stored: unknown;
+  const look = defineTool({
+    description: "L.",
+    input: z.object({}),
+    run: async () => {
+      const rows = await agentUnderTest.sql`select block_type from turn_blocks`;
+      const calls = await agentUnderTest.sql`select state from tool_calls`;
+      stored = { rows: [...rows], calls: calls.length };
+      return "ok";
+    },
+  });
+  await using agentUnderTest = await TestAgent.start({ tools: { look } });
+  await answerWith(agentUnderTest, toolUse("look"));
+  expect(stored).toEqual({ rows: [{ block_type: "tool_use" }], calls: 1 });
+});
+
+test("the step limit ends in one last call without tools", async () => {
+  await using agent = await TestAgent.start({ tools: { again: wait({ value: "more" }) }, policy: { maxSteps: 2 } });
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("again")]), reply([toolUse("again")]), reply([text("Enough.")])]);
+  expect(await user.answerTo(await user.say("Go"))).toBe("Enough.");
+  expect(agent.model.requests.map(({ body }) => (body["tool_choice"] as { type: string }).type)).toEqual([
+    "auto",
+    "auto",
+    "none",
+  ]);
+  expect(agent.model.rejections).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { Room } from "@livekit/rtc-node";
+import { pino } from "pino";
+import { inject } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import { createModel } from "../../src/llm/stream-message.ts";
+import { createOpenStream } from "../../src/session/open-stream.ts";
+import { connect, type Sql } from "../../src/store/pool.ts";
+import { type Tool } from "../../src/tool/define-tool.ts";
+import { toServerTool } from "../../src/tool/server-tool.ts";
+import { openJobSession } from "../../src/worker/job-session.ts";
+import { type SessionPolicy } from "../../src/session/session.ts";
+import { createToken, Participant } from "./participant.ts";
+import { startModelServer, type ModelServer } from "./model-server/model-server.ts";
+import { tempDatabase } from "./temp-database.ts";
+
+interface AgentOptions {
+  readonly tools?: Readonly<Record<string, Tool>>;
+  readonly policy?: Partial<SessionPolicy>;
+  readonly modelIdleTimeoutMs?: number;
+}
+
+/** A worker's session in a real room with a real database; only the model is a stand-in. */
+export class TestAgent implements AsyncDisposable {
+  readonly roomName = `room-${createId()}`;
+  readonly model: ModelServer;
+  readonly sql: Sql;
+  readonly databaseUrl: string;
+  readonly #options: AgentOptions;
+  readonly #cleanup: AsyncDisposableStack;
+  #leave: (() => Promise<void>) | undefined;
+
+  private constructor(
+    options: AgentOptions,
+    model: ModelServer,
+    cleanup: AsyncDisposableStack & { databaseUrl: string },
+  ) {
+    this.#options = options;
+    this.model = model;
+    this.databaseUrl = cleanup.databaseUrl;
+    this.sql = connect(cleanup.databaseUrl, { maxConnections: 2 });
+    this.#cleanup = cleanup;
+    cleanup.defer(async () => this.sql.end());
+  }
+
+  static async start(options: AgentOptions = {}): Promise<TestAgent> {
+    const cleanup = new AsyncDisposableStack();
+    const [model, database] = await Promise.all([startModelServer(), tempDatabase()]);
+    cleanup.defer(() => database.drop());
+    cleanup.defer(() => model.close());
+    const agent = new TestAgent(options, model, Object.assign(cleanup, { databaseUrl: database.url }));
+    await agent.join();
+    return agent;
+  }
+
+  /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
+  async join(): Promise<void> {
+    const { tools = {}, policy = {}, modelIdleTimeoutMs = 5_000 } = this.#options;
+    const room = new Room();
+    const sql = connect(this.databaseUrl);
+    const model = createModel({ apiKey: "test", baseUrl: this.model.url, idleTimeoutMs: modelIdleTimeoutMs });
+    const jobId = createId();
+    const job = {
+      name: this.roomName,
+      jobId,
+      room,
+      connect: async () => {
+        const token = await createToken(this.roomName, `agent-${jobId}`, { kind: "agent" });
+        await room.connect(inject("livekitUrl"), token, { autoSubscribe: false, dynacast: false });
+      },
+      url: inject("livekitUrl"),
+      apiKey: inject("livekitApiKey"),
+      apiSecret: inject("livekitApiSecret"),
+    };
+    const session = await openJobSession(job, {
+      config: {
+        model: { name: "claude-test" },
+        maxSteps: 10,
+        toolTimeoutMs: 30_000,
+        toolResultMaxBytes: 100_000,
+        onNewMessage: "queue",
+        ...policy,
+      } as never,
+      logger: pino({ level: "silent" }),
+      sql,
+      serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
+      openStream: createOpenStream(model, { model: "claude-test", maxTokens: 1_024, instructions: "Be brief." }),
+      close: async () => {},
+    });
+    this.#leave = async () => {
+      await session.close(0);
+      await room.disconnect();
+      await sql.end();
+    };
+  }
+
+  async leave(): Promise<void> {
+    await this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  /** A client in the agent's room that has been configured. */
+  async client(identity: string, configuration: Parameters<Participant["configure"]>[0] = {}): Promise<Participant> {
+    const participant = await Participant.join(this.roomName, identity);
+    this.#cleanup.defer(() => participant.leave());
+    await participant.configure(configuration);
+    return participant;
+  }
+
+  blocks() {
+    return this.sql<
+      {
+        turn: number;
+        sequence: number;
+        block_type: string;
+        text_content: string | null;
+        content: Record<string, unknown> | null;
+      }[]
+    >`
+      select position as turn, sequence, block_type, text_content, content
+      from turn_blocks join turns on turns.id = turn_id order by position, sequence`;
+  }
+
+  calls() {
+    return this.sql<
+      {
+        name: string;
+        state: string;
+        error_code: string | null;
+        result: unknown;
+        execution_resolved: string | null;
+        extra_answers: { kind: string }[];
+      }[]
+    >`
+      select name, state, error_code, result, execution_resolved, extra_answers from tool_calls order by created_at`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
+    await this.#cleanup.disposeAsync();
+  }
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Json } from "./step.ts";
+
+const PAIRED = /^(server_tool_use|mcp_tool_use|.+_tool_result)$/;
+
+/** What the server has written, so that it can tell whether a history repeats it faithfully. */
+export class IssuedContent {
+  readonly #thinking: Json[] = [];
+  readonly #types = new Set<string>();
+  readonly #paired: Json[] = [];
+  readonly #thinkingBefore = new Map<string, readonly Json[]>();
+  readonly #paused: (readonly Json[])[] = [];
+
+  /** Takes in a stream's events, as far as they were written. */
+  record(events: readonly Json[]): void {
+    const blocks = assemble(events);
+    const thoughts = blocks.filter(isThinking);
+    this.#thinking.push(...thoughts);
+    for (const block of blocks) {
+      this.#types.add(String(block["type"]));
+      if (PAIRED.test(String(block["type"]))) this.#paired.push(block);
+      if (block["type"] === "tool_use") this.#thinkingBefore.set(String(block["id"]), thoughts);
+    }
+    const end = events.find(({ type }) => type === "message_delta")?.["delta"] as Json | undefined;
+    if (end?.["stop_reason"] === "pause_turn") this.#paused.push(blocks);
+  }
+
+  hasType(type: string): boolean {
+    return this.#types.has(type);
+  }
+
+  hasThinking(block: Json): boolean {
+    return this.#thinking.some((issued) => isDeepStrictEqual(issued, plain(block)));
+  }
+
+  /** The thinking that was written in one message with this tool use. */
+  thinkingOf(toolUseId: string): readonly Json[] {
+    return this.#thinkingBefore.get(toolUseId) ?? [];
+  }
+
+  /** `false` only for a server tool's block that was issued here and came back changed. */
+  isFaithful(block: Json): boolean {
+    const key = (each: Json) => `${String(each["type"])} ${String(each["id"] ?? each["tool_use_id"])}`;
+    const issued = this.#paired.filter((each) => key(each) === key(block));
+    return issued.length === 0 || issued.some((each) => isDeepStrictEqual(each, plain(block)));
+  }
+
+  /** Whether a message ends with exactly the content of a paused one. */
+  endsInPause(content: readonly Json[]): boolean {
+    const sent = content.map(plain);
+    return this.#paused.some((paused) => {
+      const kept = paused.filter((block) => block["type"] !== "text" || block["text"] !== "").map(plain);
+      return kept.length > 0 && isDeepStrictEqual(sent.slice(-kept.length), kept);
+    });
+  }
+}
+
+export function isThinking(block: Json): boolean {
+  return block["type"] === "thinking" || block["type"] === "redacted_thinking";
+}
+
+/** A block as it counts: without cache marks, and without fields that say nothing. */
+function plain(sent: Json): Json {
+  const block = { ...sent };
+  delete block["cache_control"];
+  if (block["citations"] === null || (Array.isArray(block["citations"]) && block["citations"].length === 0)) {
+    delete block["citations"];
+  }
+  return block;
+}
+
+function assemble(events: readonly Json[]): Json[] {
+  const blocks = new Map<number, Json>();
+  const json = new Map<number, string>();
+  for (const event of events) {
+    const index = Number(event["index"]);
+    if (event["type"] === "content_block_start") blocks.set(index, { ...(event["content_block"] as Json) });
+    const block = blocks.get(index);
+    if (event["type"] !== "content_block_delta" || !block) continue;
+    const delta = event["delta"] as Json;
+    if (delta["type"] === "text_delta") block["text"] = String(block["text"]) + String(delta["text"]);
+    else if (delta["type"] === "thinking_delta")
+      block["thinking"] = String(block["thinking"]) + String(delta["thinking"]);
+    else if (delta["type"] === "signature_delta") block["signature"] = delta["signature"];
+    else if (delta["type"] === "citations_delta")
+      block["citations"] = [...((block["citations"] as Json[] | null) ?? []), delta["citation"]];
+    else if (delta["type"] === "input_json_delta")
+      json.set(index, (json.get(index) ?? "") + String(delta["partial_json"]));
+  }
+  for (const [index, value] of json) {
+    const block = blocks.get(index);
+    if (block) block["input"] = parseOrRaw(value);
+  }
+  return [...blocks.values()].map(plain);
+}
+
+function parseOrRaw(json: string): unknown {
+  try {
+    return json === "" ? {} : JSON.parse(json);
+  } catch {
+    return { _raw: json };
+  }
+}

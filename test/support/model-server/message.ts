@@ -1,0 +1,11 @@
+import { type Json } from "./step.ts";
+
+/** A message as the API reads it: a plain text is one text block. */
+export interface Message {
+  readonly role: string;
+  readonly content: readonly Json[];
+}
+
+export function listOf(value: unknown): Json[] {
+  return Array.isArray(value) ? (value as Json[]) : [];
+}

@@ -1,0 +1,165 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
+import { IssuedContent } from "./issued-content.ts";
+import { PromptCache } from "./prompt-cache.ts";
+import { httpError, type Json, type Step } from "./step.ts";
+import { toEvents } from "./to-events.ts";
+import { validateRequest } from "./validate-request.ts";
+import { writeEvents } from "./write-events.ts";
+
+export interface RecordedRequest {
+  readonly body: Json;
+  readonly headers: IncomingHttpHeaders;
+  /** The client's port: equal for requests on one connection. */
+  readonly connection: number | undefined;
+  /** `performance.now()` when it was read. */
+  readonly at: number;
+  /** Why it was answered with 400. */
+  rejection: string | undefined;
+  /** The answer's `usage` as far as the prompt goes. */
+  usage: Json | undefined;
+  /** `aborted` by the client, before the answer was complete. */
+  state: "open" | "ended" | "aborted";
+}
+
+export type Script = readonly Step[] | ((request: RecordedRequest, index: number) => Step | Promise<Step>);
+
+export interface ModelServer extends AsyncDisposable {
+  /** The SDK's base URL. */
+  readonly url: string;
+  readonly requests: RecordedRequest[];
+  /** Texts of the 400s, in order: a test of a well-behaved client expects none. */
+  readonly rejections: readonly string[];
+  /** Number of calls for which nothing was scripted. */
+  readonly unscriptedCount: number;
+  /** Answers that are still being written. */
+  readonly openCount: number;
+  readonly abortedCount: number;
+  /** Steps are added to those still waiting; a function replaces them all. */
+  script(script: Script): void;
+  /** Cuts all connections. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server that speaks `POST /v1/messages` as strictly as Anthropic does: a request that breaks a rule is
+ * answered with 400 and takes no step of the script. A call beyond the script gets a 500 that is not to be retried.
+ */
+export async function startModelServer(options: { readonly apiKey?: string } = {}): Promise<ModelServer> {
+  const requests: RecordedRequest[] = [];
+  const issued = new IssuedContent();
+  const cache = new PromptCache();
+  let queue: Step[] = [];
+  let scripted: Exclude<Script, readonly Step[]> | undefined;
+  let unscriptedCount = 0;
+  let toolUseCount = 0;
+
+  const nextStep = async (request: RecordedRequest): Promise<Step> => {
+    const step = queue.shift() ?? (await scripted?.(request, requests.indexOf(request)));
+    if (step) return step;
+    unscriptedCount++;
+    return { ...unscripted, message: `Model call ${requests.length} is not scripted` };
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const text = await readText(incoming);
+    if (incoming.method !== "POST" || incoming.url?.split("?")[0] !== "/v1/messages")
+      return sendError(response, httpError(404));
+    const body = parseBody(text);
+    const request: RecordedRequest = {
+      body,
+      headers: incoming.headers,
+      connection: incoming.socket.remotePort,
+      at: performance.now(),
+      rejection: undefined,
+      usage: undefined,
+      state: "open",
+    };
+    requests.push(request);
+    response.once("close", () => (request.state = response.writableFinished ? "ended" : "aborted"));
+    response.setHeader("request-id", `req_${requests.length}`);
+    if (!isAuthorized(incoming.headers, options.apiKey)) return sendError(response, httpError(401));
+    request.rejection =
+      incoming.headers["anthropic-version"] === undefined
+        ? "anthropic-version: header is required"
+        : validateRequest(body, issued);
+    if (request.rejection !== undefined) return sendError(response, { ...invalid, message: request.rejection });
+    const step = await nextStep(request);
+    if (step.kind === "http_error") return sendError(response, step);
+    if (step.kind === "no_headers") return;
+    request.usage = cache.charge(body);
+    const events = toEvents(step, {
+      model: String(body["model"]),
+      messageId: `msg_${String(requests.length).padStart(4, "0")}`,
+      usage: request.usage,
+      nextToolUseId: () => `toolu_${String(++toolUseCount).padStart(4, "0")}`,
+    });
+    issued.record(events.slice(0, step.options.fault?.after));
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
+    response.flushHeaders();
+    await writeEvents(response, events, step.options);
+  };
+
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) response.destroy();
+      else sendError(response, { ...unscripted, message: `The model server failed: ${String(error)}` });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get rejections() {
+      return requests.flatMap(({ rejection }) => rejection ?? []);
+    },
+    get unscriptedCount() {
+      return unscriptedCount;
+    },
+    get openCount() {
+      return requests.filter(({ state }) => state === "open").length;
+    },
+    get abortedCount() {
+      return requests.filter(({ state }) => state === "aborted").length;
+    },
+    script(script) {
+      if (typeof script === "function") [queue, scripted] = [[], script];
+      else queue.push(...script);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type HttpErrorStep = Extract<Step, { kind: "http_error" }>;
+
+const invalid = httpError(400) as HttpErrorStep;
+const unscripted = httpError(500, "api_error", { "x-should-retry": "false" }) as HttpErrorStep;
+
+function sendError(response: ServerResponse, step: Step): void {
+  if (step.kind !== "http_error") return;
+  const { status, errorType, headers, message } = step;
+  const requestId = response.getHeader("request-id") ?? null;
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify({ type: "error", error: { type: errorType, message }, request_id: requestId }));
+}
+
+function parseBody(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return {};
+  }
+}
+
+function isAuthorized(headers: IncomingHttpHeaders, apiKey: string | undefined): boolean {
+  const sent = headers.authorization?.replace(/^Bearer /, "") ?? String(headers["x-api-key"] ?? "");
+  return apiKey === undefined ? sent !== "" : sent === apiKey;
+}

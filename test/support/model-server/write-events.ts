@@ -1,0 +1,64 @@
+import { type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Json, type ReplyOptions } from "./step.ts";
+
+const PING_MS = 10;
+
+/** Writes events as SSE and acts out the fault. Ends when the response does; a stall ends with the connection. */
+export async function writeEvents(
+  response: ServerResponse,
+  events: readonly Json[],
+  options: ReplyOptions,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const { fault, slow = 0 } = options;
+  const count = Math.min(fault?.after ?? events.length, events.length);
+  try {
+    for (const event of events.slice(0, count)) {
+      if (slow > 0) await sleep(slow, undefined, { signal: gone.signal });
+      if (!response.write(toSse(event))) await drained(response);
+    }
+    switch (fault?.kind) {
+      case "stall":
+        return;
+      case "pings_only":
+        while (!gone.signal.aborted) {
+          response.write(toSse({ type: "ping" }));
+          await sleep(PING_MS, undefined, { signal: gone.signal });
+        }
+        return;
+      case "destroy":
+        // Let the client read what was written: a reset may overtake it.
+        await sleep(PING_MS, undefined, { signal: gone.signal });
+        response.destroy();
+        return;
+      case "error":
+        response.write(toSse({ type: "error", error: { type: fault.errorType, message: "Scripted stream error" } }));
+        response.end();
+        return;
+      case "end":
+      case undefined:
+        response.end();
+    }
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  }
+}
+
+function toSse(event: Json): string {
+  return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  if (response.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off("drain", settle);
+      response.off("close", settle);
+      resolve();
+    };
+    response.on("drain", settle);
+    response.on("close", settle);
+  });
+}

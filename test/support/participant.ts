@@ -1,0 +1,155 @@
+import { ParticipantKind, Room, RoomEvent } from "@livekit/rtc-node";
+import { AccessToken, type VideoGrant } from "livekit-server-sdk";
+import { inject } from "vitest";
+import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
+import { createId } from "../../src/lib/id.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
+import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
+
+type Type = Message["type"];
+export interface ReceivedEnvelope<T extends Type = Type> {
+  readonly stanzaId: number;
+  readonly message: Extract<Message, { type: T }>;
+}
+
+export async function createToken(
+  room: string,
+  identity: string,
+  { kind = "standard", ...grant }: VideoGrant & { kind?: "standard" | "agent" | "sip" } = {},
+): Promise<string> {
+  const token = new AccessToken(inject("livekitApiKey"), inject("livekitApiSecret"), { identity });
+  token.kind = kind;
+  token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true, ...grant });
+  return token.toJwt();
+}
+
+/**
+ * A client of the protocol as another team might write it: it knows bytes and LiveKit, and does nothing by itself. The
+ * agent must be in the room first when its packets matter: nothing is kept for those who join later.
+ */
+export class Participant implements AsyncDisposable {
+  readonly room = new Room();
+  readonly received: ReceivedEnvelope[] = [];
+  readonly #roomName: string;
+  readonly #waiting = new Set<() => void>();
+  #stanza = 0;
+
+  private constructor(roomName: string) {
+    this.#roomName = roomName;
+    const take = (bytes: Uint8Array) => {
+      const incoming = decodeEnvelope(bytes);
+      if ("message" in incoming) this.received.push({ stanzaId: incoming.stanzaId, message: incoming.message });
+      for (const wake of this.#waiting) wake();
+    };
+    this.room.on(RoomEvent.DataReceived, (...[bytes, sender, , topic]) => {
+      if (topic === "parley" && (!sender || sender.kind === ParticipantKind.AGENT)) take(bytes);
+    });
+    this.room.registerByteStreamHandler("parley", (reader) => {
+      void reader.readAll().then(
+        (chunks) => take(Buffer.concat(chunks)),
+        () => {},
+      );
+    });
+  }
+
+  static async join(
+    roomName: string,
+    identity: string,
+    grant: Parameters<typeof createToken>[2] = {},
+  ): Promise<Participant> {
+    const participant = new Participant(roomName);
+    await participant.room.connect(inject("livekitUrl"), await createToken(roomName, identity, grant), {
+      autoSubscribe: false,
+      dynacast: false,
+    });
+    return participant;
+  }
+
+  /** Sends one message as a packet, or as a byte stream when it is long or asked for. */
+  async send(
+    message: Message,
+    { stanzaId, asStream = false }: { stanzaId?: number; asStream?: boolean } = {},
+  ): Promise<number> {
+    const id = stanzaId ?? ++this.#stanza;
+    const conversationId = conversationIdOfRoom(this.#roomName);
+    await this.sendBytes(encodeEnvelope({ stanzaId: id, conversationId, message }), asStream);
+    return id;
+  }
+
+  async sendBytes(bytes: Uint8Array, asStream = false): Promise<void> {
+    const local = this.room.localParticipant;
+    if (!local) throw new Error("not connected");
+    if (!asStream && bytes.length <= 15_000) return local.publishData(bytes, { reliable: true, topic: "parley" });
+    const writer = await local.streamBytes({ topic: "parley" });
+    await writer.write(bytes);
+    await writer.close();
+  }
+
+  /** The first Configuration, as a stream: it carries our identity at once. */
+  async configure(body: MessageBody<"configuration">): Promise<void> {
+    await this.send({ type: "configuration", body }, { asStream: true });
+    await this.next("configuration");
+  }
+
+  async say(content: string, id = createId()): Promise<string> {
+    await this.send({ type: "user_message", body: { id, content } });
+    return id;
+  }
+
+  /** @returns the stanza's number */
+  async answer(id: string, result: Omit<MessageBody<"tool_use_result">, "id">): Promise<number> {
+    return this.send({ type: "tool_use_result", body: { id, ...result } });
+  }
+
+  all<T extends Type>(type: T): MessageBody<T>[] {
+    return this.received.flatMap(({ message }) => (message.type === type ? [message.body as MessageBody<T>] : []));
+  }
+
+  /** The first message of a type that fits, received before or within `timeoutMs`. */
+  async next<T extends Type>(
+    type: T,
+    fits: (body: MessageBody<T>) => boolean = () => true,
+    timeoutMs = 10_000,
+  ): Promise<MessageBody<T>> {
+    let found: MessageBody<T> | undefined;
+    await this.until(() => (found = this.all(type).find(fits)) !== undefined, `a ${type}`, timeoutMs);
+    return found as MessageBody<T>;
+  }
+
+  /** The whole text of the answer to a message, once its final sentence is here. */
+  async answerTo(messageId: string, timeoutMs = 10_000): Promise<string> {
+    const start = await this.next("start_answer", (body) => body.previousId === messageId, timeoutMs);
+    const isOurs = (body: MessageBody<"assistant_sentence">) => body.previousId === start.id;
+    await this.next("assistant_sentence", (body) => isOurs(body) && body.isFinal, timeoutMs);
+    const sentences = this.all("assistant_sentence").filter(isOurs);
+    return sentences
+      .map((body) => body.text)
+      .filter(Boolean)
+      .join(" ");
+  }
+
+  async until(condition: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+    if (condition()) return;
+    const done = Promise.withResolvers<void>();
+    const check = () => {
+      if (condition()) done.resolve();
+    };
+    const types = () => this.received.map(({ message }) => message.type).join(", ");
+    const timer = setTimeout(() => done.reject(new Error(`${what} did not come; got: ${types()}`)), timeoutMs);
+    this.#waiting.add(check);
+    try {
+      await done.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(check);
+    }
+  }
+
+  async leave(): Promise<void> {
+    await this.room.disconnect();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
+  }
+}

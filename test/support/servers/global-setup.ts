@@ -1,0 +1,60 @@
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestProject } from "vitest/node";
+import { findFreePorts } from "../../../src/worker/process/ports.ts";
+import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { endStalePostgres, startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
+import { endStaleLivekitServer, startLivekitServer } from "../../../src/worker/services/livekit-server.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The one livekit-server of the run. Rooms are shared: use names of your own. */
+    livekitUrl: string;
+    livekitApiKey: string;
+    livekitApiSecret: string;
+    /** The one PostgreSQL of the run, with the right to create databases: use `tempDatabase`. */
+    databaseAdminUrl: string;
+  }
+}
+
+const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
+const RUNS = join(CACHE_DIR, "test-runs");
+
+/** Starts a real LiveKit and a real PostgreSQL for the whole run, as `npm start` does; the returned function ends both. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await clearKilledRuns();
+  const dataDir = join(RUNS, String(process.pid));
+  await mkdir(dataDir, { recursive: true });
+  const progress = (line: string) => process.stderr.write(`test servers: ${line}\n`);
+  const quiet = () => {};
+  const port = await findFreePorts(3);
+  const starting = [
+    startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress }),
+    startPostgres({ dataDir, port: 0, progress: quiet }),
+  ] as const;
+  // One that fails does not leave the other running.
+  await Promise.all(starting).catch(async (error: unknown) => {
+    for (const result of await Promise.allSettled(starting))
+      if (result.status === "fulfilled") await result.value.close();
+    throw error;
+  });
+  const [livekit, database] = await Promise.all(starting);
+  project.provide("livekitUrl", livekit.url);
+  project.provide("livekitApiKey", livekit.apiKey);
+  project.provide("livekitApiSecret", livekit.apiSecret);
+  project.provide("databaseAdminUrl", database.url);
+  return async () => {
+    await Promise.all([livekit.close(), database.close()]);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}
+
+/** A run that was killed has left its servers and its folder, which is named after its process. */
+async function clearKilledRuns(): Promise<void> {
+  for (const pid of await readdir(RUNS).catch(() => [])) {
+    if (processStart(Number(pid)) !== undefined) continue;
+    const dataDir = join(RUNS, pid);
+    await Promise.all([endStaleLivekitServer(dataDir), endStalePostgres(dataDir)]);
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}

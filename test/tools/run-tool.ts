@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { isTool, type Tool, type ToolContext } from "../../src/tool/define-tool.ts";
+
+/** What a test may say about a call; the rest is filled in. */
+export interface Call {
+  readonly settings?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a tool as the worker does: settings and input by the tool's own schemas, then `run`. */
+export async function runTool(tool: Tool, input: unknown, call: Call = {}): Promise<unknown> {
+  const context: ToolContext = {
+    settings: z.instanceof(z.ZodType).optional().parse(tool.settings)?.parse(call.settings),
+    signal: call.signal ?? new AbortController().signal,
+    callId: "call",
+    idempotencyKey: "key",
+    participant: "alice",
+    room: "room",
+    log: () => {},
+  };
+  if (!isTool(tool) || tool.run === undefined) throw new TypeError("This tool has no run");
+  const run = tool.run as (input: unknown, context: ToolContext) => unknown;
+  return await run(z.instanceof(z.ZodType).parse(tool.input).parse(input), context);
+}

@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { isTool, type Tool } from "../../src/tool/define-tool.ts";
+
+const root = join(import.meta.dirname, "../..");
+const files = globSync("**/[!_]*.ts", { cwd: join(root, "tools") });
+const docs = readFileSync(join(root, "docs/tools.md"), "utf8");
+
+const load = async (file: string): Promise<Tool> => {
+  const { default: tool }: { default?: unknown } = await import(join(root, "tools", file));
+  if (!isTool(tool)) throw new TypeError(`${file} exports no tool`);
+  return tool;
+};
+
+test.each(files)("%s says what the model must know", async (file) => {
+  const { input, description } = await load(file);
+  const schema = z.toJSONSchema(z.instanceof(z.ZodType).parse(input), { io: "input" });
+  expect(description.length).toBeGreaterThan(20);
+  expect(schema).toMatchObject({ type: "object", additionalProperties: false });
+});
+
+test.each(files)("%s accepts no settings as settings", async (file) => {
+  const { settings } = await load(file);
+  expect(z.instanceof(z.ZodType).optional().parse(settings)?.safeParse(undefined).success ?? true).toBe(true);
+});
+
+test.each(files)("docs/tools.md has a section on %s", (file) => {
+  expect(docs).toContain(`\n### ${basename(file, ".ts").replaceAll("-", "_")}\n`);
+});
+
+test("docs/tools.md describes no tool that is not there", () => {
+  const names = files.map((file) => basename(file, ".ts").replaceAll("-", "_"));
+  const described = [...docs.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+  expect(new Set(described)).toEqual(new Set(names));
+});

@@ -1,0 +1,154 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { connect } from "../../src/store/pool.ts";
+import { processStart } from "../../src/worker/process/process-identity.ts";
+import { waitUntil } from "../../src/worker/process/wait-until.ts";
+import { freePortVariables, processesIn, runMain, type RunningMain } from "./support/run-main.ts";
+
+// Whole programs: two cores that have other work to do need their time.
+vi.setConfig({ testTimeout: 60_000 });
+
+let dataDir: string;
+let env: NodeJS.ProcessEnv;
+const running: RunningMain[] = [];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "parley-main-"));
+  env = { ...(await freePortVariables()), PARLEY_DATA_DIR: dataDir };
+});
+afterEach(async () => {
+  for (const main of running.splice(0)) {
+    main.kill("SIGTERM");
+    await main.exited;
+  }
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+function start(...args: readonly string[]): RunningMain {
+  const main = runMain(env, ...args);
+  running.push(main);
+  return main;
+}
+
+test("it starts everything, says so in one line, and Ctrl-C leaves no process", async () => {
+  const main = start();
+  const ready = await main.ready;
+  const health = await fetch(`${ready["httpUrl"]}/health`);
+  const readiness = await fetch(`${ready["httpUrl"]}/ready`);
+
+  const stoppedAt = performance.now();
+  main.kill("SIGINT");
+  const { code, stdout, stderr } = await main.ended;
+
+  expect(ready).toMatchObject({
+    event: "ready",
+    livekitUrl: `ws://127.0.0.1:${env["LIVEKIT_PORT"]}`,
+    model: "scripted",
+  });
+  expect(Object.keys(ready)).toEqual(["event", "livekitUrl", "httpUrl", "databaseUrl", "model"]);
+  expect([health.status, readiness.status]).toEqual([200, 200]);
+  expect(await readiness.json()).toEqual({ status: "ready", livekit: "ok", database: "ok", migrations: "ok" });
+  expect(code).toBe(0);
+  expect(stdout.trim().split("\n")).toHaveLength(1);
+  expect(stderr.match(/SCRIPTED MODEL/g)).toHaveLength(1);
+  expect(performance.now() - stoppedAt).toBeLessThan(10_000);
+  expect(processesIn(dataDir)).toEqual([]);
+});
+
+test("after kill -9 the next start ends what was left behind, and has the data", async () => {
+  const first = start();
+  const { databaseUrl = "" } = await first.ready;
+  await runQuery(databaseUrl, "create table kept as select 42 as answer");
+  first.kill("SIGKILL");
+  await first.exited;
+  const orphans = processesIn(dataDir).length;
+
+  const second = start();
+  const again = await second.ready;
+
+  expect(orphans).toBeGreaterThan(0);
+  expect(await runQuery(again["databaseUrl"] ?? "", "select answer from kept")).toEqual([{ answer: 42 }]);
+  expect(processesIn(dataDir).filter((command) => command.includes("livekit-server"))).toHaveLength(1);
+});
+
+test("a lost server stops the worker with a message", async () => {
+  const main = start();
+  await main.ready;
+  const pid = Number((await readPid("livekit-server.pid")).split(" ")[0]);
+
+  process.kill(pid, "SIGKILL");
+  const { code, stderr } = await main.ended;
+
+  expect(code).toBe(1);
+  expect(stderr).toContain("livekit-server has ended unexpectedly");
+});
+
+test("Ctrl-C while it starts leaves no process either", async () => {
+  const main = start();
+  await waitUntil(() => processesIn(dataDir).length > 0, AbortSignal.timeout(10_000));
+
+  main.kill("SIGINT");
+  const { code } = await main.ended;
+
+  expect(code).toBe(0);
+  await waitUntil(() => processesIn(dataDir).length === 0, AbortSignal.timeout(5_000));
+});
+
+test("a port in use is named with its variable", async () => {
+  const blocker = createServer().listen(Number(env["HTTP_PORT"]), "127.0.0.1");
+  await once(blocker, "listening");
+
+  const { code, stderr, stdout } = await start().ended;
+  await new Promise((resolve) => blocker.close(resolve));
+
+  expect(stderr).toBe(
+    `parley: HTTP_PORT: expected a free port, got ${env["HTTP_PORT"]}, which is in use on 127.0.0.1\n`,
+  );
+  expect([code, stdout]).toEqual([1, ""]);
+});
+
+test("a second copy with the same data folder is refused and harms nothing", async () => {
+  const first = start();
+  await first.ready;
+
+  const { code, stderr } = await runMain({ ...env, ...(await freePortVariables()) }).ended;
+
+  expect(code).toBe(1);
+  expect(stderr).toContain(`PARLEY_DATA_DIR: expected a folder that no running Parley uses, got ${dataDir}`);
+  expect(processStart(first.pid)).toBeDefined();
+});
+
+test("the worker alone says in one message what it lacks, and starts nothing", async () => {
+  const { code, stderr } = await start("--worker-only").ended;
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^parley: Not set, but needed:\nLIVEKIT_URL: .*\nLIVEKIT_API_KEY: .*\nLIVEKIT_API_SECRET: .*\nDATABASE_URL: .*\nANTHROPIC_API_KEY: .*\n$/,
+  );
+});
+
+test("a bad value stops the start with one message that holds no secret", async () => {
+  env = { ...env, DATABASE_URL: "hunter2", MAX_SESSIONS: "many" };
+
+  const { code, stderr } = await start().ended;
+
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    'parley: DATABASE_URL: expected a postgres:// or postgresql:// address, got a text of 7 characters\nMAX_SESSIONS: expected a number from 1 to 10000, got "many"\n',
+  );
+});
+
+async function runQuery(url: string, query: string): Promise<unknown> {
+  const sql = connect(url, { maxConnections: 1 });
+  const rows = await sql.unsafe(query);
+  await sql.end({ timeout: 1 });
+  return Array.from(rows);
+}
+
+async function readPid(file: string): Promise<string> {
+  return readFile(join(dataDir, file), "utf8");
+}

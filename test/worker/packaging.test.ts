@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv, type AnySchemaObject } from "ajv";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { VARIABLES } from "../../src/worker/environment.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => readFile(join(ROOT, path), "utf8");
+
+interface ComposeFile {
+  readonly services: Readonly<
+    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly image?: string }>
+  >;
+}
+const readCompose = async () => parse(await read("docker-compose.yml")) as ComposeFile;
+
+/** `# NAME=value` of .env.example: every line that would set a variable without its mark. */
+async function readExample(): Promise<Map<string, string>> {
+  const lines = (await read(".env.example")).matchAll(/^#? ?([A-Z][A-Z0-9_]*)=(.*)$/gm);
+  return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
+}
+
+test("docker-compose.yml is valid by the compose specification's schema", async () => {
+  const schema = JSON.parse(await read("test/fixtures/compose/compose-spec.json")) as AnySchemaObject;
+  const { $schema: _, ...rest } = schema;
+  const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
+
+  void validate(await readCompose());
+
+  expect(validate.errors).toBeNull();
+});
+
+test("the schema notices a mistake", async () => {
+  const { $schema: _, ...rest } = JSON.parse(await read("test/fixtures/compose/compose-spec.json")) as AnySchemaObject;
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(rest);
+
+  expect(validate({ services: { worker: { port: ["8080:8080"] } } })).toBe(false);
+});
+
+test("docker-compose.yml has the four services and the livekit-server that we build", async () => {
+  const { services } = await readCompose();
+
+  expect(Object.keys(services)).toEqual(["livekit", "redis", "postgres", "worker"]);
+  expect(services["livekit"]?.image).toBe("livekit/livekit-server:v1.13.5");
+  expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
+});
+
+test("the compose worker sets only variables that the worker reads", async () => {
+  const { services } = await readCompose();
+
+  const unknown = Object.keys(services["worker"]?.environment ?? {}).filter((name) => !(name in VARIABLES));
+
+  expect(unknown).toEqual([]);
+});
+
+test("every variable that docker-compose.yml takes from outside is in .env.example", async () => {
+  const used = Array.from((await read("docker-compose.yml")).matchAll(/\$\{([A-Z_]+)/g), ([, name]) => name);
+  const example = await readExample();
+
+  expect(used.filter((name) => !example.has(name ?? ""))).toEqual([]);
+});
+
+test(".env.example names every variable that is read, with its default, and no other", async () => {
+  const expected = Object.entries(VARIABLES).map(([name, variable]) => [
+    name,
+    "fallback" in variable ? variable.fallback : "",
+  ]);
+  const example = await readExample();
+  example.delete("POSTGRES_PASSWORD");
+
+  expect(Object.fromEntries(example)).toEqual(Object.fromEntries(expected));
+});
+
+test("every variable that is read is explained in docs/operating.md", async () => {
+  const page = await read("docs/operating.md");
+
+  expect(Object.keys(VARIABLES).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("livekit.yaml uses the ports that docker-compose.yml publishes", async () => {
+  const config = parse(await read("livekit.yaml")) as { port: number; rtc: { tcp_port: number; udp_port: number } };
+  const compose = await read("docker-compose.yml");
+
+  for (const port of [config.port, config.rtc.tcp_port]) expect(compose).toContain(`"${port}:${port}"`);
+  expect(compose).toContain(`"${config.rtc.udp_port}:${config.rtc.udp_port}/udp"`);
+});

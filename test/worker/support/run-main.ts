@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { findFreePorts } from "../../../src/worker/process/ports.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+export interface RunningMain {
+  readonly pid: number;
+  /** The ready line; rejects when the process ends without one. */
+  readonly ready: Promise<Readonly<Record<string, string>>>;
+  /** The process has gone. */
+  readonly exited: Promise<unknown>;
+  /** It has gone, and so has whoever else could write to its output: job processes outlive a kill -9 for 15 s. */
+  readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+}
+
+/** Ports of one copy: HTTP, worker, and the three of LiveKit. */
+export async function freePortVariables(): Promise<NodeJS.ProcessEnv> {
+  const first = await findFreePorts(5);
+  return { HTTP_PORT: String(first), WORKER_PORT: String(first + 1), LIVEKIT_PORT: String(first + 2) };
+}
+
+/** `npm start` as its own process, with nothing but `env` of our environment. */
+export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): RunningMain {
+  const child = spawn(process.execPath, [join(ROOT, "src/worker/main.ts"), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"], PARLEY_CACHE_DIR: join(ROOT, ".cache"), LOG_LEVEL: "warn", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ready = Promise.withResolvers<Readonly<Record<string, string>>>();
+  child.stdout.on("data", (chunk: Buffer) => ready.resolve(JSON.parse(chunk.toString()) as Record<string, string>));
+  const outputs = Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  const exited = once(child, "exit");
+  const ended = outputs.then(([stdout, stderr, [code]]) => ({ code: code as number | null, stdout, stderr }));
+  void ended.then(({ stderr }) => ready.reject(new Error(`It ended before it was ready:\n${stderr}`)));
+  ready.promise.catch(() => {});
+  return { pid: Number(child.pid), ready: ready.promise, exited, ended, kill: (signal) => child.kill(signal) };
+}
+
+/** Command lines of running processes that mention a folder. */
+export function processesIn(folder: string): string[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(commandLine).filter((command) => command.includes(folder));
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,81 @@
+import { exactJson } from "./_exact-json.ts";
+import { type Session } from "./_open-session.ts";
+import { type QuerySettings } from "./_query-settings.ts";
+
+export interface Query {
+  readonly sql: string;
+  readonly params: readonly (string | number | boolean | null)[];
+}
+
+export interface QueryResult {
+  readonly columns: readonly string[];
+  /** Values in the order of `columns`. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly rowCount: number;
+  readonly truncated: boolean;
+}
+
+type Limits = Pick<QuerySettings, "maxRows" | "maxBytes"> & { readonly signal: AbortSignal };
+
+/**
+ * Runs one query that reads, in two steps of the extended protocol, which holds one statement only. The first step
+ * parses the text on its own, so its brackets and quotes are balanced; the second runs it as a subquery, where
+ * PostgreSQL takes nothing but SELECT, VALUES and TABLE, and where the server itself counts rows and bytes.
+ */
+export async function runQuery(session: Session, query: Query, limits: Limits): Promise<QueryResult> {
+  const { signal, maxRows } = limits;
+  const sql = withoutEnd(query.sql);
+  const params = query.params.map((param) => (param === null ? null : String(param)));
+  const parsed = session.query(sql, params);
+  const statement = await cancellable(parsed, parsed.describe(), signal);
+  const columns: readonly { readonly name: string }[] | undefined = statement.columns;
+  if (columns === undefined || columns.length === 0) throw new Error("Only a query with result columns can be run");
+  if (statement.types.length !== params.length) {
+    throw new Error(`The query has ${statement.types.length} parameters, and ${params.length} values were given`);
+  }
+  const capped = session.query<Line>(cap(sql, columns.length, limits), params);
+  const lines = await cancellable(capped, capped, signal);
+  const rows = lines.slice(0, maxRows).flatMap(({ line }) => (line === null ? [] : [Object.values(exactJson(line))]));
+  return {
+    columns: columns.map(({ name }) => name),
+    rows,
+    rowCount: rows.length,
+    truncated: rows.length < lines.length,
+  };
+}
+
+type Line = { readonly line: string | null };
+
+function withoutEnd(sql: string): string {
+  let text = sql.trimEnd();
+  while (text.endsWith(";")) text = text.slice(0, -1).trimEnd();
+  return text;
+}
+
+/** At most `maxRows` + 1 rows and `maxBytes` in all leave the server: from the row that goes over on, null is sent. */
+function cap(sql: string, columnCount: number, { maxRows, maxBytes }: Limits): string {
+  const names = Array.from({ length: columnCount }, (_, index) => `c${index}`).join(", ");
+  return `select case when total <= ${maxBytes} then line end as line from (
+select line, sum(octet_length(line)) over (rows unbounded preceding) as total from (
+select to_json(query)::text as line from (
+${sql}
+) as query (${names}) offset 0) as lines) as counted limit ${maxRows + 1}`;
+}
+
+/** On abort the server is told to stop `query`; that makes `answer` reject. */
+async function cancellable<Answer>(
+  query: { cancel(): void },
+  answer: PromiseLike<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const onAbort = () => {
+    // Typed void, but a promise; when it fails, the statement_timeout still holds.
+    Promise.resolve<unknown>(query.cancel()).catch(() => {});
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await answer;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+
+/** Only declared here: the participant's own client reads the file, inside the folder that it chose to share. */
+export default defineTool({
+  description: "Reads a text file on the participant's own device. Answers with its content and its size in bytes.",
+  input: z.strictObject({ filePath: z.string().min(1).max(4_096).describe("Path of the file on that device") }),
+  execution: "client",
+  readOnly: true,
+  timeoutMs: 5_000,
+});

@@ -1,0 +1,51 @@
+/** Arithmetic as people expect it from a calculator: doubles with the last, untrustworthy digits rounded away. */
+
+const DIGITS = 15;
+/** Below this share of its operands, the difference of two fractions is rounding noise (0.1 + 0.2 - 0.3). */
+const NOISE = 2 ** -50;
+
+export function add(left: number, right: number): number {
+  const sum = left + right;
+  const isExact = Number.isInteger(left) && Number.isInteger(right);
+  return !isExact && Math.abs(sum) < NOISE * Math.max(Math.abs(left), Math.abs(right)) ? 0 : sum;
+}
+
+export function divide(left: number, right: number): number {
+  if (right === 0) throw new Error("Division by zero");
+  return left / right;
+}
+
+/** The remainder has the sign of `left`. */
+export function remainder(left: number, right: number): number {
+  const quotient = divide(left, right);
+  if (Number.isInteger(left) && Number.isInteger(right)) return left % right;
+  return add(left, -right * Math.trunc(Number(quotient.toPrecision(DIGITS))));
+}
+
+export function sine(angle: number): number {
+  return withoutNoise(Math.sin(angle), angle);
+}
+
+export function cosine(angle: number): number {
+  return withoutNoise(Math.cos(angle), angle);
+}
+
+/** Rounds half away from zero, on the decimal number that the user sees. */
+export function round(value: number, digits = 0): number {
+  if (!Number.isInteger(digits) || Math.abs(digits) > DIGITS) {
+    throw new Error(`round takes a whole number of digits from -${DIGITS} to ${DIGITS}`);
+  }
+  const [mantissa = "0", exponent = "0"] = Math.abs(toAnswer(value)).toString().split("e");
+  const scaled = Math.round(Number(`${mantissa}e${Number(exponent) + digits}`));
+  return Math.sign(value) * Number(`${scaled}e${-digits}`);
+}
+
+/** What the user sees: exact whole numbers as they are, all else with 15 significant digits, and never -0. */
+export function toAnswer(value: number): number {
+  return (Number.isSafeInteger(value) ? value : Number(value.toPrecision(DIGITS))) + 0;
+}
+
+/** A double cannot hold pi, so sin(pi) is 1.2e-16; near angle 0 a tiny value is the true one. */
+function withoutNoise(value: number, angle: number): number {
+  return Math.abs(angle) > 1 && Math.abs(value) < 1e-15 ? 0 : value;
+}

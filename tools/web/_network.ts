@@ -1,0 +1,53 @@
+import { lookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { networkInterfaces } from "node:os";
+import { abortable } from "../../src/lib/abortable.ts";
+import { isPublicAddress } from "./_address-guard.ts";
+
+/** How names become addresses and which of these may be connected to; only tests use another than `publicNetwork`. */
+export interface Network {
+  readonly resolve: (hostname: string) => Promise<readonly string[]>;
+  readonly isAllowed: (address: string) => boolean;
+}
+
+export const publicNetwork: Network = {
+  resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
+  isAllowed: (address) => isPublicAddress(address) && !isOwnAddress(address),
+};
+
+/**
+ * The addresses of the URL's host, resolved once and all vetted: one forbidden address refuses the host. Connect to
+ * nothing but these, or a second DNS answer decides.
+ *
+ * @throws {Error} when the host is unknown or may not be reached
+ */
+export async function vetHost(url: URL, network: Network, signal: AbortSignal): Promise<readonly string[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isIP(host) ? [host] : await abortable(resolveHost(host, network), signal);
+  if (addresses.length === 0) throw new Error(`The host ${host} was not found`);
+  if (!addresses.every(network.isAllowed)) throw new Error(`The host ${host} is not on the public internet`);
+  return addresses;
+}
+
+/** A `lookup` for sockets that knows these addresses only, whatever name it is asked for. */
+export function pinned(addresses: readonly string[]): LookupFunction {
+  const known = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, options, callback) => {
+    const [first] = known;
+    if (options.all) callback(null, known);
+    else callback(null, first?.address ?? "", first?.family);
+  };
+}
+
+async function resolveHost(host: string, network: Network): Promise<readonly string[]> {
+  try {
+    return await network.resolve(host);
+  } catch {
+    return [];
+  }
+}
+
+/** A public address of this very machine would reach what listens here. */
+function isOwnAddress(address: string): boolean {
+  return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === address));
+}
