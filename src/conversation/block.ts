@@ -47,3 +47,10 @@ export function toolResultBlock(
     content: { tool_use_id: id, content: answer.content, ...error },
   };
 }
+
+/** The tool uses that have no result among `blocks`. */
+export function danglingUses(blocks: readonly TurnBlock[]): TurnBlock[] {
+  const idsOfType = (type: BlockType) => blocks.filter((block) => block.blockType === type).map(toolUseId);
+  const answered = new Set(idsOfType("tool_result"));
+  return blocks.filter((block) => block.blockType === "tool_use" && !answered.has(toolUseId(block)));
+}

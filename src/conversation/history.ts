@@ -27,15 +27,17 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
  * in call order; nothing is orphaned, empty or half-signed; it begins with a user message and roles alternate.
  *
  * The last turn may still be running: then the history ends with the results of its last step, or with the
- * assistant's own blocks when that step paused (`pause_turn`, C7.7).
+ * assistant's own blocks.
+ *
+ * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged (C7.7)
  */
-export function buildHistory(turns: readonly TurnRecord[]): HistoryMessage[] {
+export function buildHistory(turns: readonly TurnRecord[], { isPaused = false } = {}): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
   const usedIds = new Set<string>();
   for (const [index, turn] of turns.entries()) {
     const isOpen = index === turns.length - 1 && turn.state === "running";
     append(messages, "user", turn.input.map((part) => textBlock(part.text)).filter(isSayable));
-    for (const step of toSteps(turn.blocks, isOpen)) appendStep(messages, step, usedIds);
+    for (const step of toSteps(turn.blocks, { isOpen, isPaused, usedIds })) appendStep(messages, step);
     const note = END_NOTES[turn.state];
     if (note !== undefined) append(messages, "user", [textBlock(note)]);
   }
@@ -48,20 +50,14 @@ export function textBlock(text: string): HistoryBlock {
   return { blockType: "text", textContent: text, content: null };
 }
 
-function appendStep(messages: HistoryMessage[], step: Step, usedIds: Set<string>): void {
-  const isNew = (block: HistoryBlock) => {
-    const id = block.blockType === "tool_use" ? toolUseId(block) : undefined;
-    if (id === undefined) return true;
-    const fresh = !usedIds.has(id);
-    usedIds.add(id);
-    return fresh;
-  };
-  const blocks = step.blocks.filter(isNew);
+function appendStep(messages: HistoryMessage[], { blocks, results }: Step): void {
   append(messages, "assistant", blocks);
-  const results = blocks
-    .filter((block) => block.blockType === "tool_use")
-    .map((use) => step.results.get(toolUseId(use) ?? "") ?? unknownResult(use));
-  append(messages, "user", results);
+  const uses = blocks.filter((block) => block.blockType === "tool_use");
+  append(
+    messages,
+    "user",
+    uses.map((use) => results.get(toolUseId(use) ?? "") ?? unknownResult(use)),
+  );
 }
 
 function unknownResult(use: HistoryBlock): HistoryBlock {

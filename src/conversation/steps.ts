@@ -7,25 +7,37 @@ export interface Step {
   readonly results: ReadonlyMap<string, TurnBlock>;
 }
 
+export interface StepOptions {
+  /** The turn is running: a last step with tool uses may wait for its server tools' results (C7.6). */
+  readonly isOpen: boolean;
+  /** The running turn's last step ended with `pause_turn`: it goes back as it is (C7.7). */
+  readonly isPaused: boolean;
+  /** Ids of calls in earlier turns; those of this turn are added. A call whose id comes again is left out. */
+  readonly usedIds: Set<string>;
+}
+
 /**
  * Cuts a turn's blocks into steps that the API accepts as assistant messages: a step ends where results follow it, or
  * where text would follow a tool use (C7.3). What the API refuses is left out: empty text, thinking without a
- * signature, thinking at the very end of a message, and one half of a server tool's pair.
- *
- * @param isOpen the turn is running and its last step may wait for its server tools' results (C7.6, C7.7)
+ * signature, thinking at the very end of a message, a second call with one id, and one half of a server tool's pair.
  */
-export function toSteps(blocks: readonly TurnBlock[], isOpen: boolean): Step[] {
+export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedIds }: StepOptions): Step[] {
   const results = new Map<string, TurnBlock>();
   for (const block of blocks) {
     const id = toolUseId(block);
     if (block.blockType === "tool_result" && id !== undefined && !results.has(id)) results.set(id, block);
   }
-  const drafts = cut(blocks);
-  const isPaired = serverPairs(blocks);
+  const drafts = cut(blocks.filter((block) => isValid(block) && isNew(block, usedIds)));
+  const paired = serverPairs(drafts);
   return drafts.flatMap((draft, index) => {
     const isLast = isOpen && index === drafts.length - 1;
-    const kept = draft.filter((block) => isValid(block) && (isLast || isPaired(block)));
-    if (!isLast) while (isThinking(kept.at(-1))) kept.pop();
+    const mayWait = isLast && (isPaused || draft.some(isToolUse));
+    const isKept = (block: TurnBlock) => {
+      if (isServerUse(block)) return paired.has(block) || mayWait;
+      return !isServerResult(block) || paired.has(block);
+    };
+    const kept = draft.filter(isKept);
+    if (!isLast || !isPaused) while (isThinking(kept.at(-1))) kept.pop();
     return kept.length > 0 ? [{ blocks: kept, results }] : [];
   });
 }
@@ -46,33 +58,69 @@ function cut(blocks: readonly TurnBlock[]): TurnBlock[][] {
     }
     if (block.blockType === "text" && hasToolUse) close();
     draft.push(block);
-    hasToolUse ||= block.blockType === "tool_use";
+    hasToolUse ||= isToolUse(block);
   }
   close();
   return drafts;
 }
 
 function isValid(block: TurnBlock): boolean {
-  if (block.blockType === "text") return block.textContent !== null && block.textContent.trim() !== "";
-  if (block.blockType === "thinking")
-    return typeof block.content?.["signature"] === "string" && block.content["signature"] !== "";
-  if (block.blockType === "tool_use") return toolUseId(block) !== undefined;
+  const { blockType, textContent, content } = block;
+  if (blockType === "text") return textContent !== null && textContent.trim() !== "";
+  if (blockType === "thinking") return isText(content?.["signature"]);
+  if (blockType === "redacted_thinking") return isText(content?.["data"]);
+  if (isToolUse(block) || isServerUse(block)) return toolUseId(block) !== undefined;
   return true;
 }
 
-/** Server tools are paired by id, over the whole turn: a mixed step gets its server result in the next one. */
-function serverPairs(blocks: readonly TurnBlock[]): (block: TurnBlock) => boolean {
-  const idsOf = (...types: string[]) =>
-    new Set(blocks.filter((block) => types.includes(block.blockType)).map((block) => toolUseId(block)));
-  const used = idsOf("server_tool_use", "mcp_tool_use");
-  const answered = idsOf("server_tool_result", "mcp_tool_result");
-  return (block) => {
-    if (block.blockType === "server_tool_use" || block.blockType === "mcp_tool_use")
-      return answered.has(toolUseId(block));
-    if (block.blockType === "server_tool_result" || block.blockType === "mcp_tool_result")
-      return used.has(toolUseId(block));
-    return true;
-  };
+/** A call's id counts once in the whole history. */
+function isNew(block: TurnBlock, usedIds: Set<string>): boolean {
+  if (!isToolUse(block) && !isServerUse(block)) return true;
+  const id = toolUseId(block) ?? "";
+  const isFresh = !usedIds.has(id);
+  usedIds.add(id);
+  return isFresh;
+}
+
+/**
+ * The server tools' calls and results that stand where the API wants them: a result after its call in one step, or at
+ * the beginning of the next step when the call's own step also used client tools (C7.6).
+ */
+function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
+  const paired = new Set<TurnBlock>();
+  const open = new Map<string, { readonly use: TurnBlock; readonly at: number }>();
+  for (const [index, draft] of drafts.entries()) {
+    const isAnswer = drafts[index - 1]?.some(isToolUse) ?? false;
+    const [first] = draft;
+    for (const block of draft) {
+      const id = toolUseId(block) ?? "";
+      if (isServerUse(block)) open.set(id, { use: block, at: index });
+      if (!isServerResult(block)) continue;
+      const call = open.get(id);
+      const opensStep = block === first || (first !== undefined && isServerResult(first) && paired.has(first));
+      if (call && (call.at === index || (call.at === index - 1 && isAnswer && opensStep))) {
+        paired.add(call.use).add(block);
+        open.delete(id);
+      }
+    }
+  }
+  return paired;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isToolUse(block: TurnBlock): boolean {
+  return block.blockType === "tool_use";
+}
+
+function isServerUse({ blockType }: TurnBlock): boolean {
+  return blockType === "server_tool_use" || blockType === "mcp_tool_use";
+}
+
+function isServerResult({ blockType }: TurnBlock): boolean {
+  return blockType.endsWith("_tool_result");
 }
 
 function isThinking(block: TurnBlock | undefined): boolean {

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { claimSession } from "../store/claim-session.ts";
-import { loadTurns } from "../store/load-turns.ts";
 import { type Sql } from "../store/pool.ts";
 import { releaseLease } from "../store/release-lease.ts";
 import { renewLease } from "../store/renew-lease.ts";
@@ -10,7 +9,7 @@ import { reserveStanzas } from "../store/reserve-stanzas.ts";
 import { type SessionRecord } from "../store/session-record.ts";
 import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
-import { repairTurn } from "./repair-turn.ts";
+import { restore } from "./restore.ts";
 import { type RoomLink } from "./room-link.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { StanzaCounter } from "./stanza-counter.ts";
@@ -47,11 +46,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
   const { sql, owner, link, conversationId, logger, policy } = options;
   const record = await claim(options);
   const sessionId = record.id;
-  const loaded = await loadTurns(sql, { sessionId });
-  const past = [];
-  for (const turn of loaded) {
-    past.push(turn.state === "running" ? await repairTurn(sql, turn, policy.toolResultMaxBytes) : turn);
-  }
+  const { past, unfinished } = await restore(sql, { sessionId, maxBytes: policy.toolResultMaxBytes });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(sql, { sessionId, count }));
   const outbox = new Outbox({
     conversationId,
@@ -62,6 +57,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
   });
   const recorder = new Recorder(sql, sessionId, (error) => logger.error({ err: error }, "a record was lost"));
   const session = new Session({ ...options, outbox, recorder, past });
+  if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {
     renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(
       (isOurs) => isOurs || logger.error("another worker has taken the session over"),

@@ -1,4 +1,4 @@
-import { toolResultBlock, toolUseId, type TurnBlock } from "../conversation/block.ts";
+import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { OUTCOME_UNKNOWN } from "../conversation/history.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { finishTurn } from "../store/finish-turn.ts";
@@ -6,7 +6,8 @@ import { loadToolCalls } from "../store/load-tool-calls.ts";
 import { type Sql } from "../store/pool.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { type ToolCallRecord } from "../store/tool-call-record.ts";
-import { toModelAnswer, type ModelAnswer, type Outcome } from "../tool/outcome.ts";
+import { toModelAnswer, type ModelAnswer } from "../tool/outcome.ts";
+import { toOutcome } from "./call-outcome.ts";
 import { BlockWriter } from "../store/block-writer.ts";
 
 /**
@@ -15,11 +16,9 @@ import { BlockWriter } from "../store/block-writer.ts";
  */
 export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: number): Promise<TurnRecord> {
   const calls = await loadToolCalls(sql, { turnId: turn.id });
-  const answered = new Set(turn.blocks.filter((block) => block.blockType === "tool_result").map(toolUseId));
-  const dangling = turn.blocks.filter((block) => block.blockType === "tool_use" && !answered.has(toolUseId(block)));
   let sequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
   const added: TurnBlock[] = [];
-  for (const use of dangling) {
+  for (const use of danglingUses(turn.blocks)) {
     const id = toolUseId(use) ?? "";
     const call = calls.find((record) => record.toolUseId === id);
     added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
@@ -47,11 +46,4 @@ function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnsw
   return outcome
     ? toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes })
     : { content: OUTCOME_UNKNOWN, isError: true };
-}
-
-function toOutcome({ state, result, errorCode, errorMessage }: ToolCallRecord): Outcome | undefined {
-  if (state === "success") return { state, result: result ?? {} };
-  if (state !== "error" && state !== "cancelled") return undefined;
-  const failure = { state, errorCode: errorCode ?? "execution_error", errorMessage: errorMessage ?? "" };
-  return result ? { ...failure, result } : failure;
 }

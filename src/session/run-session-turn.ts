@@ -9,7 +9,7 @@ import { AnswerOutput } from "./answer-output.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink } from "./room-link.ts";
-import { type TurnInput } from "./turn-queue.ts";
+import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 
 /** What a session lends to its turns. */
 export interface SessionTurnPorts {
@@ -32,7 +32,7 @@ const SPOKEN_ENDS: Partial<Record<string, string>> = {
 
 /**
  * Runs one turn for a participant: StartAnswer, the sentences as they come, the record, and an ErrorMessage if it
- * failed. Never rejects. Resolves, when the turn is stored, with what history keeps of it.
+ * failed. A turn that is taken up again is answered under the same id, from its last stored block on. Never rejects. Resolves, when the turn is stored, with what history keeps of it.
  */
 export async function runSessionTurn(
   begin: TurnInput,
@@ -40,30 +40,18 @@ export async function runSessionTurn(
   signal: AbortSignal,
 ): Promise<TurnRecord> {
   const { outbox, recorder, past, language } = ports;
-  const turn: TurnRecord = {
-    id: createId(),
-    position: (past.at(-1)?.position ?? 0) + 1,
-    participantIdentity: begin.participant,
-    parentMessageId: begin.messageId,
-    messageId: createId(),
-    input: begin.input,
-    state: "running",
-    blocks: [],
-  };
-  recorder.beginTurn(turn);
-  const previousId =
-    begin.messageId ?? past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
-  outbox.post({
-    type: "start_answer",
-    body: { id: turn.messageId, previousId: previousId ?? turn.id, answerType: "text" },
-  });
+  const turn = "turn" in begin ? begin.turn : createTurn(begin, past);
+  if (!("turn" in begin)) recorder.beginTurn(turn);
+  const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
+  const previousId = turn.parentMessageId ?? lastUserMessage ?? turn.id;
+  outbox.post({ type: "start_answer", body: { id: turn.messageId, previousId, answerType: "text" } });
   const answer = new AnswerOutput({ outbox, link: ports.link, messageId: turn.messageId, language });
   const { id: turnId, messageId, participantIdentity: participant } = turn;
   const dependencies = {
     ...ports.dependencies({ turnId, messageId, participant, signal }),
     record: recorder.blocksOf(turnId),
   };
-  const blocks: TurnBlock[] = [];
+  const blocks: TurnBlock[] = [...turn.blocks];
   const timer = new TurnTimer();
   for await (const event of runTurn({ past, turn }, dependencies, signal)) {
     if (event.type === "block_stop") blocks.push(event.block);
@@ -74,10 +62,23 @@ export async function runSessionTurn(
     const timings = timer.toTimings();
     const lost = await finish(turnId, { event, model: dependencies.model, timings }, recorder);
     const error = event.error ?? lost;
-    if (error) outbox.postError(error, participant, begin.messageId ?? undefined);
+    if (error) outbox.postError(error, participant, turn.parentMessageId ?? undefined);
     return { ...turn, state: lost ? "failed" : event.state, blocks };
   }
   throw new TypeError("A turn ended without turn_complete");
+}
+
+function createTurn({ participant, messageId, input }: NewTurn, past: readonly TurnRecord[]): TurnRecord {
+  return {
+    id: createId(),
+    position: (past.at(-1)?.position ?? 0) + 1,
+    participantIdentity: participant,
+    parentMessageId: messageId,
+    messageId: createId(),
+    input,
+    state: "running",
+    blocks: [],
+  };
 }
 
 /** Only text blocks are said; a tool result's text is not the assistant's. */

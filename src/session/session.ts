@@ -1,12 +1,14 @@
 import { type Logger } from "pino";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
+import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Call } from "../tool/call.ts";
 import { CallLedger } from "../tool/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
 import { offeredTools } from "../tool/directory.ts";
 import { type ModelAnswer } from "../tool/outcome.ts";
+import { resumeCall } from "../tool/resume-call.ts";
 import { refuseCall, runCall } from "../tool/run-call.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { type TurnDependencies } from "../turn/run-turn.ts";
@@ -20,7 +22,9 @@ import { Peers } from "./peers.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
 import { runSessionTurn } from "./run-session-turn.ts";
-import { TurnQueue, type TurnInput } from "./turn-queue.ts";
+import { TurnQueue, type TurnInput, type UnfinishedTurn } from "./turn-queue.ts";
+
+const ANNOUNCE_AGAIN_MS = 1_000;
 
 /** What a session is told to do, from the config. */
 export interface SessionPolicy {
@@ -56,6 +60,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #queue = new TurnQueue((input, signal) => this.#runTurn(input, signal));
   readonly #ledger: CallLedger;
   readonly #wire: CallWire;
+  #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -100,6 +105,21 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   onDropped(reason: string, error?: unknown): void {
     this.#options.logger.warn({ reason, code: error instanceof AppError ? error.code : undefined }, "message dropped");
     if (reason === "handler_failed") this.#options.logger.error({ err: error }, "a message handler failed");
+  }
+
+  /** Takes up a turn that an earlier worker left running, before anything new. Call once, at the start. */
+  resume(unfinished: UnfinishedTurn): void {
+    if (unfinished.turn.parentMessageId !== null) this.#messageIds.add(unfinished.turn.parentMessageId);
+    this.#queue.add(unfinished);
+  }
+
+  /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */
+  async #untilAnnounced({ participantIdentity }: TurnRecord, signal: AbortSignal): Promise<void> {
+    const timeUp = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onConfigured = ({ identity }) => identity === participantIdentity && resolve();
+    await abortable(promise, AbortSignal.any([signal, timeUp])).catch(() => {});
+    this.#onConfigured = () => {};
   }
 
   /** Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written. */
@@ -159,6 +179,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     }
     this.#sendConfiguration(from);
     this.#ledger.signalAll(from.identity, "returned");
+    this.#onConfigured(from);
   }
 
   #sendConfiguration({ identity }: Peer): void {
@@ -175,10 +196,11 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       recorder,
       link,
       past: this.#past,
-      language: this.#peers.get(begin.participant)?.language,
-      dependencies: (turn: CallTurn) => this.#turnDependencies(turn),
+      language: this.#peers.get("turn" in begin ? begin.turn.participantIdentity : begin.participant)?.language,
+      dependencies: (turn: CallTurn) => this.#turnDependencies(turn, "calls" in begin ? begin.calls : []),
       onEvent: () => {},
     };
+    if ("turn" in begin) await this.#untilAnnounced(begin.turn, signal);
     const startedAt = performance.now();
     const turn = await runSessionTurn(begin, ports, signal);
     this.#past.push(turn);
@@ -186,7 +208,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     logger.info({ turnId: turn.id, state: turn.state, blocks: turn.blocks.length, ms }, "turn ended");
   }
 
-  #turnDependencies(turn: CallTurn): Omit<TurnDependencies, "record"> {
+  #turnDependencies(turn: CallTurn, storedCalls: readonly Call[]): Omit<TurnDependencies, "record"> {
     const { policy, serverTools, openStream } = this.#options;
     const ports = this.#callPorts();
     return {
@@ -198,6 +220,10 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
         run: (use) => runCall(use, turn, ports),
         refuse: (use, why) => refuseCall(use, turn, { ports, why }),
         startsEarly: (name) => serverTools.get(name)?.readOnly ?? false,
+      },
+      resume: (use) => {
+        const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
+        return resumeCall(use, turn, { ports, stored });
       },
     };
   }

@@ -1,13 +1,22 @@
-import { type InputText } from "../conversation/turn-record.ts";
+import { type InputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
+import { type Call } from "../tool/call.ts";
 
 /** What begins a turn. */
-export interface TurnInput {
+export interface NewTurn {
   readonly participant: string;
   /** Id of the user's message; `null` when the worker begins the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputText[];
 }
+
+/** A turn that an earlier worker left running, with its calls as they are stored. */
+export interface UnfinishedTurn {
+  readonly turn: TurnRecord;
+  readonly calls: readonly Call[];
+}
+
+export type TurnInput = NewTurn | UnfinishedTurn;
 
 /** Messages that may wait for their turn. */
 const MAX_WAITING = 20;

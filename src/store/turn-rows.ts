@@ -11,8 +11,15 @@ interface TurnRow {
   message_id: string;
   input: InputText[];
   state: TurnState;
+  created_at: number;
   /** With the keys of `TurnBlock`. */
   blocks: TurnBlock[];
+}
+
+/** A turn as it is loaded: with what only its record knows. */
+export interface StoredTurn extends TurnRecord {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
 }
 
 export interface TurnSelection {
@@ -21,9 +28,9 @@ export interface TurnSelection {
 }
 
 /** Turns in their order, each with its blocks in theirs, all as of one moment. */
-export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSelection): Promise<TurnRecord[]> {
+export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSelection): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
-    select id, position, participant_identity, parent_message_id, message_id, input, state, (
+    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, (
       select coalesce(
         json_agg(
           json_build_object(
@@ -46,6 +53,7 @@ export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSele
     messageId: row.message_id,
     input: row.input,
     state: row.state,
+    createdAt: row.created_at,
     blocks: row.blocks,
   }));
 }

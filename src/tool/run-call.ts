@@ -22,22 +22,41 @@ const STILL_RUNNING = "Still running. Its outcome will be reported when it arriv
  *
  * @throws the record's error, when the call could not be stored
  */
-export async function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
+export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
   const hosts = ports.hosts(turn.participant);
   const tool = findTool(use.toolName, ports.serverTools, hosts);
-  const call = ports.ledger.open(newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs }));
-  const limits = { timeoutMs: call.current.timeoutMs, maxBytes: ports.resultMaxBytes };
-  const detached = watchTurn(call, turn.signal, ports);
+  const call = newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs });
+  return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, hosts, ports }) });
+}
+
+interface Follow {
+  readonly ports: CallPorts;
+  /** Hands the call, which is stored by now, to whoever runs it. A rejection is the call's failure. */
+  readonly start: (call: OpenCall) => Promise<void> | undefined;
+}
+
+/** Opens a call, starts it once it is durable, and waits for its end or for the end of its turn. */
+export async function followCall(
+  call: Call,
+  turn: CallTurn,
+  { ports, start: startCall }: Follow,
+): Promise<ModelAnswer> {
+  const open = ports.ledger.open(call);
+  const limits = { timeoutMs: call.timeoutMs, maxBytes: ports.resultMaxBytes };
+  const detached = watchTurn(open, turn.signal, ports);
   try {
     await ports.durable();
   } catch (error) {
-    ports.ledger.settle(call.current.id, failure("execution_error", "Not run: the call could not be stored"));
+    ports.ledger.settle(call.id, failure("execution_error", "Not run: the call could not be stored"));
     throw error;
   }
-  start(call, { use, tool, hosts, ports });
-  const outcome = await Promise.race([call.settled, detached]);
+  startCall(open)?.catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    ports.ledger.settle(call.id, failure("execution_error", message));
+  });
+  const outcome = await Promise.race([open.settled, detached]);
   if (outcome !== "detached") return toModelAnswer(outcome, limits);
-  void call.settled.then((late) => ports.onLateOutcome(call.current, toModelAnswer(late, limits)));
+  void open.settled.then((late) => ports.onLateOutcome(open.current, toModelAnswer(late, limits)));
   return { content: STILL_RUNNING, isError: false };
 }
 
@@ -61,9 +80,11 @@ interface Start {
 }
 
 /** Checks the call, then hands it to whoever runs it; every way out settles it. */
-function start(call: OpenCall, { use, tool, hosts, ports }: Start): void {
-  const refuse = (...why: Parameters<typeof failure>) => void ports.ledger.settle(call.current.id, failure(...why));
-  if (call.over.aborted) return;
+function start(call: OpenCall, { use, tool, hosts, ports }: Start): Promise<void> | undefined {
+  const refuse = (...why: Parameters<typeof failure>): undefined => {
+    ports.ledger.settle(call.current.id, failure(...why));
+  };
+  if (call.over.aborted) return undefined;
   if (!tool) return refuse("unknown_tool", `Tool '${use.toolName}' does not exist`);
   if (use.inputError !== undefined) return refuse("invalid_parameters", use.inputError);
   if (ports.ledger.openCount > LIMITS.openCalls)
@@ -74,8 +95,7 @@ function start(call: OpenCall, { use, tool, hosts, ports }: Start): void {
   if (route.to === "nobody")
     return refuse("unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
   const run = { tool, input: input.value, ports };
-  const running = route.to === "server" ? runOnServer(call, run) : runOnClient(call, { ...run, route });
-  running.catch((error: unknown) => refuse("execution_error", error instanceof Error ? error.message : String(error)));
+  return route.to === "server" ? runOnServer(call, run) : runOnClient(call, { ...run, route });
 }
 
 function parseInput(tool: FoundTool, input: unknown): { value: unknown } | { error: string } {

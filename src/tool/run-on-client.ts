@@ -7,7 +7,7 @@ import { failure, timedOut } from "./outcome.ts";
 import { runOnServer } from "./run-on-server.ts";
 
 interface ClientRun {
-  readonly tool: FoundTool;
+  readonly tool: Pick<FoundTool, "run" | "idempotent">;
   readonly input: unknown;
   readonly ports: CallPorts;
   readonly route: Extract<Route, { to: "client" | "ask" }>;
@@ -15,19 +15,18 @@ interface ClientRun {
 
 /**
  * Asks one participant to run the call and waits for it to end: by its answer, by the deadline (`timeoutMs` and the
- * grace, from the moment of publishing), or because the participant is gone. The server takes an `either` call over
+ * grace, from the moment of publishing; a call that was asked before has the time that is left), or because the participant is gone. The server takes an `either` call over
  * when the client declined it, did not claim it in time, was never reached, or left while an idempotent tool ran.
  */
 export async function runOnClient(call: OpenCall, { tool, input, ports, route }: ClientRun): Promise<void> {
-  const { id, timeoutMs, executionAsked } = call.current;
+  const { id, timeoutMs, executionAsked, startedAt = Date.now() } = call.current;
   const isShared = executionAsked === "either" && tool.run !== undefined;
-  const startedAt = Date.now();
   const deadlineAt = startedAt + timeoutMs + TOOL_TIMES.graceMs;
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
   ports.ledger.update(id, { state: "running", addressee: route.identity, startedAt, deadlineAt, ...resolved });
   const timer = setTimeout(() => {
     if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.sendCancel(call.current, "timeout");
-  }, deadlineAt - startedAt);
+  }, deadlineAt - Date.now());
   try {
     const end = await ask(call, ports, route);
     if (end === "settled") return;

@@ -5,7 +5,7 @@ import { type FoundTool } from "./directory.ts";
 import { failure, success, timedOut, toResultMap, type Outcome } from "./outcome.ts";
 
 interface ServerRun {
-  readonly tool: FoundTool;
+  readonly tool: Pick<FoundTool, "run">;
   readonly input: unknown;
   readonly ports: CallPorts;
 }

@@ -14,6 +14,8 @@ export interface ToolRunner {
   readonly startsEarly: (toolName: string) => boolean;
 }
 
+const NOT_STORED: ModelAnswer = { content: "Not run: the call could not be stored.", isError: true };
+
 /** The tool uses of one step, in call order. */
 export class StepUses {
   readonly #uses: { readonly use: ToolUse; answer: Promise<ModelAnswer> | undefined }[] = [];
@@ -38,18 +40,27 @@ export class StepUses {
    */
   async *answerAll(draft: TurnDraft, refusal: string | undefined): AsyncGenerator<TurnEvent> {
     if (refusal === undefined) for (const pending of this.#uses) pending.answer ??= this.#start(pending.use);
+    const failures: unknown[] = [];
     for (const { use, answer } of this.#uses) {
-      yield* emit(draft, use, refusal === undefined ? await answer : this.#refused(use, answer, refusal));
+      const given = refusal === undefined ? answer : this.#refused(use, answer, refusal);
+      yield* emit(
+        draft,
+        use,
+        await given?.catch((reason: unknown) => {
+          failures.push(reason);
+          return NOT_STORED;
+        }),
+      );
     }
+    if (failures.length > 0) throw failures[0];
   }
 
-  #start(use: ToolUse): Promise<ModelAnswer> {
-    const answer = this.#tools.run(use);
-    answer.catch(() => {});
-    return answer;
+  /** Anything that a runner throws is a rejection, so that it costs no other use its answer. */
+  async #start(use: ToolUse): Promise<ModelAnswer> {
+    return this.#tools.run(use);
   }
 
-  #refused(use: ToolUse, answer: Promise<ModelAnswer> | undefined, why: string): ModelAnswer {
+  async #refused(use: ToolUse, answer: Promise<ModelAnswer> | undefined, why: string): Promise<ModelAnswer> {
     return answer ? { content: `Result discarded: ${why}`, isError: true } : this.#tools.refuse(use, `Not run: ${why}`);
   }
 }

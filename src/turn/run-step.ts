@@ -49,6 +49,7 @@ export async function* runStep(
       signal.throwIfAborted();
       switch (event.type) {
         case "message_start":
+          end = { ...end, usage: event.usage };
           break;
         case "block_start":
           yield startBlock(event, open, deps);
@@ -114,7 +115,8 @@ function renamed(block: ModelBlock, id: string | undefined): ModelBlock {
   return { ...block, content: { ...block.content, tool_use_id: id } };
 }
 
-function toToolUse(block: TurnBlock, inputError: string | undefined): ToolUse {
+/** The use that a complete tool_use block asks for. */
+export function toToolUse(block: TurnBlock, inputError?: string): ToolUse {
   const name = block.content?.["tool_name"];
   const input = block.content?.["input"];
   return {

@@ -1,11 +1,12 @@
-import { toolUseId } from "../conversation/block.ts";
+import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { buildHistory, textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { toAppError } from "../errors/app-error.ts";
+import { isRecord } from "../lib/json.ts";
 import { type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
-import { runStep, type StepDependencies, type StepEnd } from "./run-step.ts";
+import { runStep, toToolUse, type StepDependencies, type StepEnd } from "./run-step.ts";
 import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
 import { type TurnEnd, type TurnEvent } from "./turn-event.ts";
 
@@ -13,6 +14,8 @@ export interface TurnDependencies {
   readonly model: string;
   readonly openStream: StepDependencies["openStream"];
   readonly tools: ToolRunner;
+  /** Answers a tool use that an earlier worker left without a result, when `turn` comes with such. */
+  readonly resume?: ToolRunner["run"];
   readonly record: BlockRecord;
   /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
   readonly maxSteps: number;
@@ -58,11 +61,14 @@ async function* runSteps(
   const draft = new TurnDraft(turn, deps.record);
   const usedIds = idsOf([...past, turn]);
   const retries = { pauses: 0, continuations: 0 };
+  yield* answerDangling(turn, { deps, draft }, signal);
   let shown = past;
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
     const uses = new StepUses(deps.tools);
-    const history = ended(buildHistory([...shown, draft.toRecord()]), progress.stopReason);
+    const isPaused = progress.stopReason === "pause_turn";
+    const built = buildHistory([...shown, draft.toRecord()], { isPaused });
+    const history = isPaused ? built : continued(built);
     const stepDeps = {
       draft,
       openStream: deps.openStream,
@@ -97,6 +103,28 @@ async function* runSteps(
   }
 }
 
+/** A turn that is taken up again first gets the results that it lacks, in call order. */
+async function* answerDangling(
+  turn: TurnRecord,
+  { deps, draft }: { readonly deps: TurnDependencies; readonly draft: TurnDraft },
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, void> {
+  const dangling = danglingUses(turn.blocks);
+  if (dangling.length === 0) return;
+  const uses = new StepUses({ ...deps.tools, run: deps.resume ?? deps.tools.run });
+  for (const block of dangling) uses.add(toToolUse(block, storedInputError(block)));
+  yield* uses.answerAll(draft, undefined);
+  signal.throwIfAborted();
+  await draft.durable();
+}
+
+/** Arguments that could not be read were stored as `{_raw}` (C7.12); the error itself was not. */
+function storedInputError({ content }: TurnBlock): string | undefined {
+  const input = content?.["input"];
+  const isRaw = isRecord(input) && Object.keys(input).join() === "_raw";
+  return isRaw ? "The arguments are not a JSON object" : undefined;
+}
+
 /** What follows a whole model call. Counts the continuations it allows. */
 function nextAfter(
   stopReason: StopReason | undefined,
@@ -125,15 +153,10 @@ function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string |
   return isLast ? "no more tools may be used in this turn" : undefined;
 }
 
-/** A reply that was cut off is continued by a user message: the API takes no prefill (C7.10). A pause is resent as it is. */
-function ended(history: HistoryMessage[], stopReason: TurnEnd["stopReason"]): readonly HistoryMessage[] {
-  const last = history.at(-1);
-  if (last?.role !== "assistant" || stopReason === "pause_turn") return history;
-  const isThinking = (type: string) => type === "thinking" || type === "redacted_thinking";
-  const spoken = last.blocks.slice(0, last.blocks.findLastIndex((block) => !isThinking(block.blockType)) + 1);
-  const before = history.slice(0, -1);
-  if (spoken.length === 0) return before;
-  return [...before, { role: "assistant", blocks: spoken }, { role: "user", blocks: [textBlock(CONTINUE)] }];
+/** A reply that was cut off is continued by a user message: the API takes no prefill (C7.10). */
+function continued(history: HistoryMessage[]): readonly HistoryMessage[] {
+  if (history.at(-1)?.role !== "assistant") return history;
+  return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];
 }
 
 function stateOf(signal: AbortSignal): "interrupted" | "cancelled" {

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "../store/pool.ts";
+import { releaseOwner } from "../store/release-owner.ts";
 import { adoptRooms } from "./adopt-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { type Config } from "./config.ts";
@@ -12,6 +14,7 @@ import { watchJobs } from "./watch-jobs.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
+  readonly databaseUrl: string;
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
   /** Another job entry than src/worker/agent.ts. */
@@ -29,11 +32,13 @@ export interface Jobs extends Service {
 const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job process for every room. `close` lets them store their turns, then ends them. */
-export function runJobs({ config, livekit, logger, agent, onFailed }: RunJobsOptions): Jobs {
+export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed }: RunJobsOptions): Jobs {
   const { server, accepted } = createAgentServer({ config, livekit, ...(agent !== undefined && { agent }) });
   const clients = createRoomClients(livekit);
   const runningJobIds = () => new Set(server.activeJobs.map((info) => info.job.id));
-  const watch = watchJobs({ accepted, runningJobIds, clients, logger });
+  const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-jobs" });
+  const onEnded = (owner: string) => releaseOwner(sql, { owner });
+  const watch = watchJobs({ accepted, runningJobIds, clients, onEnded, logger });
   const adopting = new AbortController();
   const registered = Promise.withResolvers<void>();
   let adopted: Promise<void> | undefined;
@@ -51,6 +56,7 @@ export function runJobs({ config, livekit, logger, agent, onFailed }: RunJobsOpt
     const closing = server.close().then(() => running);
     await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
     limit.abort();
+    await sql.end({ timeout: 1 });
     await endChildren({ graceMs: 0, keep: (pid) => !processCommand(pid).includes("_proc_lazy_main") });
   };
   let closed: Promise<void> | undefined;

@@ -48,6 +48,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const { livekit } = endpoints;
   const jobs = runJobs({
     config,
+    databaseUrl: endpoints.databaseUrl,
     livekit,
     logger,
     onFailed: () => onLost("the worker"),

@@ -6,6 +6,8 @@ interface WatchOptions {
   readonly accepted: AcceptedJobs;
   readonly runningJobIds: () => ReadonlySet<string>;
   readonly clients: RoomClients;
+  /** The job's process is gone: what it held is free. */
+  readonly onEnded: (jobId: string) => Promise<void>;
   readonly logger: Logger;
   /** Short, because a job that dies before it was seen counts as one that has yet to start. @defaultValue 100 */
   readonly intervalMs?: number;
@@ -39,7 +41,7 @@ export function watchJobs(options: WatchOptions): { close: () => Promise<void> }
 }
 
 async function restore(job: AcceptedJob, options: WatchOptions, restores: Map<string, number[]>): Promise<void> {
-  const { clients, logger } = options;
+  const { clients, logger, onEnded } = options;
   const { room, id: jobId } = job;
   const now = performance.now();
   const recent = (restores.get(room) ?? []).filter((at) => now - at < RESTORE_WINDOW_MS);
@@ -49,6 +51,7 @@ async function restore(job: AcceptedJob, options: WatchOptions, restores: Map<st
     return;
   }
   try {
+    await onEnded(jobId);
     if (!(await ensureAgent(clients, room, job.identity))) return;
     restores.set(room, [...recent, now]);
     logger.warn({ room, jobId }, "an agent ended while participants were in its room: asked for a new one");

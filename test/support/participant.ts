@@ -12,12 +12,25 @@ export interface ReceivedEnvelope<T extends Type = Type> {
   readonly message: Extract<Message, { type: T }>;
 }
 
-export async function createToken(
-  room: string,
-  identity: string,
-  { kind = "standard", ...grant }: VideoGrant & { kind?: "standard" | "agent" | "sip" } = {},
-): Promise<string> {
-  const token = new AccessToken(inject("livekitApiKey"), inject("livekitApiSecret"), { identity });
+/** A LiveKit server and its keys; by default the one of the test run. */
+export interface Server {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
+
+function sharedServer(): Server {
+  return { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
+}
+
+interface TokenOptions extends VideoGrant {
+  readonly kind?: "standard" | "agent" | "sip";
+  readonly server?: Server;
+}
+
+export async function createToken(room: string, identity: string, options: TokenOptions = {}): Promise<string> {
+  const { kind = "standard", server = sharedServer(), ...grant } = options;
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity });
   token.kind = kind;
   token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true, ...grant });
   return token.toJwt();
@@ -52,13 +65,10 @@ export class Participant implements AsyncDisposable {
     });
   }
 
-  static async join(
-    roomName: string,
-    identity: string,
-    grant: Parameters<typeof createToken>[2] = {},
-  ): Promise<Participant> {
+  static async join(roomName: string, identity: string, options: TokenOptions = {}): Promise<Participant> {
     const participant = new Participant(roomName);
-    await participant.room.connect(inject("livekitUrl"), await createToken(roomName, identity, grant), {
+    const { url } = options.server ?? sharedServer();
+    await participant.room.connect(url, await createToken(roomName, identity, options), {
       autoSubscribe: false,
       dynacast: false,
     });
@@ -87,8 +97,14 @@ export class Participant implements AsyncDisposable {
 
   /** The first Configuration, as a stream: it carries our identity at once. */
   async configure(body: MessageBody<"configuration">): Promise<void> {
-    await this.send({ type: "configuration", body }, { asStream: true });
-    await this.next("configuration");
+    const stanzaId = await this.send({ type: "configuration", body }, { asStream: true });
+    const isAck = ({ message }: ReceivedEnvelope) =>
+      message.type === "acknowledgement" && message.body.acknowledgedStanzaId === stanzaId;
+    const answer = () => this.received.slice(this.received.findLastIndex(isAck) + 1).map(({ message }) => message.type);
+    await this.until(
+      () => this.received.some(isAck) && answer().includes("configuration"),
+      "the worker's configuration",
+    );
   }
 
   async say(content: string, id = createId()): Promise<string> {

@@ -10,6 +10,7 @@ import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { runJobs, type Jobs } from "../../src/worker/run-jobs.ts";
 import { loadConfig } from "../../src/worker/load-config.ts";
 import { type LivekitService } from "../../src/worker/services/livekit-server.ts";
+import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 
 // A job process takes seconds to start on a machine that has other work to do.
@@ -17,12 +18,14 @@ vi.setConfig({ testTimeout: 40_000 });
 
 let livekit: LivekitService;
 let jobs: Jobs;
+let database: TempDatabase;
 let roomService: RoomServiceClient;
 const open: Room[] = [];
 
 beforeAll(async () => {
   livekit = await startOwnLivekit();
   roomService = new RoomServiceClient(livekit.url, livekit.apiKey, livekit.apiSecret);
+  database = await tempDatabase();
   jobs = await startJobs();
 });
 afterEach(async () => {
@@ -31,13 +34,22 @@ afterEach(async () => {
 afterAll(async () => {
   await jobs.close();
   await livekit.close();
+  await database.drop();
 });
 
 async function startJobs(): Promise<Jobs> {
   const env = { WORKER_PORT: String(await findFreePorts(1)), LOG_LEVEL: "silent" };
   const config = await loadConfig(env, join(import.meta.dirname, "../.."));
   const agent = join(import.meta.dirname, "../fixtures/agents/idle-agent.ts");
-  const started = runJobs({ config, livekit, agent, logger: pino({ enabled: false }), onFailed: () => {} });
+  const databaseUrl = database.url;
+  const started = runJobs({
+    config,
+    databaseUrl,
+    livekit,
+    agent,
+    logger: pino({ enabled: false }),
+    onFailed: () => {},
+  });
   await started.registered;
   return started;
 }

@@ -1,0 +1,27 @@
+import { parseOptions, USAGE, UsageError } from "./talk/options.ts";
+import { runTalk } from "./talk/run-talk.ts";
+import { TalkError } from "./talk/talk-error.ts";
+
+/** Resolves with the exit status: 0 when all went well, 1 when not, 2 for a wrong command line. */
+async function main(): Promise<number> {
+  try {
+    const options = parseOptions(process.argv.slice(2), process.env);
+    if (!options) {
+      console.log(USAGE);
+      return 0;
+    }
+    await runTalk(options);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      console.error(`talk: ${error.message}\n\n${USAGE}`);
+      return 2;
+    }
+    console.error(error instanceof TalkError ? `talk: ${error.message}` : error);
+    return 1;
+  }
+}
+
+const status = await main();
+// LiveKit's native part may keep the process for seconds after the room was left.
+process.stdout.write("", () => process.exit(status));

@@ -1,0 +1,29 @@
+import { type Parley } from "../../client/index.ts";
+import { type TalkEvent } from "./printer.ts";
+
+/** Tells of everything that happens in the room. The returned function ends that. */
+export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => void {
+  let isLost = false;
+  const offs = [
+    parley.on("answer_start", ({ id, previousId }) => tell({ event: "answer_start", id, previousId })),
+    parley.on("tool_call", (call) => tell({ event: "tool_call", ...call })),
+    parley.on("tool_result", (result) => tell({ event: "tool_result", ...result })),
+    parley.on("sentence", ({ sequence, text, isFinal }) => tell({ event: "sentence", sequence, text, isFinal })),
+    parley.on("transcription", ({ text, final }) => tell({ event: "transcription", text, final })),
+    parley.on("answer_end", ({ id, previousId, text }) => tell({ event: "turn_end", id, previousId, text })),
+    parley.on("error", ({ code, message, originatingId }) => {
+      tell({ event: "error", code, message, ...(originatingId !== undefined && { originatingId }) });
+    }),
+    parley.on("disconnected", ({ reason }) => {
+      isLost = true;
+      tell({ event: "disconnected", reason });
+    }),
+    parley.on("connected", () => {
+      if (isLost) tell({ event: "connected" });
+      isLost = false;
+    }),
+  ];
+  return () => {
+    for (const off of offs) off();
+  };
+}

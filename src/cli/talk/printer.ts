@@ -1,0 +1,63 @@
+import { type ErrorEvent, type ToolCallEvent, type ToolResultEvent } from "../../client/index.ts";
+
+/** What happens in a talk, as `--json` prints it. */
+export type TalkEvent =
+  | { readonly event: "joined"; readonly room: string; readonly identity: string; readonly agent: string }
+  | { readonly event: "answer_start"; readonly id: string; readonly previousId: string }
+  | ({ readonly event: "tool_call" } & ToolCallEvent)
+  | ({ readonly event: "tool_result" } & ToolResultEvent)
+  | { readonly event: "sentence"; readonly sequence: number; readonly text: string; readonly isFinal: boolean }
+  | { readonly event: "transcription"; readonly text: string; readonly final: boolean }
+  | { readonly event: "notification"; readonly text: string }
+  | { readonly event: "turn_end"; readonly id: string; readonly previousId: string; readonly text: string }
+  | ({ readonly event: "error" } & Pick<ErrorEvent, "code" | "message" | "originatingId">)
+  | { readonly event: "disconnected"; readonly reason: "room" | "agent" }
+  | { readonly event: "connected" };
+
+const MAX_SHOWN = 200;
+
+/** An event as one line for a person; `undefined` for one that is not shown. */
+export function toLine(event: TalkEvent): string | undefined {
+  switch (event.event) {
+    case "joined":
+      return `In room ${event.room} as ${event.identity}, with ${event.agent}. Ctrl-C stops an answer, or leaves.`;
+    case "tool_call":
+      return `  → ${event.toolName} ${shorten(JSON.stringify(event.parameters))} (${place(event.ranBy)})`;
+    case "tool_result":
+      return `  ← ${event.toolName ?? event.id} (${place(event.ranBy)}): ${outcome(event)}`;
+    case "sentence":
+      return event.text === "" ? undefined : clean(event.text);
+    case "transcription":
+      return event.final ? `you said: ${clean(event.text)}` : undefined;
+    case "notification":
+      return `  ** ${clean(event.text)} **`;
+    case "error":
+      return `error ${event.code}: ${clean(event.message)}`;
+    case "disconnected":
+      return event.reason === "room" ? "The connection to the room is lost." : "The agent has left the room.";
+    case "connected":
+      return "The agent is back.";
+    case "answer_start":
+    case "turn_end":
+      return undefined;
+  }
+}
+
+function place(ranBy: "client" | "server"): string {
+  return ranBy === "client" ? "run here" : "run by the server";
+}
+
+function outcome({ success, result, errorCode, errorMessage }: ToolResultEvent): string {
+  if (success) return shorten(JSON.stringify(result ?? {}));
+  return clean(`${errorCode ?? "failed"}: ${errorMessage ?? ""}`);
+}
+
+function shorten(text: string): string {
+  return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
+}
+
+/** Control characters could drive the terminal; line breaks and tabs may stay. */
+export function clean(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, "\u{FFFD}");
+}

@@ -1,0 +1,91 @@
+import { AppError } from "../../errors/app-error.ts";
+import { connect, type Parley } from "../../client/index.ts";
+import { watch } from "./conversation.ts";
+import { fetchToken } from "./fetch-token.ts";
+import { type TalkOptions } from "./options.ts";
+import { type TalkEvent, toLine } from "./printer.ts";
+import { readLines } from "./read-lines.ts";
+import { loadRtcNode } from "./rtc-node.ts";
+import { openFolder } from "./shared-folder.ts";
+import { TalkError } from "./talk-error.ts";
+import { registerTools } from "./tools.ts";
+
+const WAIT_FOR_AGENT_MS = 15_000;
+const LEAVE_WITHIN_MS = 3_000;
+
+/** Joins the room, talks, and leaves it again. @throws {TalkError} when that was not possible, or the one turn failed */
+export async function runTalk(options: TalkOptions): Promise<void> {
+  const folder = options.folder === undefined ? undefined : await openFolder(options.folder);
+  const { token, livekitUrl } = await fetchToken(options);
+  const { Room, dispose } = await loadRtcNode();
+  const room = new Room();
+  try {
+    await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false }).catch((error: unknown) => {
+      throw new TalkError(`LiveKit at ${livekitUrl} let us not in: ${messageOf(error)}`);
+    });
+    const parley = await connect(room, { waitForAgentMs: 0 });
+    await talk(parley, options, folder);
+  } finally {
+    await within(LEAVE_WITHIN_MS, async () => {
+      await room.disconnect();
+      await dispose();
+    });
+  }
+}
+
+async function talk(parley: Parley, options: TalkOptions, folder: string | undefined): Promise<void> {
+  const { room, identity, say, timeoutMs, isJson } = options;
+  const tell = (event: TalkEvent) => {
+    const line = isJson ? JSON.stringify(event) : toLine(event);
+    if (line !== undefined) console.log(line);
+  };
+  registerTools(parley, { folder, notify: (text) => tell({ event: "notification", text }) });
+  const agents = new Promise<string>((resolve) => parley.on("connected", (event) => resolve(event.agents.join(", "))));
+  await parley.whenConnected(WAIT_FOR_AGENT_MS).catch((error: unknown) => {
+    const text = `No agent joined the room ${room} within ${WAIT_FOR_AGENT_MS / 1_000} s. Is the worker running?`;
+    throw new TalkError(text, { cause: error });
+  });
+  tell({ event: "joined", room, identity, agent: await agents });
+  const stopWatching = watch(parley, tell);
+  try {
+    if (say === undefined) {
+      await readLines(parley, { isJson, timeoutMs, output: process.stderr, onFailed: (error) => report(error) });
+    } else await sayOnce(parley, say, timeoutMs);
+  } finally {
+    stopWatching();
+    await parley.close();
+  }
+}
+
+/** Ctrl-C stops the answer, a second one leaves. */
+async function sayOnce(parley: Parley, text: string, timeoutMs: number): Promise<void> {
+  const leave = new AbortController();
+  const onInterrupt = () => {
+    if (parley.isAnswering) parley.stop();
+    else leave.abort(new TalkError("interrupted"));
+    process.once("SIGINT", () => leave.abort(new TalkError("interrupted")));
+  };
+  process.once("SIGINT", onInterrupt);
+  try {
+    await parley.ask(text, { timeoutMs, signal: leave.signal });
+  } catch (error) {
+    throw error instanceof AppError ? new TalkError(`The turn failed: ${error.message}`, { cause: error }) : error;
+  } finally {
+    process.removeAllListeners("SIGINT");
+  }
+}
+
+function report(error: unknown): void {
+  console.error(`talk: the turn failed: ${messageOf(error)}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function within(timeoutMs: number, leave: () => Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, timeoutMs);
+  await Promise.race([leave().catch(() => {}), late.promise]);
+  clearTimeout(timer);
+}

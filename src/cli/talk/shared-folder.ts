@@ -1,0 +1,79 @@
+import { constants } from "node:fs";
+import { open, realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { ToolError } from "../../client/index.ts";
+import { TalkError } from "./talk-error.ts";
+
+/** One string of the protocol holds at most 1 MiB. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+export interface FileText {
+  readonly content: string;
+  readonly size: number;
+}
+
+/** The folder's true path. @throws {TalkError} when it is no folder */
+export async function openFolder(folder: string): Promise<string> {
+  try {
+    const path = await realpath(folder);
+    if ((await stat(path)).isDirectory()) return path;
+  } catch {
+    // Said below.
+  }
+  throw new TalkError(`--folder: ${folder} is no folder`);
+}
+
+/**
+ * Reads a text file inside the folder: whatever `..` and symbolic links say, the file itself must lie in it.
+ *
+ * @throws {ToolError} in words for the model, without paths outside the folder
+ */
+export async function readSharedFile(folder: string, filePath: string): Promise<FileText> {
+  const path = await findInside(folder, filePath);
+  // The true path has no link to follow; NONBLOCK because opening a pipe would wait for its writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
+    throw new ToolError("execution_error", `The file cannot be read: ${filePath}`);
+  });
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new ToolError("execution_error", `Not a file: ${filePath}`);
+    // Room for one byte too many, as the file may grow while it is read.
+    const buffer = Buffer.alloc(Math.min(status.size, MAX_FILE_BYTES) + 1);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    if (status.size > MAX_FILE_BYTES || bytesRead > MAX_FILE_BYTES) {
+      throw new ToolError("result_too_large", `The file is larger than ${MAX_FILE_BYTES} bytes: ${filePath}`);
+    }
+    return { content: toText(buffer.subarray(0, bytesRead), filePath), size: bytesRead };
+  } finally {
+    await file.close();
+  }
+}
+
+async function findInside(folder: string, filePath: string): Promise<string> {
+  if (filePath.includes("\0")) throw new ToolError("invalid_parameters", "filePath: expected no NUL");
+  const wanted = resolve(folder, filePath);
+  // Checked before the disk is asked, so that nothing is told of what exists elsewhere.
+  if (!isInside(folder, wanted)) throw outside();
+  const path = await realpath(wanted).catch(() => {
+    throw new ToolError("execution_error", `File not found: ${filePath}`);
+  });
+  if (!isInside(folder, path)) throw outside();
+  return path;
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function outside(): ToolError {
+  return new ToolError("permission_denied", "The path is outside the shared folder");
+}
+
+function toText(bytes: Uint8Array, filePath: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ToolError("execution_error", `Not a text file: ${filePath}`);
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { type Parley, ToolError } from "../../client/index.ts";
+import { readSharedFile } from "./shared-folder.ts";
+
+export interface ToolsOptions {
+  /** True path of the folder that may be read; none when absent. */
+  readonly folder: string | undefined;
+  readonly notify: (text: string) => void;
+}
+
+/** The three tools that run in this terminal. */
+export function registerTools(parley: Parley, { folder, notify }: ToolsOptions): void {
+  parley.registerTool({
+    name: "read_local_file",
+    description: "Reads a text file in the folder that the participant shares. Paths are relative to that folder.",
+    input: z.strictObject({ filePath: z.string().min(1).max(4_096) }),
+    timeoutMs: 5_000,
+    readOnly: true,
+    run: async ({ filePath }) => {
+      if (folder === undefined)
+        throw new ToolError("permission_denied", "The participant shares no folder (talk: no --folder)");
+      return readSharedFile(folder, filePath);
+    },
+  });
+  parley.registerTool({
+    name: "get_local_time",
+    description: "The date and time on the participant's own device, with its time zone.",
+    input: z.strictObject({}),
+    timeoutMs: 2_000,
+    readOnly: true,
+    run: () => localTime(new Date()),
+  });
+  parley.registerTool({
+    name: "show_notification",
+    description: "Shows a short text to the participant on their own device.",
+    input: z.strictObject({ text: z.string().min(1).max(500) }),
+    timeoutMs: 2_000,
+    run: ({ text }) => {
+      notify(text);
+      return { shown: true };
+    },
+  });
+}
+
+function localTime(now: Date): { time: string; timeZone: string; iso: string } {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "medium" }).format(now);
+  return { time, timeZone, iso: now.toISOString() };
+}

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { isRecord, type JsonObject } from "../lib/json.ts";
+import { TOOL_NAME, TOOL_TIMES } from "../protocol/limits.ts";
+import { type MessageBody } from "../protocol/messages.ts";
+
+/** What a running tool is given besides its input. */
+export interface ToolContext {
+  /** Aborted on the timeout, on a cancel by the worker and on `close`; pass it on. */
+  readonly signal: AbortSignal;
+  /** The request's id: unique to this call. */
+  readonly callId: string;
+  /** Adds a line to the call's record at the worker. */
+  readonly log: (line: string) => void;
+  /** How far the call is, from 0 to 1. It moves no deadline. */
+  readonly progress: (fraction: number) => void;
+}
+
+/** A tool that runs in this client. */
+export interface ClientTool<Input = JsonObject> {
+  /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  /** What the model reads to decide when to use the tool. */
+  readonly description: string;
+  /** A zod object, or a JSON Schema whose root is an object. */
+  readonly input: z.ZodType<Input> | JsonObject;
+  /** @defaultValue 30000; at most 600000. A request may set its own. */
+  readonly timeoutMs?: number;
+  /** `either`: the worker may run its own tool of that name instead. @defaultValue "client" */
+  readonly execution?: "client" | "either";
+  /** Changes nothing anywhere. @defaultValue false */
+  readonly readOnly?: boolean;
+  /** The answer: a map is sent as it is, anything else as `{value}`, nothing as `{}`. A throw is an error result. */
+  readonly run: (input: Input, context: ToolContext) => unknown;
+}
+
+/**
+ * Thrown by a tool to choose what the model is told: a code of its own, and a partial result beside the message.
+ *
+ * @example
+ * throw new ToolError("no_access", "The folder is not shared", { result: { folder } });
+ */
+export class ToolError extends Error {
+  readonly code: string;
+  readonly result: JsonObject | undefined;
+
+  constructor(code: string, message: string, { result, ...options }: ErrorOptions & { result?: JsonObject } = {}) {
+    super(message, options);
+    this.name = "ToolError";
+    this.code = code;
+    this.result = result;
+  }
+}
+
+/** What the worker takes of one tool. */
+const MAX_DESCRIPTION_LENGTH = 2_000;
+const MAX_SCHEMA_LENGTH = 32_768;
+
+type Announcement = NonNullable<MessageBody<"configuration">["tools"]>[number];
+export type ParsedInput = { readonly value: unknown } | { readonly problem: string };
+
+/** A tool that has been checked, with what is announced of it. */
+export interface CompiledTool {
+  readonly name: string;
+  readonly timeoutMs: number | undefined;
+  readonly announcement: Announcement;
+  readonly parse: (input: unknown) => Promise<ParsedInput>;
+  readonly run: (input: unknown, context: ToolContext) => unknown;
+}
+
+/** @throws {TypeError} when the name, the time or the schema cannot be used */
+export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
+  const { name, description, input, timeoutMs, execution, readOnly, run } = tool;
+  if (!TOOL_NAME.test(name)) throw new TypeError(`The tool name "${name}" does not match ${TOOL_NAME}`);
+  if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
+    throw new TypeError(`Tool "${name}": timeoutMs: expected a positive integer`);
+  }
+  if (description.length > MAX_DESCRIPTION_LENGTH) {
+    throw new TypeError(`Tool "${name}": description: expected at most ${MAX_DESCRIPTION_LENGTH} characters`);
+  }
+  const { schema, inputSchema } = compileInput(name, input);
+  return {
+    name,
+    timeoutMs: timeoutMs === undefined ? undefined : Math.min(timeoutMs, TOOL_TIMES.maxTimeoutMs),
+    announcement: {
+      name,
+      description,
+      inputSchema,
+      ...(execution !== undefined && { execution }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(readOnly !== undefined && { annotations: { readOnlyHint: readOnly } }),
+    },
+    parse: (value) => parse(schema, value),
+    run: (value, context) => run(value as Input, context),
+  };
+}
+
+function compileInput(name: string, input: z.ZodType | JsonObject): { schema: z.ZodType; inputSchema: JsonObject } {
+  try {
+    if (!(input instanceof z.ZodType)) return { schema: z.fromJSONSchema(input), inputSchema: requireObject(input) };
+    const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
+    return { schema: input, inputSchema: requireObject(inputSchema as JsonObject) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`Tool "${name}": the input schema cannot be used: ${why}`, { cause: error });
+  }
+}
+
+function requireObject(schema: JsonObject): JsonObject {
+  if (schema["type"] !== "object") throw new TypeError('its root must have type "object"');
+  if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
+    throw new TypeError(`it is longer than ${MAX_SCHEMA_LENGTH} characters`);
+  }
+  return schema;
+}
+
+async function parse(schema: z.ZodType, input: unknown): Promise<ParsedInput> {
+  const parsed = await schema.safeParseAsync(input);
+  if (parsed.success) return { value: parsed.data };
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join(".") ?? "";
+  const message = issue?.message ?? "is invalid";
+  return { problem: field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}` };
+}
+
+/** What a tool gave back, as spec/001 wants it. */
+export function toResultMap(value: unknown): Record<string, never> {
+  if (value === undefined || value === null) return {};
+  return (isPlain(value) ? value : { value }) as Record<string, never>;
+}
+
+function isPlain(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}

@@ -1,0 +1,32 @@
+import { type LiveKitRoom, toTransport } from "./room-transport.ts";
+import { Parley, type ParleyOptions } from "./parley.ts";
+import { type Transport } from "./transport.ts";
+
+export interface ConnectOptions extends ParleyOptions {
+  /** How long to wait for a worker in the room; 0 does not wait at all. @defaultValue 15000 */
+  readonly waitForAgentMs?: number;
+}
+
+const DEFAULT_WAIT_MS = 15_000;
+
+/**
+ * Makes a client of the Parley worker in a room: a `Room` of livekit-client or of @livekit/rtc-node, or a transport of
+ * your own. With a connected room it resolves when a worker knows us; with one that is not connected yet, at once.
+ *
+ * @throws {AppError} `unavailable` when no worker answered in time
+ */
+export async function connect(
+  room: LiveKitRoom | Transport,
+  { waitForAgentMs = DEFAULT_WAIT_MS, ...options }: ConnectOptions = {},
+): Promise<Parley> {
+  const transport = toTransport(room);
+  const parley = new Parley(transport, options);
+  if (waitForAgentMs === 0 || !transport.isConnected) return parley;
+  try {
+    await parley.whenConnected(waitForAgentMs);
+  } catch (error) {
+    await parley.close();
+    throw error;
+  }
+  return parley;
+}

@@ -1,0 +1,43 @@
+type Handler<Value> = (value: Value) => void;
+
+/** Typed events. A handler that throws is reported to `onThrow` and stops no other handler. */
+export class Emitter<Events> {
+  readonly #handlers = new Map<keyof Events, Set<Handler<never>>>();
+  readonly #onThrow: (error: unknown, event: keyof Events) => void;
+
+  constructor(onThrow: (error: unknown, event: keyof Events) => void) {
+    this.#onThrow = onThrow;
+  }
+
+  /** The returned function ends the subscription. */
+  on<Name extends keyof Events>(event: Name, handler: Handler<Events[Name]>): () => void {
+    const handlers = this.#handlers.get(event) ?? new Set<Handler<never>>();
+    this.#handlers.set(event, handlers);
+    // A function of its own, so that one handler given twice is two subscriptions.
+    const subscription: Handler<Events[Name]> = (value) => handler(value);
+    handlers.add(subscription);
+    return () => {
+      handlers.delete(subscription);
+      if (handlers.size === 0 && this.#handlers.get(event) === handlers) this.#handlers.delete(event);
+    };
+  }
+
+  emit<Name extends keyof Events>(event: Name, value: Events[Name]): void {
+    for (const handler of [...(this.#handlers.get(event) ?? [])] as Handler<Events[Name]>[]) {
+      try {
+        handler(value);
+      } catch (error) {
+        this.#onThrow(error, event);
+      }
+    }
+  }
+
+  /** How many subscriptions there are. */
+  get size(): number {
+    return [...this.#handlers.values()].reduce((total, handlers) => total + handlers.size, 0);
+  }
+
+  clear(): void {
+    this.#handlers.clear();
+  }
+}

@@ -1,0 +1,16 @@
+export { AppError, type ErrorCode } from "../errors/app-error.ts";
+export { type Message, type MessageBody } from "../protocol/messages.ts";
+export { type AskOptions, type WholeAnswer } from "./ask.ts";
+export {
+  type AnswerEndEvent,
+  type ErrorEvent,
+  type ParleyEvents,
+  type ToolCallEvent,
+  type ToolResultEvent,
+  type ToolRunner,
+} from "./client-events.ts";
+export { type ClientTool, type ToolContext, ToolError } from "./client-tool.ts";
+export { connect, type ConnectOptions } from "./connect.ts";
+export { type Parley, type ParleyOptions, type SentText } from "./parley.ts";
+export { type LiveKitRoom, roomTransport } from "./room-transport.ts";
+export { type RoomPeer, type Transport, type TransportListener } from "./transport.ts";

@@ -1,0 +1,288 @@
+import { AppError } from "../errors/app-error.ts";
+import { cleanJson } from "../lib/clean-json.ts";
+import { createId } from "../lib/id.ts";
+import { type JsonValue } from "../lib/json.ts";
+import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { type Message, type MessageBody } from "../protocol/messages.ts";
+import { toWireError } from "../protocol/wire-error.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
+import { AgentLink } from "./agent-link.ts";
+import { ask, type AskOptions, type WholeAnswer } from "./ask.ts";
+import { type ParleyEvents } from "./client-events.ts";
+import { type ClientTool, compileTool, type CompiledTool } from "./client-tool.ts";
+import { Emitter } from "./emitter.ts";
+import { IncomingMessages, wireCode } from "./incoming.ts";
+import { Outbox } from "./outbox.ts";
+import { ProgressSender } from "./progress-sender.ts";
+import { ToolRequests } from "./tool-requests.ts";
+import { type LiveKitRoom, toTransport } from "./room-transport.ts";
+import { type Transport } from "./transport.ts";
+import { WorkerMessages } from "./worker-messages.ts";
+
+const CLIENT_VERSION = "parley-sdk 0.1.0";
+/** What this client can do with the worker's optional messages. */
+const OWN_FEATURES = ["tool_use_cancel", "tool_use_progress"];
+const ACKNOWLEDGED_WITHIN_MS = 5_000;
+const DELIVERED_WITHIN_MS = 30_000;
+const CLOSE_MS = 1_000;
+
+export interface ParleyOptions {
+  /** Optional parts of the protocol to ask for besides our own, as `blocks`: they come with the event `message`. */
+  readonly features?: readonly string[];
+  /** BCP 47 */
+  readonly language?: string;
+  /** Anything about this device that the worker should know. */
+  readonly device?: JsonValue;
+}
+
+export interface SentText {
+  /** The answer's `previousId`. */
+  readonly messageId: string;
+  /** Resolves when the worker has it. Rejects with `unavailable` after 30 s, or on `close`; it need not be awaited. */
+  readonly acknowledged: Promise<void>;
+}
+
+/**
+ * A client of a Parley worker, in one room. Made by `connect`. It never joins or leaves the room, which is the
+ * application's own; its tools and open calls outlive a reconnect, and another room object given to `rejoin`.
+ */
+export class Parley implements AsyncDisposable {
+  readonly #options: ParleyOptions;
+  readonly #tools = new Map<string, CompiledTool>();
+  readonly #events = new Emitter<ParleyEvents>((error, event) => this.#onHandlerThrew(error, event));
+  readonly #acknowledgements = new Acknowledgements();
+  #transport: Transport;
+  #stopListening: (() => void) | undefined;
+  #isClosed = false;
+
+  /** @internal Use `connect`. */
+  constructor(transport: Transport, options: ParleyOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#listen();
+  }
+
+  readonly #outbox = new Outbox({
+    conversationId: () => conversationIdOfRoom(this.#transport.roomName),
+    publish: (bytes, way) => {
+      const to = this.#link.agents;
+      if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));
+      return way === "stream" ? this.#transport.sendStream(bytes, to) : this.#transport.sendPacket(bytes, to);
+    },
+  });
+
+  readonly #progress = new ProgressSender((body) => this.#post({ type: "tool_use_progress", body }));
+
+  readonly #requests = new ToolRequests({
+    findTool: (name) => this.#tools.get(name),
+    sendResult: (body) => this.#outbox.send({ type: "tool_use_result", body }).sizeBytes,
+    acknowledge: (acknowledgedStanzaId, success) =>
+      this.#post({ type: "acknowledgement", body: { acknowledgedStanzaId, success } }),
+    progress: this.#progress,
+    onCall: (call) => this.#events.emit("tool_call", call),
+    onResult: (result) => this.#events.emit("tool_result", result),
+  });
+
+  readonly #link = new AgentLink({
+    configure: (way, timeoutMs) => this.#configure(way, timeoutMs),
+    onReady: (agents) => this.#events.emit("connected", { agents }),
+    onLost: (reason) => {
+      this.#acknowledgements.abandon();
+      this.#events.emit("disconnected", { reason });
+    },
+  });
+
+  readonly #messages = new WorkerMessages({
+    acknowledgements: this.#acknowledgements,
+    requests: this.#requests,
+    events: this.#events,
+  });
+
+  readonly #incoming = new IncomingMessages({
+    onMessage: (message, stanzaId) => this.#messages.handle(message, stanzaId),
+    onMalformedRequest: (id, error) => {
+      if (error.message.startsWith("tool_use_request.parameters")) this.#requests.reject(id, error.message);
+      else this.#post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId: id }) });
+    },
+    onError: (error) => this.#reportError(error),
+  });
+
+  /** `true` while a worker knows us and our tools. */
+  get isConnected(): boolean {
+    return this.#link.isReady;
+  }
+
+  /** `true` while an answer is being given. */
+  get isAnswering(): boolean {
+    return this.#messages.isAnswering;
+  }
+
+  /** How many of our tools run now. */
+  get runningToolCount(): number {
+    return this.#requests.runningCount;
+  }
+
+  /**
+   * Offers a tool to the model, at once and after each reconnect. The returned function takes it back; calls that run
+   * go on.
+   *
+   * @throws {TypeError} when the name is taken, or the name, the time or the schema cannot be used
+   * @example
+   * parley.registerTool({
+   *   name: "set_theme",
+   *   description: "Switches the page between light and dark.",
+   *   input: z.object({ theme: z.enum(["light", "dark"]) }),
+   *   run: ({ theme }) => { document.body.dataset.theme = theme; },
+   * });
+   */
+  registerTool<Input>(tool: ClientTool<Input>): () => void {
+    this.#throwIfClosed();
+    const compiled = compileTool(tool);
+    if (this.#tools.size >= LIMITS.announcedTools) {
+      throw new TypeError(`More than ${LIMITS.announcedTools} tools are registered`);
+    }
+    if (this.#tools.has(tool.name)) throw new TypeError(`A tool named "${tool.name}" is registered already`);
+    this.#tools.set(tool.name, compiled);
+    this.#link.change();
+    return () => {
+      if (this.#isClosed || this.#tools.get(tool.name) !== compiled) return;
+      this.#tools.delete(tool.name);
+      this.#link.change();
+    };
+  }
+
+  /** Says something to the assistant. Waits for a worker if there is none yet, and repeats what was not acknowledged. */
+  sendText(text: string): SentText {
+    this.#throwIfClosed();
+    if (text.trim() === "") throw new TypeError("sendText: expected some text");
+    const messageId = createId();
+    const acknowledged = this.#deliver({ type: "user_message", body: { id: messageId, content: text } });
+    acknowledged.catch(() => {});
+    return { messageId, acknowledged };
+  }
+
+  /**
+   * Sends a text and waits for the whole answer.
+   *
+   * @throws {AppError} when the turn failed, or no answer came in time; the signal's reason when it aborts
+   */
+  async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
+    return ask(text, options, {
+      on: (event, handler) => this.on(event, handler),
+      sendText: (content) => this.sendText(content),
+      stop: () => this.stop(),
+    });
+  }
+
+  /** Ends the answer that is being given, and its tool calls. */
+  stop(options: MessageBody<"control_stop"> = {}): void {
+    if (this.#link.agents.length > 0) this.#post({ type: "control_stop", body: options });
+  }
+
+  /** Calls `handler` for each event of a kind, in order. The returned function ends that. */
+  on<Name extends keyof ParleyEvents>(event: Name, handler: (value: ParleyEvents[Name]) => void): () => void {
+    return this.#events.on(event, handler);
+  }
+
+  /** Resolves when a worker knows us. @throws {AppError} `unavailable` */
+  async whenConnected(timeoutMs: number): Promise<void> {
+    await this.#link.whenReady(timeoutMs);
+  }
+
+  /** Goes on in another room object of the same conversation, with the same tools, open calls and stanza numbers. */
+  rejoin(room: LiveKitRoom | Transport): void {
+    this.#throwIfClosed();
+    this.#stopListening?.();
+    this.#link.leave();
+    this.#transport = toTransport(room);
+    this.#listen();
+  }
+
+  /** Aborts what runs, takes our tools back and lets go of the room, which stays as it is. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#requests.close();
+    this.#tools.clear();
+    if (this.#link.agents.length > 0) {
+      this.#post({ type: "configuration", body: this.#configuration() });
+      await this.#outbox.drain(CLOSE_MS);
+    }
+    this.#link.close();
+    this.#acknowledgements.abandon();
+    this.#progress.close();
+    this.#stopListening?.();
+    this.#events.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #listen(): void {
+    const transport = this.#transport;
+    this.#stopListening = transport.listen({
+      onPacket: (bytes, from) => {
+        if (from) this.#link.add(from);
+        if (from?.isAgent) this.#incoming.handle(bytes, from.identity);
+        else if (!from && this.#link.agents.length === 0) this.#incoming.miss(bytes);
+      },
+      onJoined: (peer) => this.#link.add(peer),
+      onLeft: (peer) => this.#link.remove(peer),
+      onConnected: () => this.#link.enter(transport.peers),
+      onDisconnected: () => this.#link.leave(),
+    });
+    if (transport.isConnected) this.#link.enter(transport.peers);
+  }
+
+  async #configure(way: "packet" | "stream", timeoutMs: number): Promise<boolean> {
+    const message: Message = { type: "configuration", body: this.#configuration() };
+    const { stanzaId } = this.#outbox.send(message, way);
+    const isTaken = await this.#acknowledgements.wait(stanzaId, timeoutMs);
+    if (isTaken) this.#incoming.forgetMissed();
+    return isTaken;
+  }
+
+  #configuration(): MessageBody<"configuration"> {
+    const { features = [], language, device } = this.#options;
+    const { lastSequenceSeen } = this.#incoming;
+    return {
+      ...(lastSequenceSeen !== undefined && { lastSequenceSeen }),
+      clientVersion: CLIENT_VERSION,
+      ...(language !== undefined && { preferredLanguage: language }),
+      ...(device !== undefined && { device: cleanJson(device) }),
+      features: [...new Set([...OWN_FEATURES, ...features])],
+      tools: [...this.#tools.values()].map(({ announcement }) => announcement),
+    };
+  }
+
+  async #deliver(message: Message): Promise<void> {
+    const until = Date.now() + DELIVERED_WITHIN_MS;
+    for (let left = DELIVERED_WITHIN_MS; left > 0; left = until - Date.now()) {
+      await this.#link.whenReady(left);
+      const { stanzaId } = this.#outbox.send(message);
+      if (await this.#acknowledgements.wait(stanzaId, Math.min(left, ACKNOWLEDGED_WITHIN_MS))) return;
+    }
+    throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVERED_WITHIN_MS / 1000} s`);
+  }
+
+  #post(message: Message): void {
+    this.#outbox.send(message).sent.catch((error: unknown) => {
+      if (error instanceof AppError && error.code !== "unavailable") this.#reportError(error);
+    });
+  }
+
+  #reportError(error: AppError): void {
+    this.#events.emit("error", { code: wireCode(error), message: error.message, error });
+  }
+
+  #onHandlerThrew(error: unknown, event: keyof ParleyEvents): void {
+    if (event === "error") return;
+    this.#reportError(new AppError("internal", `A handler of "${event}" threw`, { cause: error }));
+  }
+
+  #throwIfClosed(): void {
+    if (this.#isClosed) throw new AppError("invalid_state", "The client was closed");
+  }
+}

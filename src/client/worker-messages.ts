@@ -1,0 +1,79 @@
+import { type Message } from "../protocol/messages.ts";
+import { type Acknowledgements } from "./acknowledgements.ts";
+import { Answers } from "./answers.ts";
+import { type ParleyEvents } from "./client-events.ts";
+import { type Emitter } from "./emitter.ts";
+import { type ToolRequests } from "./tool-requests.ts";
+
+const REMEMBERED_NAMES = 256;
+
+interface WorkerMessagesPorts {
+  readonly acknowledgements: Acknowledgements;
+  readonly requests: ToolRequests;
+  readonly events: Emitter<ParleyEvents>;
+}
+
+/** What each message of the worker does here. */
+export class WorkerMessages {
+  readonly #ports: WorkerMessagesPorts;
+  readonly #answers: Answers;
+  /** Of the calls we heard of: a result does not say its tool's name. */
+  readonly #toolNames = new Map<string, string>();
+
+  constructor(ports: WorkerMessagesPorts) {
+    this.#ports = ports;
+    this.#answers = new Answers((answer) => ports.events.emit("answer_end", answer));
+  }
+
+  get isAnswering(): boolean {
+    return this.#answers.isOpen;
+  }
+
+  handle(message: Message, stanzaId: number): void {
+    const { acknowledgements, requests, events } = this.#ports;
+    switch (message.type) {
+      case "acknowledgement":
+        acknowledgements.handle(message.body.acknowledgedStanzaId, message.body.success);
+        break;
+      case "tool_use_request":
+        this.#noteToolName(message.body.id, message.body.toolName);
+        requests.handle(message.body, stanzaId);
+        break;
+      case "tool_use_cancel":
+        requests.cancel(message.body);
+        break;
+      case "tool_use_result": {
+        const toolName = this.#toolNames.get(message.body.id);
+        events.emit("tool_result", { ...message.body, toolName, ranBy: "server" });
+        break;
+      }
+      case "start_answer":
+        this.#answers.begin(message.body);
+        events.emit("answer_start", message.body);
+        break;
+      case "assistant_sentence":
+        events.emit("sentence", message.body);
+        this.#answers.add(message.body);
+        break;
+      case "transcription":
+        events.emit("transcription", message.body);
+        break;
+      case "configuration":
+        events.emit("configuration", message.body);
+        break;
+      case "error_message": {
+        const { code, message: text, originatingId } = message.body;
+        events.emit("error", { code, message: text, ...(originatingId !== undefined && { originatingId }) });
+        break;
+      }
+      default:
+    }
+    events.emit("message", message);
+  }
+
+  #noteToolName(id: string, toolName: string): void {
+    this.#toolNames.set(id, toolName);
+    const [oldest] = this.#toolNames.keys();
+    if (this.#toolNames.size > REMEMBERED_NAMES && oldest !== undefined) this.#toolNames.delete(oldest);
+  }
+}

@@ -1,0 +1,59 @@
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { loadToolCalls } from "../store/load-tool-calls.ts";
+import { loadTurns } from "../store/load-turns.ts";
+import { type Sql } from "../store/pool.ts";
+import { type ToolCallRecord } from "../store/tool-call-record.ts";
+import { type Call } from "../tool/call.ts";
+import { toOutcome } from "./call-outcome.ts";
+import { repairTurn } from "./repair-turn.ts";
+import { type UnfinishedTurn } from "./turn-queue.ts";
+
+/** A turn that was begun longer ago is ended, not taken up again: nobody waits for its answer any more. */
+const RESUMABLE_MS = 10 * 60_000;
+
+export interface Restored {
+  /** Turns that have ended, oldest first. */
+  readonly past: readonly TurnRecord[];
+  readonly unfinished: UnfinishedTurn | undefined;
+}
+
+/** Loads a session's turns. The last one may be taken up again if it was left running; any other such is ended. */
+export async function restore(
+  sql: Sql,
+  { sessionId, maxBytes }: { readonly sessionId: string; readonly maxBytes: number },
+): Promise<Restored> {
+  const turns = await loadTurns(sql, { sessionId });
+  const last = turns.at(-1);
+  const isResumable = last?.state === "running" && Date.now() - last.createdAt < RESUMABLE_MS;
+  const past: TurnRecord[] = [];
+  for (const turn of isResumable ? turns.slice(0, -1) : turns) {
+    past.push(turn.state === "running" ? await repairTurn(sql, turn, maxBytes) : turn);
+  }
+  if (!isResumable) return { past, unfinished: undefined };
+  const records = await loadToolCalls(sql, { turnId: last.id });
+  return { past, unfinished: { turn: last, calls: records.map((record) => toCall(record, last)) } };
+}
+
+function toCall(record: ToolCallRecord, { messageId, participantIdentity }: TurnRecord): Call {
+  const { id, toolUseId, turnId, name, input, timeoutMs, executionAsked, idempotencyKey, state } = record;
+  return {
+    id,
+    toolUseId,
+    turnId,
+    messageId,
+    participant: participantIdentity,
+    toolName: name,
+    input,
+    timeoutMs,
+    executionAsked,
+    idempotencyKey,
+    onInterrupt: "finish",
+    state,
+    executionResolved: record.executionResolved ?? undefined,
+    addressee: record.addressee ?? undefined,
+    startedAt: record.startedAt ?? undefined,
+    deadlineAt: record.deadlineAt ?? undefined,
+    finishedAt: record.finishedAt ?? undefined,
+    outcome: toOutcome(record),
+  };
+}

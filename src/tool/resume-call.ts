@@ -1,0 +1,49 @@
+import { OUTCOME_UNKNOWN } from "../conversation/history.ts";
+import { type Call } from "./call.ts";
+import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
+import { findTool } from "./directory.ts";
+import { failure, toModelAnswer, type ModelAnswer } from "./outcome.ts";
+import { followCall, runCall } from "./run-call.ts";
+import { runOnClient } from "./run-on-client.ts";
+import { runOnServer } from "./run-on-server.ts";
+
+/**
+ * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
+ * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. What
+ * may have run and cannot be asked about ends as "outcome unknown".
+ *
+ * @param stored the call as it was recorded; absent when it was never stored, and so never started
+ */
+export async function resumeCall(
+  use: ToolUse,
+  turn: CallTurn,
+  { ports, stored }: { readonly ports: CallPorts; readonly stored: Call | undefined },
+): Promise<ModelAnswer> {
+  if (!stored) return runCall(use, turn, ports);
+  const { id, timeoutMs, outcome, executionAsked, executionResolved } = stored;
+  if (outcome) return toModelAnswer(outcome, { timeoutMs, maxBytes: ports.resultMaxBytes });
+  const found = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
+  const run = { tool: found ?? { idempotent: false }, input: found ? parsed(found, use) : use.input, ports };
+  // A client that is asked twice under one id runs the tool once, so asking again is always safe.
+  const identity = stored.addressee ?? (executionAsked === "client" ? turn.participant : undefined);
+  if (identity !== undefined && executionResolved !== "server") {
+    const route = { to: "client", identity } as const;
+    return followCall(stored, turn, { ports, start: (call) => runOnClient(call, { ...run, route }) });
+  }
+  if (found?.run && found.idempotent) {
+    const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
+    return followCall(fresh, turn, { ports, start: (call) => runOnServer(call, { ...run, tool: found }) });
+  }
+  ports.ledger.open(stored);
+  ports.ledger.settle(id, failure("outcome_unknown", OUTCOME_UNKNOWN));
+  return { content: OUTCOME_UNKNOWN, isError: true };
+}
+
+/** The arguments were checked before the call was stored; a schema that has changed since does not matter any more. */
+function parsed(tool: NonNullable<ReturnType<typeof findTool>>, use: ToolUse): unknown {
+  try {
+    return tool.input.parse(use.input);
+  } catch {
+    return use.input;
+  }
+}

@@ -1,0 +1,277 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { connect, type Parley } from "../../src/client/index.ts";
+import { MemoryRoom } from "../support/memory-transport.ts";
+import { openClient, openWithTool } from "./open-client.ts";
+
+const anything = { type: "object" } as const;
+
+test("the first Configuration goes as a byte stream, to the agent, with our tools and features", async () => {
+  const { room } = await openClient({ language: "nb-NO", features: ["blocks"] });
+
+  const [first] = room.heard;
+
+  expect(first).toMatchObject({ way: "stream", to: ["agent-1"], stanzaId: 1, conversationId: "ac_1" });
+  expect(first?.message.body).toMatchObject({
+    preferredLanguage: "nb-NO",
+    features: ["tool_use_cancel", "tool_use_progress", "blocks"],
+    tools: [],
+  });
+  expect(first?.message.body).not.toHaveProperty("lastSequenceSeen");
+});
+
+test("a tool is announced with its schema as JSON Schema", async () => {
+  const { room, parley } = await openClient();
+
+  parley.registerTool({
+    name: "add",
+    description: "Adds.",
+    input: z.object({ a: z.number() }),
+    timeoutMs: 4_000,
+    execution: "either",
+    readOnly: true,
+    run: () => 0,
+  });
+  await room.until(() => room.all("configuration").length === 2);
+
+  expect(room.all("configuration")[1]?.tools).toEqual([
+    {
+      name: "add",
+      description: "Adds.",
+      inputSchema: { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
+      timeoutMs: 4_000,
+      execution: "either",
+      annotations: { readOnlyHint: true },
+    },
+  ]);
+});
+
+test("tools registered in one go are announced once", async () => {
+  const { room, parley } = await openClient();
+
+  for (const name of ["a", "b", "c"]) parley.registerTool({ name, description: "", input: anything, run: () => 0 });
+  await parley.whenConnected(1_000);
+
+  expect(room.all("configuration").map(({ tools }) => tools?.map(({ name }) => name))).toEqual([[], ["a", "b", "c"]]);
+});
+
+test("a tool that is taken back is announced no more and its calls are unknown", async () => {
+  const { room, parley } = await openClient();
+  const unregister = parley.registerTool({ name: "echo", description: "", input: anything, run: () => 0 });
+  await parley.whenConnected(1_000);
+
+  unregister();
+  unregister();
+  await parley.whenConnected(1_000);
+  room.request({ id: "r1" });
+
+  expect((await room.result("r1")).errorCode).toBe("unknown_tool");
+  expect(room.all("configuration").at(-1)?.tools).toEqual([]);
+  expect(room.all("configuration")).toHaveLength(3);
+});
+
+test("a tool registered before the room is connected is announced when it is", async () => {
+  const room = new MemoryRoom();
+  room.disconnect();
+  const parley = await connect(room.transport);
+  parley.registerTool({ name: "echo", description: "", input: anything, run: () => 0 });
+
+  room.connect();
+  await parley.whenConnected(1_000);
+
+  expect(room.all("configuration").map(({ tools }) => tools?.length)).toEqual([1]);
+  await parley.close();
+});
+
+test.each([
+  ["a bad name", { name: "no spaces" }],
+  ["a time that is no positive integer", { timeoutMs: -1 }],
+  ["a schema that is no object", { input: { type: "string" } as const }],
+  ["a schema that cannot be sent", { input: z.object({ at: z.date() }) as never }],
+  ["a description that the worker would cut", { description: "x".repeat(2_001) }],
+])("a tool with %s is refused at once", async (_name, wrong) => {
+  const { parley } = await openClient();
+
+  const register = () => parley.registerTool({ name: "t", description: "", input: anything, run: () => 0, ...wrong });
+
+  expect(register).toThrow(TypeError);
+});
+
+test("a second tool of one name and a 65th tool are refused", async () => {
+  const { parley } = await openClient();
+  const register = (name: string) => parley.registerTool({ name, description: "", input: anything, run: () => 0 });
+  for (let n = 0; n < 64; n++) register(`t${n}`);
+
+  expect(() => register("t0")).toThrow(TypeError);
+  expect(() => register("t64")).toThrow(TypeError);
+});
+
+test("a Configuration that is not acknowledged is sent again", { timeout: 10_000 }, async () => {
+  const room = new MemoryRoom();
+  room.acknowledges = false;
+  const connected = connect(room.transport);
+
+  await room.until(() => room.all("configuration").length === 1);
+  room.acknowledges = true;
+
+  await using parley = await connected;
+  expect(parley.isConnected).toBe(true);
+  expect(room.heard.map(({ stanzaId, way }) => [stanzaId, way])).toEqual([
+    [1, "stream"],
+    [2, "stream"],
+  ]);
+});
+
+test("a room without an agent is an error after the time given, and leaves no listener", async () => {
+  const room = new MemoryRoom({ hasAgent: false });
+
+  await expect(connect(room.transport, { waitForAgentMs: 20 })).rejects.toMatchObject({ code: "unavailable" });
+
+  expect(room.listenerCount).toBe(0);
+});
+
+test("people in the room are no agents", async () => {
+  const room = new MemoryRoom({ hasAgent: false });
+  room.join({ identity: "bob", isAgent: false });
+
+  await expect(connect(room.transport, { waitForAgentMs: 20 })).rejects.toMatchObject({ code: "unavailable" });
+
+  expect(room.heard).toEqual([]);
+});
+
+test("an agent that joins later is told of our tools", async () => {
+  const room = new MemoryRoom({ hasAgent: false });
+  const connecting = connect(room.transport);
+
+  room.join();
+
+  await using parley = await connecting;
+  expect(parley.isConnected).toBe(true);
+});
+
+test("what an agent said before it was announced is asked for again", async () => {
+  const room = new MemoryRoom({ hasAgent: false });
+  const connecting = connect(room.transport);
+  const early = { type: "configuration", body: { features: [] } } as const;
+  room.say(early, { from: undefined, stanzaId: -7 });
+
+  room.join();
+  await using parley = await connecting;
+
+  expect(room.all("configuration").map(({ lastSequenceSeen }) => lastSequenceSeen)).toEqual([6]);
+  expect(parley.isConnected).toBe(true);
+});
+
+test("after a reconnect our Configuration names the last stanza that we saw, and numbers go on", async () => {
+  const { room, parley } = await openClient();
+  room.say({ type: "commentary", body: { id: "c", messageId: "m", content: "" } }, { stanzaId: -12 });
+
+  room.disconnect();
+  expect(parley.isConnected).toBe(false);
+  room.connect();
+  await parley.whenConnected(1_000);
+
+  expect(room.heard.at(-1)).toMatchObject({ stanzaId: 2, way: "stream", message: { body: { lastSequenceSeen: 12 } } });
+});
+
+test("a call that runs through a reconnect is answered when it is asked again", async () => {
+  const work = Promise.withResolvers<string>();
+  let runs = 0;
+  const { room, parley } = await openWithTool(() => {
+    runs += 1;
+    return work.promise;
+  });
+  room.request({ id: "r1" });
+  room.disconnect();
+  work.resolve("done");
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(room.results("r1")).toEqual([]);
+
+  room.connect();
+  await parley.whenConnected(1_000);
+  room.request({ id: "r1" });
+
+  expect(await room.result("r1")).toMatchObject({ success: true, result: { value: "done" } });
+  expect(runs).toBe(1);
+});
+
+test("another room object takes over tools and open calls", async () => {
+  const work = Promise.withResolvers<string>();
+  const { room, parley } = await openWithTool(() => work.promise);
+  room.request({ id: "r1" });
+  const next = new MemoryRoom();
+
+  parley.rejoin(next.transport);
+  await parley.whenConnected(1_000);
+  next.request({ id: "r1" });
+  work.resolve("done");
+
+  expect(await next.result("r1")).toMatchObject({ success: true, result: { value: "done" } });
+  expect(next.all("configuration")[0]?.tools?.map(({ name }) => name)).toEqual(["echo"]);
+  expect(room.listenerCount).toBe(0);
+});
+
+test("connected and disconnected are told", async () => {
+  const { room, parley } = await openClient();
+  const told: string[] = [];
+  parley.on("connected", ({ agents }) => told.push(`connected ${agents.join()}`));
+  parley.on("disconnected", ({ reason }) => told.push(`lost ${reason}`));
+
+  room.leave();
+  room.join();
+  await parley.whenConnected(1_000);
+  room.disconnect();
+
+  expect(told).toEqual(["lost agent", "connected agent-1", "lost room"]);
+});
+
+test("closing aborts what runs, answers it, takes the tools back and leaves nothing behind", async () => {
+  const signals: AbortSignal[] = [];
+  const { room, parley } = await openWithTool((_input, { signal }) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  });
+  parley.on("sentence", () => {});
+  room.request({ id: "r1" });
+  await expect.poll(() => signals.length).toBe(1);
+  const timersBefore = activeTimers();
+
+  await parley.close();
+  await parley.close();
+
+  expect(room.results("r1")).toEqual([expect.objectContaining({ success: false, errorCode: "cancelled" })]);
+  expect(signals[0]?.aborted).toBe(true);
+  expect(room.all("configuration").at(-1)?.tools).toEqual([]);
+  expect(room.listenerCount).toBe(0);
+  expect(activeTimers()).toBeLessThan(timersBefore);
+  expect(() => parley.sendText("hello")).toThrow("closed");
+});
+
+test("a thousand calls and texts leave no timer and no listener", async () => {
+  const { room, parley } = await openWithTool(({ n }) => ({ n }));
+  await parley.whenConnected(1_000);
+  const timersBefore = activeTimers();
+
+  for (let n = 0; n < 1_000; n++) room.request({ id: `r${n}` });
+  await room.until(() => room.all("tool_use_result").length === 1_000, 10_000);
+  await parley.sendText("hello").acknowledged;
+
+  expect(parley.runningToolCount).toBe(0);
+  expect(activeTimers()).toBe(timersBefore);
+});
+
+test("closing settles everyone who waits", async () => {
+  const room = new MemoryRoom({ hasAgent: false });
+  const parley: Parley = await connect(room.transport, { waitForAgentMs: 0 });
+  const { acknowledged } = parley.sendText("hello");
+  const waiting = parley.whenConnected(60_000);
+
+  await parley.close();
+
+  await expect(acknowledged).rejects.toMatchObject({ code: "unavailable" });
+  await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+});
+
+function activeTimers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+}

@@ -1,0 +1,175 @@
+import { expect, test } from "vitest";
+import { type ToolCallEvent } from "../../src/client/index.ts";
+import { encodeEnvelope } from "../../src/protocol/codec.ts";
+import { openClient, openWithTool, stuckTool } from "./open-client.ts";
+
+function rawRequest(body: Record<string, unknown>, stanzaId = -90): Uint8Array {
+  const message = { type: "tool_use_request", body: { messageId: "m1", toolName: "echo", parameters: {}, ...body } };
+  return encodeEnvelope({ stanzaId, conversationId: "ac_1", message: message as never });
+}
+
+test("the same request again is answered again and not run again", async () => {
+  let runs = 0;
+  const { room } = await openWithTool(() => ({ runs: ++runs }));
+  room.request({ id: "r1" });
+  await room.result("r1");
+
+  room.request({ id: "r1" });
+  await room.until(() => room.results("r1").length === 2);
+
+  expect(room.results("r1").map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
+});
+
+test("the same request while it runs starts nothing", async () => {
+  const tool = stuckTool();
+  const { room } = await openWithTool(tool.run);
+
+  room.request({ id: "r1", timeoutMs: 30 });
+  room.request({ id: "r1", timeoutMs: 30 });
+  await room.result("r1");
+
+  expect(tool.started()).toBe(1);
+  expect(room.results("r1")).toHaveLength(1);
+});
+
+test("a request that was unknown stays so when the tool comes later", async () => {
+  const { room, parley } = await openClient();
+  room.request({ id: "r1" });
+  await room.result("r1");
+
+  parley.registerTool({ name: "echo", description: "", input: { type: "object" }, run: () => "now" });
+  room.request({ id: "r1" });
+  await room.until(() => room.results("r1").length === 2);
+
+  expect(room.results("r1")[1]?.errorCode).toBe("unknown_tool");
+});
+
+test("a packet that comes twice is handled once", async () => {
+  const { room } = await openWithTool(() => ({}));
+  const stanzaId = room.request({ id: "r1" });
+  await room.result("r1");
+
+  const body = { id: "r1", messageId: "m1", toolName: "echo", parameters: {}, execution: "client" } as const;
+  room.say({ type: "tool_use_request", body }, { stanzaId });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  expect(room.results("r1")).toHaveLength(1);
+});
+
+test.each([
+  ["is missing", {}],
+  ["is unknown", { execution: "Client" }],
+])("a request whose execution %s is answered with error 101 and not run", async (_name, execution) => {
+  const tool = stuckTool();
+  const { room } = await openWithTool(tool.run);
+
+  room.sayBytes(rawRequest({ id: "r1", ...execution }));
+  await room.until(() => room.all("error_message").length > 0);
+
+  expect(room.all("error_message")).toEqual([expect.objectContaining({ code: 101, originatingId: "r1" })]);
+  expect(room.results("r1")).toEqual([]);
+  expect(tool.started()).toBe(0);
+});
+
+test("a request for the server is shown and neither run nor answered", async () => {
+  const tool = stuckTool();
+  const { room, parley } = await openWithTool(tool.run);
+  const calls: ToolCallEvent[] = [];
+  parley.on("tool_call", (call) => calls.push(call));
+
+  room.request({ id: "r1", execution: "server", parameters: { a: 1 } });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  expect(calls).toEqual([{ id: "r1", messageId: "m1", toolName: "echo", parameters: { a: 1 }, ranBy: "server" }]);
+  expect(room.results("r1")).toEqual([]);
+  expect(tool.started()).toBe(0);
+});
+
+test("an either request that we can serve is claimed by an Ack of its stanza, then answered", async () => {
+  const { room } = await openWithTool(() => ({ here: true }));
+
+  const stanzaId = room.request({ id: "r1", execution: "either" });
+
+  expect(await room.result("r1")).toMatchObject({ success: true, result: { here: true } });
+  expect(room.all("acknowledgement")).toEqual([{ acknowledgedStanzaId: stanzaId, success: true }]);
+});
+
+test("an either request for a tool that we lack is declined and left to the server", async () => {
+  const { room } = await openClient();
+
+  const stanzaId = room.request({ id: "r1", execution: "either" });
+  await room.until(() => room.all("acknowledgement").length > 0);
+
+  expect(room.all("acknowledgement")).toEqual([{ acknowledgedStanzaId: stanzaId, success: false }]);
+  expect(room.results("r1")).toEqual([]);
+});
+
+test("a call that the server took over is only shown when it comes again", async () => {
+  const { room, parley } = await openWithTool(stuckTool().run);
+  room.request({ id: "r1", execution: "either" });
+  room.say({ type: "tool_use_cancel", body: { id: "r1", reason: "superseded" } });
+  await room.result("r1");
+  const runners: string[] = [];
+  parley.on("tool_call", ({ ranBy }) => runners.push(ranBy));
+
+  room.request({ id: "r1", execution: "server" });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  expect(runners).toEqual(["server"]);
+  expect(room.results("r1")).toHaveLength(1);
+});
+
+test("only agents are heard", async () => {
+  const tool = stuckTool();
+  const { room } = await openWithTool(tool.run);
+  const body = { id: "r1", messageId: "m1", toolName: "echo", parameters: {}, execution: "client" } as const;
+
+  room.say({ type: "tool_use_request", body }, { from: { identity: "mallory", isAgent: false } });
+  room.say({ type: "tool_use_request", body }, { from: undefined });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  expect(tool.started()).toBe(0);
+  expect(room.results("r1")).toEqual([]);
+});
+
+test("what a tool logs and reports goes out in few messages, before its result", async () => {
+  const { room } = await openWithTool((_input, { log, progress }) => {
+    log("one");
+    log("two");
+    progress(0.5);
+    progress(7);
+  });
+
+  room.request({ id: "r1" });
+  await room.result("r1");
+
+  expect(room.all("tool_use_progress")).toEqual([{ id: "r1", log: "one\ntwo", progress: 1 }]);
+  const types = room.heard.map(({ message }) => message.type);
+  expect(types.indexOf("tool_use_progress")).toBeLessThan(types.indexOf("tool_use_result"));
+});
+
+test("a tool that logs without end stays far below the worker's limit", async () => {
+  const { room } = await openWithTool((_input, { log, signal }) => {
+    const timer = setInterval(() => log("still at it"), 1);
+    signal.addEventListener("abort", () => clearInterval(timer));
+    return new Promise(() => {});
+  });
+
+  for (let n = 0; n < 10; n++) room.request({ id: `r${n}`, timeoutMs: 900 });
+  await room.result("r9");
+
+  expect(room.all("tool_use_progress").length).toBeLessThanOrEqual(30);
+});
+
+test("bytes that are no message do no harm", async () => {
+  const { room, parley } = await openWithTool(() => ({ ok: true }));
+  const codes: number[] = [];
+  parley.on("error", ({ code }) => codes.push(code));
+
+  room.sayBytes(new Uint8Array([0xdd, 0xff, 0xff, 0xff, 0xff]));
+  room.sayBytes(new Uint8Array(0));
+  room.request({ id: "r1" });
+
+  expect(await room.result("r1")).toMatchObject({ success: true });
+  expect(codes).toEqual([101, 101]);
+});

@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import { type MemoryRoom } from "../support/memory-transport.ts";
+import { openClient } from "./open-client.ts";
+
+/** Plays the worker: answers each user message with these sentences. */
+function answerWith(room: MemoryRoom, texts: readonly string[]): void {
+  let answered = 0;
+  const check = () => {
+    const messages = room.all("user_message");
+    for (const { id } of messages.slice(answered)) {
+      answered += 1;
+      const answerId = `answer-${answered}`;
+      room.say({ type: "start_answer", body: { id: answerId, previousId: id } });
+      for (const [index, text] of texts.entries()) {
+        const isFinal = index === texts.length - 1;
+        const body = { id: `s${answered}-${index}`, previousId: answerId, sequence: index + 1, text, isFinal };
+        room.say({ type: "assistant_sentence", body });
+      }
+    }
+    return false;
+  };
+  void room.until(check, 1_000).catch(() => {});
+}
+
+test("a text is a user message, and resolves when the worker has it", async () => {
+  const { room, parley } = await openClient();
+
+  const { messageId, acknowledged } = parley.sendText("Hello there");
+  await acknowledged;
+
+  expect(room.all("user_message")).toEqual([{ id: messageId, content: "Hello there" }]);
+});
+
+test("texts keep their order, and follow the tools registered before them", async () => {
+  const { room, parley } = await openClient();
+
+  parley.registerTool({ name: "t", description: "", input: { type: "object" }, run: () => 0 });
+  const sent = ["one", "two", "three"].map((text) => parley.sendText(text).acknowledged);
+  await Promise.all(sent);
+
+  expect(room.heard.slice(1).map(({ message }) => message.type)).toEqual([
+    "configuration",
+    "user_message",
+    "user_message",
+    "user_message",
+  ]);
+  expect(room.all("user_message").map(({ content }) => content)).toEqual(["one", "two", "three"]);
+});
+
+test("a text that was not acknowledged before a reconnect is sent again with the same id", async () => {
+  const { room, parley } = await openClient();
+  room.acknowledges = false;
+  const { acknowledged } = parley.sendText("Hello");
+  await room.until(() => room.all("user_message").length === 1);
+
+  room.acknowledges = true;
+  room.disconnect();
+  room.connect();
+  await acknowledged;
+
+  const ids = room.all("user_message").map(({ id }) => id);
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test("an empty text is refused", async () => {
+  const { parley } = await openClient();
+
+  expect(() => parley.sendText("  ")).toThrow(TypeError);
+});
+
+test("stop sends a ControlStop", async () => {
+  const { room, parley } = await openClient();
+
+  parley.stop({ reason: "enough", stopType: "all" });
+  await room.until(() => room.all("control_stop").length === 1);
+
+  expect(room.all("control_stop")).toEqual([{ reason: "enough", stopType: "all" }]);
+});
+
+test("ask gives the whole answer", async () => {
+  const { room, parley } = await openClient();
+  answerWith(room, ["It is noon.", "Have lunch."]);
+
+  const answer = await parley.ask("What time is it?", { timeoutMs: 1_000 });
+
+  expect(answer).toMatchObject({ text: "It is noon. Have lunch.", sentences: ["It is noon.", "Have lunch."] });
+});
+
+test("ask gathers the results of the answer's calls", async () => {
+  const { room, parley } = await openClient();
+  const asking = parley.ask("2 + 2?", { timeoutMs: 1_000 });
+  await room.until(() => room.all("user_message").length === 1);
+  const previousId = room.all("user_message")[0]?.id ?? "";
+
+  room.say({ type: "start_answer", body: { id: "a", previousId } });
+  room.request({ id: "r1", messageId: "a", toolName: "calculator", execution: "server" });
+  room.say({ type: "tool_use_result", body: { id: "r1", success: true, result: { answer: 4 } } });
+  room.say({ type: "assistant_sentence", body: { id: "s", previousId: "a", sequence: 1, text: "4.", isFinal: true } });
+
+  expect((await asking).toolResults).toEqual([
+    { id: "r1", success: true, result: { answer: 4 }, toolName: "calculator", ranBy: "server" },
+  ]);
+});
+
+test("a long sentence that comes after the final one is waited for", async () => {
+  const { room, parley } = await openClient();
+  const texts: string[] = [];
+  parley.on("answer_end", ({ text }) => texts.push(text));
+  const sentence = (sequence: number, text: string, isFinal: boolean) =>
+    room.say({ type: "assistant_sentence", body: { id: `s${sequence}`, previousId: "a", sequence, text, isFinal } });
+
+  room.say({ type: "start_answer", body: { id: "a", previousId: "m" } });
+  sentence(2, "Second.", true);
+  expect(parley.isAnswering).toBe(true);
+  sentence(1, "First.", false);
+
+  expect(texts).toEqual(["First. Second."]);
+  expect(parley.isAnswering).toBe(false);
+});
+
+test("a failed turn rejects with the worker's error, which comes after an empty answer", async () => {
+  const { room, parley } = await openClient();
+  answerWith(room, [""]);
+  const asking = parley.ask("Hello", { timeoutMs: 2_000 });
+  await room.until(() => room.all("user_message").length === 1);
+  const originatingId = room.all("user_message")[0]?.id ?? "";
+
+  const error = { id: "e", code: 503, message: "The model is away", severity: 3, recoverable: true } as const;
+  room.say({ type: "error_message", body: { ...error, originatingId } });
+
+  await expect(asking).rejects.toMatchObject({ code: "unavailable", message: "The model is away" });
+});
+
+test("ask that is aborted stops the answer and rejects with the signal's reason", async () => {
+  const { room, parley } = await openClient();
+  const controller = new AbortController();
+  const asking = parley.ask("Hello", { signal: controller.signal });
+  await room.until(() => room.all("user_message").length === 1);
+
+  controller.abort(new Error("changed my mind"));
+
+  await expect(asking).rejects.toThrow("changed my mind");
+  await room.until(() => room.all("control_stop").length === 1);
+});
+
+test("ask that gets no answer rejects in time", async () => {
+  const { parley } = await openClient();
+
+  await expect(parley.ask("Hello", { timeoutMs: 20 })).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("a handler that throws stops no other and is told as an error", async () => {
+  const { room, parley } = await openClient();
+  const told: string[] = [];
+  parley.on("sentence", () => {
+    throw new Error("mine");
+  });
+  parley.on("sentence", ({ text }) => told.push(text));
+  parley.on("error", ({ message, error }) => told.push(`${message}: ${String(error?.cause)}`));
+
+  room.say({ type: "assistant_sentence", body: { id: "s", previousId: "a", sequence: 1, text: "Hi.", isFinal: true } });
+
+  expect(told).toEqual(['A handler of "sentence" threw: Error: mine', "Hi."]);
+});
+
+test("a subscription ends when its function is called", async () => {
+  const { room, parley } = await openClient();
+  let count = 0;
+  const off = parley.on("message", () => (count += 1));
+
+  room.say({ type: "commentary", body: { id: "c1", messageId: "m", content: "x" } });
+  off();
+  room.say({ type: "commentary", body: { id: "c2", messageId: "m", content: "x" } });
+
+  expect(count).toBe(1);
+});
+
+test("a send that hangs holds back at most eight, and fails by its deadline", { timeout: 15_000 }, async () => {
+  const { room, parley } = await openClient();
+  room.hangs = true;
+  for (let n = 0; n < 20; n++) parley.stop();
+  room.hangs = false;
+
+  parley.stop();
+  await room.until(() => room.all("control_stop").length > 0, 12_000);
+
+  expect(room.all("control_stop")).toHaveLength(13);
+});

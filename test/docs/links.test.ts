@@ -1,0 +1,48 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path/posix";
+import { expect, test } from "vitest";
+
+const pages = [...globSync("*.md"), ...globSync("docs/**/*.md")].toSorted();
+const textOf = (page: string) => readFileSync(page, "utf8");
+const proseOf = (page: string) => textOf(page).replaceAll(/^```[^]*?^```/gm, "");
+
+test.each(pages)("the links of %s lead somewhere", (page) => {
+  const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link]) => link ?? []);
+  const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(page, link));
+
+  expect(broken).toEqual([]);
+});
+
+test.each(pages)("the files that %s names exist", (page) => {
+  const named = [...proseOf(page).matchAll(/`((?:src|test|tools|docs|bench|examples)\/[\w./*-]*)`/g)];
+  const missing = named.flatMap(([, path = ""]) => (globSync(path.replace(/\/$/, "")).length > 0 ? [] : [path]));
+
+  expect(missing).toEqual([]);
+});
+
+test.each(pages)("the environment variables that %s names are in .env.example", (page) => {
+  const known = new Set([...textOf(".env.example").matchAll(/^#? ?([A-Z][A-Z\d_]+)=/gm)].map(([, name]) => name));
+  const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
+  const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
+  const unknown = [...named.map(([name]) => name), ...set].filter((name) => !known.has(name) && name !== "NODE_ENV");
+
+  expect(unknown).toEqual([]);
+});
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? page : normalize(join(dirname(page), path));
+  if (!existsSync(target)) return false;
+  return anchor === undefined || anchorsOf(target).includes(anchor);
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): string[] {
+  const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].flatMap(([, heading]) => heading ?? []);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

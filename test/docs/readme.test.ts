@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { type Tool } from "../../src/tool/define-tool.ts";
+import { TestAgent } from "../support/agent.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+import { createToken } from "../support/participant.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** Two folders deep like `tools/text/`, so that the examples' imports hold. */
+const folder = join(root, ".cache", `docs-${process.pid}`);
+let readme: string;
+
+beforeAll(async () => {
+  readme = await readFile(join(root, "README.md"), "utf8");
+  await mkdir(folder, { recursive: true });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("the README's tool is a tool that the model can use", async () => {
+  const file = join(folder, "count-words.ts");
+  await writeFile(file, blockWith("// tools/text/count-words.ts"));
+  const { default: countWords } = (await import(file)) as { default: Tool };
+  await using agent = await TestAgent.start({ tools: { count_words: countWords } });
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("count_words", { text: "to be or not" })]), reply([text("Four.")])]);
+
+  expect(await user.answerTo(await user.say("Count"))).toBe("Four.");
+
+  expect(await agent.calls()).toMatchObject([{ name: "count_words", state: "success", result: { words: 4 } }]);
+});
+
+test("the README's client program prints what the README says", async () => {
+  await using agent = await TestAgent.start();
+  await using tokens = await serveTokens(agent.roomName);
+  agent.model.script([
+    reply([text("Let me see."), toolUse("show_notification", { message: "dinner is ready" })]),
+    reply([text("The notification is on your screen.")]),
+  ]);
+  const file = join(folder, "hello.ts");
+  const program = blockWith("// hello.ts").replace("./src/", "../../src/").replace("http://127.0.0.1:8080", tokens.url);
+  await writeFile(file, program);
+
+  const env = { ...process.env, NODE_ENV: "production" };
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 15_000 });
+
+  expect(readme).toContain(`$ NODE_ENV=production npx node hello.ts\n${stdout}`);
+  expect(stdout).toContain("** dinner is ready **");
+});
+
+function blockWith(firstLine: string): string {
+  const blocks = [...readme.matchAll(/```ts\n([^`]*(?:`[^`]+`[^`]*)*)```/g)].map(([, block = ""]) => block);
+  return blocks.find((block) => block.startsWith(firstLine)) ?? "";
+}
+
+/** What `POST /token` of a worker does, for one room. */
+async function serveTokens(room: string): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((_request, response) => {
+    void createToken(room, "alice").then((token) =>
+      response.end(JSON.stringify({ token, livekitUrl: inject("livekitUrl") })),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connect, type Sql } from "../../src/store/pool.ts";
+import { createId } from "../../src/lib/id.ts";
+import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { noHeaders, reply, text, toolUse, type Step } from "../support/model-server/step.ts";
+import { Participant } from "../support/participant.ts";
+import { startOwnLivekit } from "../support/servers/own-livekit.ts";
+import { tempDatabase } from "../support/temp-database.ts";
+import { freePortVariables, runMain, type RunningMain } from "./support/run-main.ts";
+
+const scan = { name: "scan", description: "S.", inputSchema: { type: "object" } };
+const THREE_TOOLS = [toolUse("look"), toolUse("order", { hangMs: 0 }), toolUse("scan")];
+
+let livekit: Awaited<ReturnType<typeof startOwnLivekit>>;
+let database: Awaited<ReturnType<typeof tempDatabase>>;
+let model: ModelServer;
+let main: RunningMain;
+let sql: Sql;
+let folder: string;
+let room: string;
+
+beforeAll(async () => {
+  [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
+  folder = await mkdtemp(join(tmpdir(), "parley-restart-"));
+  sql = connect(database.url, { maxConnections: 2 });
+  main = runMain({
+    ...(await freePortVariables()),
+    PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
+    PARLEY_DATA_DIR: join(folder, "data"),
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+    DATABASE_URL: database.url,
+    ANTHROPIC_API_KEY: "test",
+    ANTHROPIC_BASE_URL: model.url,
+    TEST_RUNS_FILE: join(folder, "runs"),
+  });
+  await main.ready;
+});
+
+afterAll(async () => {
+  main.kill("SIGTERM");
+  await main.ended;
+  await Promise.all([sql.end(), model.close(), livekit.close()]);
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  room = `room-${createId()}`;
+  await rm(join(folder, "runs"), { force: true });
+});
+
+let user: Participant;
+
+afterEach(async () => {
+  await user.leave();
+});
+
+/** A client that names its tool again to each new worker, as our SDK does. */
+async function joinRoom(): Promise<void> {
+  user = await Participant.join(room, "user", { server: livekit });
+  await user.until(() => user.all("configuration").length > 0, "the worker's configuration", 20_000);
+  await user.configure({ tools: [scan] });
+}
+
+async function backWithTools(workersSeen: number): Promise<void> {
+  await user.until(() => user.all("configuration").length > workersSeen, "a new worker", 20_000);
+  await user.configure({ tools: [scan] });
+}
+
+/** Kills every job process of our worker as a crash would. */
+function killJobs(): void {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      const parent = /PPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      if (parent === String(main.pid) && command.includes("job_proc_lazy_main")) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+async function runs(): Promise<string[]> {
+  const lines = await readFile(join(folder, "runs"), "utf8").catch(() => "");
+  return lines.split("\n").filter(Boolean).toSorted();
+}
+
+/** Answers the worker's calls of `scan`, each request once, whichever worker sends it. */
+function answerScans(): string[] {
+  const answered: string[] = [];
+  const timer = setInterval(() => {
+    for (const request of user.all("tool_use_request")) {
+      if (request.toolName !== "scan" || answered.includes(request.id)) continue;
+      answered.push(request.id);
+      void user.answer(request.id, { success: true, result: { pages: 1 } });
+    }
+  }, 20);
+  user.room.once("disconnected", () => clearInterval(timer));
+  return answered;
+}
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
+};
+
+async function turnBlocks(): Promise<string[]> {
+  const running = () =>
+    sql`select 1 from turns join sessions on sessions.id = session_id where room = ${room} and state = 'running'`;
+  while ((await running()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const rows = await sql<{ block_type: string; sequence: number; content: { is_error?: boolean } | null }[]>`
+    select block_type, sequence, turn_blocks.content from turn_blocks
+    join turns on turns.id = turn_id join sessions on sessions.id = session_id where room = ${room} order by sequence`;
+  expect(rows.map(({ sequence }) => sequence)).toEqual(rows.map((_, index) => index));
+  return rows.map(({ block_type, content }) => (content?.is_error ? `${block_type} (error)` : block_type));
+}
+
+/** The record is written behind what happens: a crash a moment earlier would leave less of it. */
+async function untilStored(rows: () => PromiseLike<readonly unknown[]>): Promise<void> {
+  while ((await rows()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** The scripts' steps in order; a crash makes the model be asked again. */
+function scriptOf(...steps: Step[]): void {
+  const left = [...steps];
+  model.script(() => left.shift() ?? reply([text("Unplanned.")]));
+}
+
+test("killed before the first block: the turn is answered by the next worker", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  const asked = model.requests.length;
+  scriptOf(noHeaders(), reply([text("Here I am.")]));
+  const id = await user.say("Hello?");
+  await until(() => model.requests.length > asked);
+  await untilStored(() => sql`select 1 from turns where parent_message_id = ${id}`);
+  killJobs();
+  await backWithTools(seen);
+  expect(await user.answerTo(id, 20_000)).toBe("Here I am.");
+  expect(await turnBlocks()).toEqual(["text"]);
+});
+
+test("killed while a client's call waits: the client is asked again under the same id, and nothing runs twice", async () => {
+  await joinRoom();
+  scriptOf(reply(THREE_TOOLS), reply([text("All done.")]));
+  const id = await user.say("Go");
+  const first = await user.next("tool_use_request", (body) => body.toolName === "scan");
+  await untilStored(
+    () => sql`
+      select turn_id from tool_calls join turns on turns.id = turn_id
+      where parent_message_id = ${id} and tool_calls.state = 'success' group by turn_id having count(*) = 2`,
+  );
+  killJobs();
+  user.received.length = 0;
+  const answered = answerScans();
+  await backWithTools(0);
+  await user.next("assistant_sentence", (body) => body.text === "All done." && body.isFinal, 20_000);
+  expect(answered).toEqual([first.id]);
+  expect(await runs()).toEqual(["look", "order"]);
+  expect(await turnBlocks()).toEqual([
+    ...["tool_use", "tool_use", "tool_use", "tool_result", "tool_result", "tool_result"],
+    "text",
+  ]);
+  expect(model.rejections).toEqual([]);
+});
+
+test("killed while a tool that acts was running: it is not run again, and the model is told that its outcome is unknown", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  scriptOf(reply([toolUse("look"), toolUse("order", { hangMs: 60_000 })]), reply([text("I am not sure.")]));
+  const id = await user.say("Go");
+  await untilStored(
+    () => sql`
+      select 1 from tool_calls join turns on turns.id = turn_id
+      where parent_message_id = ${id} and tool_calls.name = 'look' and tool_calls.state = 'success'`,
+  );
+  await until(() => readFileSyncSafe(join(folder, "runs")).includes("order"));
+  killJobs();
+  await backWithTools(seen);
+  expect(await user.answerTo(id, 20_000)).toBe("I am not sure.");
+  expect(await runs()).toEqual(["look", "order"]);
+  expect(await turnBlocks()).toEqual(["tool_use", "tool_use", "tool_result", "tool_result (error)", "text"]);
+  expect(model.rejections).toEqual([]);
+});
+
+test("killed between the results and the next model call: the results are used", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  const asked = model.requests.length;
+  answerScans();
+  scriptOf(reply(THREE_TOOLS), noHeaders(), reply([text("All done.")]));
+  const id = await user.say("Go");
+  await until(() => model.requests.length > asked + 1);
+  killJobs();
+  await backWithTools(seen);
+  expect(await user.answerTo(id, 20_000)).toBe("All done.");
+  expect(await runs()).toEqual(["look", "order"]);
+  expect(model.rejections).toEqual([]);
+});
+
+test("killed while the last text streams: the answer is given again, and the record holds it once", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  answerScans();
+  scriptOf(
+    reply(THREE_TOOLS),
+    reply([text("One two. Three four. Five six. Seven.")], { slow: 150, chunking: 4 }),
+    reply([text("Whole.")]),
+  );
+  await user.say("Go");
+  await user.next("assistant_sentence", (body) => body.text === "One two.");
+  killJobs();
+  await backWithTools(seen);
+  await user.next("assistant_sentence", (body) => body.isFinal, 20_000);
+  expect(await runs()).toEqual(["look", "order"]);
+  expect((await turnBlocks()).slice(-2)).toEqual(["tool_result", "text"]);
+  expect(await user.answerTo(await user.say("Still there?"), 20_000)).toBe("Unplanned.");
+  expect(model.rejections).toEqual([]);
+});
+
+function readFileSyncSafe(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
