@@ -224,7 +224,6 @@ export class Parley implements AsyncDisposable {
     const transport = this.#transport;
     this.#stopListening = transport.listen({
       onPacket: (bytes, from) => {
-        if (from) this.#link.add(from);
         if (from?.isAgent) this.#incoming.handle(bytes, from.identity);
         else if (!from && this.#link.agents.length === 0) this.#incoming.miss(bytes);
       },

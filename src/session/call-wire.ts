@@ -15,8 +15,8 @@ import { type Peers } from "./peers.ts";
 export class CallWire {
   readonly #outbox: Outbox;
   readonly #peers: Peers;
-  /** The stanza that carried an `either` call's request: a client claims the call by acknowledging it. */
-  readonly #stanzaOfRequest = new Map<string, number>();
+  /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
+  readonly #callOfStanza = new Map<number, string>();
 
   constructor(outbox: Outbox, peers: Peers) {
     this.#outbox = outbox;
@@ -30,7 +30,7 @@ export class CallWire {
     const body = { id, messageId, toolName, parameters: { ...parameters }, execution, timeoutMs };
     const to = addressee === undefined ? {} : { to: [addressee] };
     const { stanzaId, sent } = this.#outbox.send({ type: "tool_use_request", body }, to);
-    if (execution === "either") this.#stanzaOfRequest.set(id, Math.abs(stanzaId));
+    if (execution === "either") this.#callOfStanza.set(Math.abs(stanzaId), id);
     await sent;
   }
 
@@ -63,10 +63,8 @@ export class CallWire {
   }
 
   handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">, ledger: CallLedger): void {
-    const stanzaId = Math.abs(body.acknowledgedStanzaId);
-    for (const [callId, carriedBy] of this.#stanzaOfRequest) {
-      if (carriedBy === stanzaId) ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
-    }
+    const callId = this.#callOfStanza.get(Math.abs(body.acknowledgedStanzaId));
+    if (callId !== undefined) ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
   }
 
   /** An error about a request that is open ends it; any other is the client's own affair. */
@@ -76,7 +74,7 @@ export class CallWire {
   }
 
   forget({ id }: Call): void {
-    this.#stanzaOfRequest.delete(id);
+    for (const [stanzaId, callId] of this.#callOfStanza) if (callId === id) this.#callOfStanza.delete(stanzaId);
   }
 }
 

@@ -56,7 +56,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     onFailed: (type, error) => logger.warn({ type, err: error }, "a message could not be sent"),
   });
   const recorder = new Recorder(sql, sessionId, (error) => logger.error({ err: error }, "a record was lost"));
-  const session = new Session({ ...options, outbox, recorder, past });
+  const session = new Session({ ...options, outbox, recorder, past, watchers: [] });
   if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {
     renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(

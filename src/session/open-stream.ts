@@ -1,4 +1,5 @@
-import { buildRequest } from "../llm/build-request.ts";
+import { type HistoryMessage } from "../conversation/history.ts";
+import { buildRequest, type RequestInput } from "../llm/build-request.ts";
 import { type ModelEvent } from "../llm/model-event.ts";
 import { type Model } from "../llm/stream-message.ts";
 import { type OfferedTool } from "../tool/directory.ts";
@@ -10,15 +11,30 @@ export type OpenStream = (
   signal: AbortSignal,
 ) => AsyncIterable<ModelEvent>;
 
-type Fixed = Pick<Parameters<typeof buildRequest>[0], "model" | "maxTokens" | "thinking" | "effort"> & {
+type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
   readonly instructions: string;
 };
 
-/** The session's model with everything that is the same in all its calls. */
+/** The session's model with everything that is the same in all its calls. An Anthropic tool hides ours of its name. */
 export function createOpenStream(model: Model, { instructions, ...fixed }: Fixed): OpenStream {
-  return ({ history, toolChoice, tools }, signal) =>
-    model.stream(
-      buildRequest({ ...fixed, system: instructions, tools, messages: history, toolChoice: { type: toolChoice } }),
-      signal,
-    );
+  const hidden = new Set(fixed.serverTools?.map((tool) => tool["name"]));
+  return ({ history, toolChoice, tools, containerId }, signal) => {
+    const request = buildRequest({
+      ...fixed,
+      ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
+      system: instructions,
+      tools: tools.filter(({ name }) => !hidden.has(name)),
+      messages: history,
+      toolChoice: { type: toolChoice },
+      ...(containerId !== undefined && { containerId }),
+    });
+    return model.stream(request, signal);
+  };
+}
+
+/** With a thinking budget the API wants thinking first in a message whose tools are answered, or none in that call. */
+function needsNoThinking(history: readonly HistoryMessage[]): boolean {
+  const answers = history.at(-1)?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
+  const first = history.at(-2)?.blocks[0]?.blockType;
+  return answers && first !== "thinking" && first !== "redacted_thinking";
 }

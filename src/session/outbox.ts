@@ -76,9 +76,16 @@ export class Outbox {
     this.post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId }) }, { to: [to] });
   }
 
-  /** Sends again, unchanged, what `identity` has not seen; says whether some of it is no longer held. */
+  /**
+   * Sends again, unchanged, what `identity` has not seen; says whether some of it is no longer held.
+   *
+   * @throws {AppError} `too_many` when so much waits to be sent that nothing new would get through
+   */
   replay(lastSequenceSeen: number, identity: string): Pick<Replay, "hasGap"> {
     const { entries, hasGap } = this.#log.after(lastSequenceSeen, identity);
+    if (this.#queue.size + entries.length > MAX_QUEUED / 2) {
+      throw new AppError("too_many", "Too much waits to be sent: ask for older messages later");
+    }
     for (const { bytes } of entries) this.#publish(bytes, [identity]).catch(() => {});
     return { hasGap };
   }

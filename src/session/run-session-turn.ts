@@ -41,7 +41,10 @@ export async function runSessionTurn(
 ): Promise<TurnRecord> {
   const { outbox, recorder, past, language } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, past);
-  if (!("turn" in begin)) recorder.beginTurn(turn);
+  if (!("turn" in begin)) {
+    recorder.beginTurn(turn);
+    for (const block of turn.blocks) recorder.blocksOf(turn.id).add(block);
+  }
   const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
   const previousId = turn.parentMessageId ?? lastUserMessage ?? turn.id;
   outbox.post({ type: "start_answer", body: { id: turn.messageId, previousId, answerType: "text" } });
@@ -68,7 +71,7 @@ export async function runSessionTurn(
   throw new TypeError("A turn ended without turn_complete");
 }
 
-function createTurn({ participant, messageId, input }: NewTurn, past: readonly TurnRecord[]): TurnRecord {
+function createTurn({ participant, messageId, input, opening = [] }: NewTurn, past: readonly TurnRecord[]): TurnRecord {
   return {
     id: createId(),
     position: (past.at(-1)?.position ?? 0) + 1,
@@ -77,7 +80,7 @@ function createTurn({ participant, messageId, input }: NewTurn, past: readonly T
     messageId: createId(),
     input,
     state: "running",
-    blocks: [],
+    blocks: opening,
   };
 }
 

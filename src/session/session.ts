@@ -3,17 +3,8 @@ import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
-import { type Call } from "../tool/call.ts";
-import { CallLedger } from "../tool/call-ledger.ts";
-import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
-import { offeredTools } from "../tool/directory.ts";
-import { type ModelAnswer } from "../tool/outcome.ts";
-import { resumeCall } from "../tool/resume-call.ts";
-import { refuseCall, runCall } from "../tool/run-call.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
-import { type TurnDependencies } from "../turn/run-turn.ts";
 import { compileAnnouncement } from "./announced-tools.ts";
-import { CallWire } from "./call-wire.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
 import { type OpenStream } from "./open-stream.ts";
 import { type Outbox } from "./outbox.ts";
@@ -21,7 +12,10 @@ import { type Peer } from "./peer.ts";
 import { Peers } from "./peers.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
-import { runSessionTurn } from "./run-session-turn.ts";
+import { toOutcomeTurn } from "./outcome-turn.ts";
+import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
+import { SessionCalls } from "./session-calls.ts";
+import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
 import { TurnQueue, type TurnInput, type UnfinishedTurn } from "./turn-queue.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
@@ -45,6 +39,7 @@ export interface SessionOptions {
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Turns of earlier times, all ended. */
   readonly past: readonly TurnRecord[];
+  readonly watchers: readonly SessionWatcher[];
   readonly logger: Logger;
 }
 
@@ -58,48 +53,46 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #past: TurnRecord[];
   readonly #messageIds: Set<string>;
   readonly #queue = new TurnQueue((input, signal) => this.#runTurn(input, signal));
-  readonly #ledger: CallLedger;
-  readonly #wire: CallWire;
+  readonly #calls: SessionCalls;
   #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#past = [...options.past];
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
-    this.#wire = new CallWire(options.outbox, this.#peers);
-    this.#ledger = new CallLedger({
-      onOpened: (call) => options.recorder.onOpened(call),
-      onChanged: (call) => options.recorder.onChanged(call),
-      onSettled: (call) => this.#onSettled(call),
-      onExtraAnswer: (callId, answer) => options.recorder.onExtraAnswer(callId, answer),
+    this.#calls = new SessionCalls({
+      ...options,
+      peers: this.#peers,
+      onState: (call) => this.#tell({ type: "tool_state", call }),
+      onLateOutcome: (call, answer) => this.#queue.add(toOutcomeTurn(call, answer)),
     });
   }
 
   onJoined(participant: RoomParticipant): void {
     const { peer, isNewJoin } = this.#peers.join(participant);
-    if (!isNewJoin) return;
-    this.#sendConfiguration(peer);
-    this.#ledger.signalAll(peer.identity, "returned");
+    if (isNewJoin) this.#welcome(peer);
   }
 
   onLeft(identity: string): void {
     this.#peers.leave(identity);
-    this.#ledger.signalAll(identity, "left");
+    this.#calls.handlePresence(identity, "left");
   }
 
   onPacket(from: RoomParticipant, bytes: Uint8Array): void {
     const { peer, isNewJoin } = this.#peers.join(from);
-    if (isNewJoin) this.#ledger.signalAll(peer.identity, "returned");
-    const { outbox } = this.#options;
-    handlePacket(peer, bytes, {
-      outbox,
-      handlers: this.#handlers,
-      onDropped: (reason, error) => this.onDropped(reason, error),
-    });
+    if (isNewJoin) this.#welcome(peer);
+    const onDropped = this.onDropped.bind(this);
+    handlePacket(peer, bytes, { outbox: this.#options.outbox, handlers: this.#handlers, onDropped });
   }
 
   onChat(from: RoomParticipant, { id, text }: { readonly id: string; readonly text: string }): void {
-    this.#begin(this.#peers.join(from).peer, { id, content: text });
+    const { peer } = this.#peers.join(from);
+    if (peer.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
+    try {
+      this.#begin(peer, { id, content: text });
+    } catch (error) {
+      this.#options.outbox.postError(error, peer.identity, id);
+    }
   }
 
   onDropped(reason: string, error?: unknown): void {
@@ -113,19 +106,10 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     this.#queue.add(unfinished);
   }
 
-  /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */
-  async #untilAnnounced({ participantIdentity }: TurnRecord, signal: AbortSignal): Promise<void> {
-    const timeUp = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onConfigured = ({ identity }) => identity === participantIdentity && resolve();
-    await abortable(promise, AbortSignal.any([signal, timeUp])).catch(() => {});
-    this.#onConfigured = () => {};
-  }
-
   /** Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written. */
   async close(graceMs: number): Promise<void> {
     await this.#queue.close(graceMs);
-    this.#wire.cancelAll(this.#ledger);
+    this.#calls.cancelAll();
     await this.#options.recorder.close();
     await this.#options.outbox.drain();
   }
@@ -133,32 +117,28 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #handlers: MessageHandlers = {
     onUserMessage: (from, body) => this.#begin(from, body),
     onConfiguration: (from, body) => this.#configure(from, body),
-    onToolUseResult: (from, body) => this.#wire.handleResult(from, body, this.#ledger),
-    onUnreadableResult: (from, callId, error) =>
-      this.#wire.handleUnreadableResult(from, { callId, error }, this.#ledger),
-    onAcknowledgement: (from, body) => this.#wire.handleAcknowledgement(from, body, this.#ledger),
-    onErrorMessage: (from, body) => this.#wire.handleError(from, body, this.#ledger),
-    onToolUseProgress: (from, { id, log }) => {
-      if (log !== undefined && this.#ledger.find(id)?.current.addressee === from.identity)
-        this.#options.recorder.log(id, log);
-    },
+    onToolUseResult: (from, body) => this.#calls.handleResult(from, body),
+    onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
+    onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
+    onErrorMessage: (from, body) => this.#calls.handleError(from, body),
+    onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
     onControlStop: (_from, { stopType = "generation" }) => {
       if (stopType !== "speech") this.#queue.abort("stopped");
     },
   };
 
+  #welcome(peer: Peer): void {
+    this.#sendConfiguration(peer);
+    this.#calls.handlePresence(peer.identity, "returned");
+  }
+
   #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">): void {
     if (this.#messageIds.has(id)) return;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
     this.#messageIds.add(id);
-    const isBlocked = this.#ledger.openCalls().some(({ current }) => current.onInterrupt === "block");
-    if (this.#options.policy.onNewMessage === "interrupt" && !isBlocked) this.#queue.abort("interrupted");
-    const isTaken = this.#queue.add({
-      participant: from.identity,
-      messageId: id,
-      input: [{ type: "text", text: content }],
-    });
-    if (isTaken) return;
+    if (this.#options.policy.onNewMessage === "interrupt" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
+    const input = [{ type: "text", text: content }] as const;
+    if (this.#queue.add({ participant: from.identity, messageId: id, input })) return;
     this.#messageIds.delete(id);
     throw new AppError("queue_overflow", "Too many messages wait for an answer");
   }
@@ -172,35 +152,39 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       from.tools = tools;
       for (const error of errors) outbox.postError(error, from.identity);
     }
-    if (body.lastSequenceSeen !== undefined) {
-      const { hasGap } = outbox.replay(body.lastSequenceSeen, from.identity);
-      if (hasGap)
-        outbox.postError(new AppError("invalid_state", "Some older messages are no longer held"), from.identity);
+    if (body.lastSequenceSeen !== undefined && outbox.replay(body.lastSequenceSeen, from.identity).hasGap) {
+      outbox.postError(new AppError("invalid_state", "Some older messages are no longer held"), from.identity);
     }
     this.#sendConfiguration(from);
-    this.#ledger.signalAll(from.identity, "returned");
+    this.#calls.handlePresence(from.identity, "returned");
     this.#onConfigured(from);
   }
 
   #sendConfiguration({ identity }: Peer): void {
-    const names = [...this.#options.serverTools.values()].filter((tool) => tool.execution !== "client");
-    const tools = names.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
+    const ownTools = [...this.#options.serverTools.values()].filter((tool) => tool.execution !== "client");
+    const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
     const features = ["tool_use_cancel", "tool_use_progress"];
     this.#options.outbox.post({ type: "configuration", body: { features, tools } }, { to: [identity] });
   }
 
   async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
-    const { outbox, recorder, link, logger } = this.#options;
-    const ports = {
+    const { outbox, recorder, link, logger, policy, openStream } = this.#options;
+    const participant = "turn" in begin ? begin.turn.participantIdentity : begin.participant;
+    const ports: SessionTurnPorts = {
       outbox,
       recorder,
       link,
       past: this.#past,
-      language: this.#peers.get("turn" in begin ? begin.turn.participantIdentity : begin.participant)?.language,
-      dependencies: (turn: CallTurn) => this.#turnDependencies(turn, "calls" in begin ? begin.calls : []),
-      onEvent: () => {},
+      language: this.#peers.get(participant)?.language,
+      dependencies: (turn) => ({
+        model: policy.model,
+        maxSteps: policy.maxSteps,
+        openStream: (request, aborted) => openStream({ ...request, tools: this.#calls.offered(participant) }, aborted),
+        ...this.#calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
+      }),
+      onEvent: (turn, event) => this.#tell({ type: "turn", turn, event }),
     };
-    if ("turn" in begin) await this.#untilAnnounced(begin.turn, signal);
+    if ("turn" in begin) await this.#untilAnnounced(participant, signal);
     const startedAt = performance.now();
     const turn = await runSessionTurn(begin, ports, signal);
     this.#past.push(turn);
@@ -208,60 +192,15 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     logger.info({ turnId: turn.id, state: turn.state, blocks: turn.blocks.length, ms }, "turn ended");
   }
 
-  #turnDependencies(turn: CallTurn, storedCalls: readonly Call[]): Omit<TurnDependencies, "record"> {
-    const { policy, serverTools, openStream } = this.#options;
-    const ports = this.#callPorts();
-    return {
-      model: policy.model,
-      maxSteps: policy.maxSteps,
-      openStream: (request, signal) =>
-        openStream({ ...request, tools: offeredTools(serverTools, ports.hosts(turn.participant)) }, signal),
-      tools: {
-        run: (use) => runCall(use, turn, ports),
-        refuse: (use, why) => refuseCall(use, turn, { ports, why }),
-        startsEarly: (name) => serverTools.get(name)?.readOnly ?? false,
-      },
-      resume: (use) => {
-        const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
-        return resumeCall(use, turn, { ports, stored });
-      },
-    };
+  /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */
+  async #untilAnnounced(participant: string, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onConfigured = ({ identity }) => identity === participant && resolve();
+    await abortable(promise, AbortSignal.any([signal, AbortSignal.timeout(ANNOUNCE_AGAIN_MS)])).catch(() => {});
+    this.#onConfigured = () => {};
   }
 
-  #callPorts(): CallPorts {
-    const { recorder, serverTools, room, policy } = this.#options;
-    return {
-      ledger: this.#ledger,
-      serverTools,
-      hosts: (first) => this.#peers.hosts(first),
-      room,
-      defaultTimeoutMs: policy.toolTimeoutMs,
-      resultMaxBytes: policy.toolResultMaxBytes,
-      durable: () => recorder.durable(),
-      isPresent: (identity) => this.#peers.isPresent(identity),
-      sendRequest: (call) => this.#wire.sendRequest(call),
-      sendResult: (call) => this.#wire.sendResult(call),
-      sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
-      log: (callId, line) => recorder.log(callId, line),
-      onLateOutcome: (call, answer) => this.#bringIn(call, answer),
-    };
-  }
-
-  /** A call that outlived its turn has ended: the model hears of it in a turn of its own. */
-  #bringIn(call: Call, answer: ModelAnswer): void {
-    const how = answer.isError ? "failed" : "ended";
-    const text = `[The tool ${call.toolName} (${call.toolUseId}), which was still running, has ${how}: ${answer.content}]`;
-    this.#queue.add({ participant: call.participant, messageId: null, input: [{ type: "text", text }] });
-  }
-
-  #onSettled(call: Call): void {
-    const { recorder, logger } = this.#options;
-    recorder.onSettled(call);
-    const ms =
-      call.startedAt !== undefined && call.finishedAt !== undefined ? call.finishedAt - call.startedAt : undefined;
-    const errorCode = call.outcome && "errorCode" in call.outcome ? call.outcome.errorCode : undefined;
-    const { id: callId, turnId, toolName, state, executionResolved } = call;
-    logger.info({ callId, turnId, toolName, state, executionResolved, errorCode, ms }, "call ended");
-    this.#wire.forget(call);
+  #tell(event: SessionEvent): void {
+    for (const watch of this.#options.watchers) watch(event);
   }
 }

@@ -1,3 +1,4 @@
+import { type TurnBlock } from "../conversation/block.ts";
 import { type InputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
 import { type Call } from "../tool/call.ts";
@@ -8,6 +9,8 @@ export interface NewTurn {
   /** Id of the user's message; `null` when the worker begins the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputText[];
+  /** Blocks that the turn begins with, before the model is asked. */
+  readonly opening?: readonly TurnBlock[];
 }
 
 /** A turn that an earlier worker left running, with its calls as they are stored. */

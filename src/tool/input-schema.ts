@@ -11,7 +11,10 @@ export interface InputSchema {
 
 export class InvalidInputError extends Error {}
 
-/** Keywords that cost unbounded time on hostile input, or point elsewhere; a participant's schema loses them. */
+/**
+ * Keywords that cost unbounded time on hostile input, point elsewhere or change how the check itself runs (`$async`
+ * would make it a promise, which is always true); a participant's schema loses them.
+ */
 const UNSAFE_KEYWORDS = new Set([
   "pattern",
   "patternProperties",
@@ -20,6 +23,8 @@ const UNSAFE_KEYWORDS = new Set([
   "$ref",
   "$dynamicRef",
   "$id",
+  "$schema",
+  "$async",
 ]);
 
 /** @throws {TypeError} when the schema is not usable as a tool's input (its root must be an object) */
@@ -48,8 +53,17 @@ function fromZod(schema: z.ZodType): InputSchema {
 
 function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
   requireObjectRoot(jsonSchema);
-  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, validateFormats: false });
-  const validate = ajv.compile(jsonSchema);
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: false,
+    logger: false,
+    validateFormats: false,
+    // `constructor` is a parameter's name like any other.
+    ownProperties: true,
+  });
+  // Which draft it was written for does not matter: Ajv knows only its own and would refuse the others' names.
+  const { $schema: _, ...compiled } = jsonSchema;
+  const validate = ajv.compile(compiled);
   return {
     jsonSchema,
     parse(input) {
@@ -59,14 +73,20 @@ function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
   };
 }
 
-function requireObjectRoot(schema: Record<string, unknown>): void {
-  if (schema["type"] !== "object") throw new TypeError('the input schema\'s root must have type "object"');
+function requireObjectRoot(schema: unknown): void {
+  if (!isRecord(schema) || schema["type"] !== "object")
+    throw new TypeError('the input schema\'s root must have type "object"');
 }
 
+/** Where Ajv names the property, when the error is about one that is missing or one too many. */
+const PROPERTY_PARAMS = ["missingProperty", "additionalProperty", "unevaluatedProperty", "propertyName"];
+
 function fieldOf(error: ErrorObject | undefined): [string, string] {
-  const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
-  const missing: unknown = error?.params["missingProperty"] ?? error?.params["additionalProperty"];
-  const field = typeof missing === "string" ? [path, missing].filter(Boolean).join(".") : path;
+  const steps = (error?.instancePath ?? "").split("/").slice(1);
+  const path = steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const params: Record<string, unknown> = error?.params ?? {};
+  const named = PROPERTY_PARAMS.map((param) => params[param]).find((name) => typeof name === "string");
+  const field = [...path, ...(typeof named === "string" ? [named] : [])].join(".");
   return [field, error?.message ?? "is invalid"];
 }
 

@@ -23,7 +23,7 @@ export async function loadTools(
     const name = basename(file, ".ts").replaceAll("-", "_");
     if (!TOOL_NAME.test(name)) throw bad(path, `the tool name "${name}" does not match ${TOOL_NAME.source}`);
     if (tools.has(name)) throw bad(path, `the tool name "${name}" is already taken`);
-    tools.set(name, await loadTool(path, name, settings[name]));
+    tools.set(name, await loadTool(path, name, Object.hasOwn(settings, name) ? settings[name] : undefined));
   }
   for (const name of Object.keys(settings)) {
     if (!tools.has(name))

@@ -1,3 +1,4 @@
+import { cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { truncateText } from "../lib/truncate-text.ts";
 
@@ -36,6 +37,15 @@ export function success(result: JsonObject): Outcome {
 
 export function failure(errorCode: CallErrorCode, errorMessage: string): Outcome {
   return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
+}
+
+/** What a failure says of itself, fit to be stored; never throws, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    return cleanText(String(error instanceof Error ? error.message : error)) || "The tool failed without a message";
+  } catch {
+    return "The tool failed without a message";
+  }
 }
 
 /** The worker's own timeout, in the words of spec/001. */

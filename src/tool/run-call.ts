@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { TurnAbort } from "../conversation/turn-abort.ts";
+import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
+import { type JsonObject } from "../lib/json.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
@@ -9,7 +11,7 @@ import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
 import { cancelCall } from "./cancel-call.ts";
 import { findTool, routeCall, type FoundTool, type ToolHost } from "./directory.ts";
 import { InvalidInputError } from "./input-schema.ts";
-import { failure, toModelAnswer, type ModelAnswer } from "./outcome.ts";
+import { failure, messageOf, toModelAnswer, type ModelAnswer } from "./outcome.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 
@@ -26,7 +28,8 @@ export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise
   const hosts = ports.hosts(turn.participant);
   const tool = findTool(use.toolName, ports.serverTools, hosts);
   const call = newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs });
-  return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, hosts, ports }) });
+  const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
+  return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, hosts, isOneTooMany, ports }) });
 }
 
 interface Follow {
@@ -45,19 +48,25 @@ export async function followCall(
   const limits = { timeoutMs: call.timeoutMs, maxBytes: ports.resultMaxBytes };
   const detached = watchTurn(open, turn.signal, ports);
   try {
-    await ports.durable();
+    await Promise.race([ports.durable(), open.settled]);
   } catch (error) {
     ports.ledger.settle(call.id, failure("execution_error", "Not run: the call could not be stored"));
     throw error;
   }
-  startCall(open)?.catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    ports.ledger.settle(call.id, failure("execution_error", message));
-  });
+  if (!open.over.aborted) void started(open, { ports, start: startCall });
   const outcome = await Promise.race([open.settled, detached]);
   if (outcome !== "detached") return toModelAnswer(outcome, limits);
   void open.settled.then((late) => ports.onLateOutcome(open.current, toModelAnswer(late, limits)));
   return { content: STILL_RUNNING, isError: false };
+}
+
+/** Never rejects: a start that fails in any way is the call's failure. */
+async function started(open: OpenCall, { ports, start: startCall }: Follow): Promise<void> {
+  try {
+    await startCall(open);
+  } catch (error) {
+    ports.ledger.settle(open.current.id, failure("execution_error", messageOf(error)));
+  }
 }
 
 /** A tool use that must not run (its step was cut off, say): on record as cancelled, with the reason for the model. */
@@ -76,20 +85,20 @@ interface Start {
   readonly use: ToolUse;
   readonly tool: FoundTool | undefined;
   readonly hosts: readonly ToolHost[];
+  /** As many calls as may be open were open when this one came. */
+  readonly isOneTooMany: boolean;
   readonly ports: CallPorts;
 }
 
 /** Checks the call, then hands it to whoever runs it; every way out settles it. */
-function start(call: OpenCall, { use, tool, hosts, ports }: Start): Promise<void> | undefined {
+function start(call: OpenCall, { use, tool, hosts, isOneTooMany, ports }: Start): Promise<void> | undefined {
   const refuse = (...why: Parameters<typeof failure>): undefined => {
     ports.ledger.settle(call.current.id, failure(...why));
   };
-  if (call.over.aborted) return undefined;
   if (!tool) return refuse("unknown_tool", `Tool '${use.toolName}' does not exist`);
   if (use.inputError !== undefined) return refuse("invalid_parameters", use.inputError);
-  if (ports.ledger.openCount > LIMITS.openCalls)
-    return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
-  const input = parseInput(tool, use.input);
+  if (isOneTooMany) return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
+  const input = parseInput(tool, call.current.input);
   if ("error" in input) return refuse("invalid_parameters", input.error);
   const route = routeCall(tool, hosts);
   if (route.to === "nobody")
@@ -127,7 +136,9 @@ function newCall(
   turn: CallTurn,
   { tool, timeoutMs }: { tool: FoundTool | undefined; timeoutMs: number },
 ): Call {
-  const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(use.input)}`;
+  // The model's JSON may hold what no later form can carry: 1e999, half a surrogate pair, a thousand levels.
+  const input = cleanJson(use.input) as JsonObject;
+  const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
   return {
     id: createId(),
     toolUseId: use.toolUseId,
@@ -135,7 +146,7 @@ function newCall(
     messageId: turn.messageId,
     participant: turn.participant,
     toolName: use.toolName,
-    input: use.input,
+    input,
     timeoutMs,
     executionAsked: tool?.execution ?? "server",
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),

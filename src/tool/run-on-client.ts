@@ -15,21 +15,29 @@ interface ClientRun {
 
 /**
  * Asks one participant to run the call and waits for it to end: by its answer, by the deadline (`timeoutMs` and the
- * grace, from the moment of publishing; a call that was asked before has the time that is left), or because the participant is gone. The server takes an `either` call over
- * when the client declined it, did not claim it in time, was never reached, or left while an idempotent tool ran.
+ * grace, from the moment of publishing; a call that was asked before has the time that is left), or because the
+ * participant is gone. The server takes an `either` call over when the client declined it, did not claim it in time or
+ * was never reached; where the client may have run it already, only if the tool is idempotent.
  */
 export async function runOnClient(call: OpenCall, { tool, input, ports, route }: ClientRun): Promise<void> {
   const { id, timeoutMs, executionAsked, startedAt = Date.now() } = call.current;
   const isShared = executionAsked === "either" && tool.run !== undefined;
-  const deadlineAt = startedAt + timeoutMs + TOOL_TIMES.graceMs;
+  const totalMs = timeoutMs + TOOL_TIMES.graceMs;
+  const deadlineAt = startedAt + totalMs;
+  // The stored start is all that a new worker knows. From here on no clock that can be set counts.
+  const leftMs = Math.min(totalMs, deadlineAt - Date.now());
+  const startedAtTick = performance.now() - (totalMs - leftMs);
+  const wasAsked = call.current.addressee !== undefined;
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
   ports.ledger.update(id, { state: "running", addressee: route.identity, startedAt, deadlineAt, ...resolved });
-  const timer = setTimeout(() => {
+  const expire = () => {
     if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.sendCancel(call.current, "timeout");
-  }, deadlineAt - Date.now());
+  };
+  if (leftMs <= 0) return expire();
+  const timer = setTimeout(expire, leftMs);
   try {
-    const end = await ask(call, ports, route);
-    if (end === "settled") return;
+    const end = await ask(call, ports, { route, wasAsked });
+    if (end === "settled" || call.over.aborted) return;
     if (!isShared || (end === "left" && !tool.idempotent)) {
       ports.ledger.settle(id, failure("client_disconnected", END_MESSAGES[end]));
       return;
@@ -38,7 +46,7 @@ export async function runOnClient(call: OpenCall, { tool, input, ports, route }:
   } finally {
     clearTimeout(timer);
   }
-  await runOnServer(call, { tool, input, ports });
+  await runOnServer(call, { tool, input, ports, leftMs: timeoutMs - (performance.now() - startedAtTick) });
 }
 
 /** Why the client will not answer any more. */
@@ -51,17 +59,36 @@ const END_MESSAGES: Record<Exclude<ClientEnd, "settled">, string> = {
   left: "The participant left while the tool was running; its outcome is unknown",
 };
 
+interface Ask {
+  readonly route: ClientRun["route"];
+  /** An earlier worker has sent the request. */
+  readonly wasAsked: boolean;
+}
+
 /** Sends the request and resolves when the call has ended or its client will not answer. Sends again on a return. */
-function ask(call: OpenCall, ports: CallPorts, route: ClientRun["route"]): Promise<ClientEnd> {
+function ask(call: OpenCall, ports: CallPorts, { route, wasAsked }: Ask): Promise<ClientEnd> {
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd>();
   let isClaimed = route.to === "client";
+  let wasSent = wasAsked;
+  let wasDelivered = false;
+  // A client that was asked and then went away may have run the call, whatever it says when it is asked again.
+  let mayHaveRun = wasAsked;
   let timer: NodeJS.Timeout | undefined;
-  const endIn = (afterMs: number, why: ClientEnd) => {
+  const giveUp = (why: Exclude<ClientEnd, "settled">) => end.resolve(mayHaveRun ? "left" : why);
+  const endIn = (afterMs: number, why: Exclude<ClientEnd, "settled">) => {
     clearTimeout(timer);
-    timer = setTimeout(() => end.resolve(why), afterMs);
+    timer = setTimeout(() => giveUp(why), afterMs);
   };
-  const send = () => void ports.sendRequest(call.current).catch(() => end.resolve("unreachable"));
+  const send = () => {
+    wasSent = true;
+    const onSent = () => (wasDelivered = true);
+    const onFailed = () => {
+      mayHaveRun ||= wasDelivered && isClaimed;
+      giveUp("unreachable");
+    };
+    void ports.sendRequest(call.current).then(onSent, onFailed);
+  };
   const onSignal = (signal: ClientSignal) => {
     switch (signal) {
       case "claimed":
@@ -70,9 +97,11 @@ function ask(call: OpenCall, ports: CallPorts, route: ClientRun["route"]): Promi
         clearTimeout(timer);
         return ports.ledger.update(id, { executionResolved: "client" });
       case "declined":
-        return end.resolve("declined");
+        return giveUp("declined");
       case "left":
-        return isClaimed ? endIn(TOOL_TIMES.returnMs, "left") : undefined;
+        if (!isClaimed) return;
+        mayHaveRun ||= wasSent;
+        return endIn(TOOL_TIMES.returnMs, "left");
       case "returned":
         if (isClaimed) clearTimeout(timer);
         return send();

@@ -2,12 +2,14 @@ import { cleanJson } from "../lib/clean-json.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
 import { type FoundTool } from "./directory.ts";
-import { failure, success, timedOut, toResultMap, type Outcome } from "./outcome.ts";
+import { failure, messageOf, success, timedOut, toResultMap, type Outcome } from "./outcome.ts";
 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run">;
   readonly input: unknown;
   readonly ports: CallPorts;
+  /** Of a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
+  readonly leftMs?: number;
 }
 
 /**
@@ -15,8 +17,10 @@ interface ServerRun {
  * the deadline at the latest, even when the function ignores its signal; what it returns later is recorded as late. A
  * call that was taken over from a client has only the time that is left.
  */
-export async function runOnServer(call: OpenCall, { tool, input, ports }: ServerRun): Promise<void> {
+export async function runOnServer(call: OpenCall, { tool, input, ports, leftMs }: ServerRun): Promise<void> {
   const { id, timeoutMs, startedAt = Date.now() } = call.current;
+  if (call.over.aborted) return;
+  if (leftMs !== undefined && leftMs <= 0) return void ports.ledger.settle(id, timedOut(timeoutMs));
   const deadlineAt = startedAt + timeoutMs;
   ports.ledger.update(id, {
     state: "running",
@@ -26,7 +30,7 @@ export async function runOnServer(call: OpenCall, { tool, input, ports }: Server
     deadlineAt,
   });
   ports.sendRequest(call.current).catch(() => {});
-  const timer = setTimeout(() => ports.ledger.settle(id, timedOut(timeoutMs)), Math.max(0, deadlineAt - Date.now()));
+  const timer = setTimeout(() => ports.ledger.settle(id, timedOut(timeoutMs)), leftMs ?? timeoutMs);
   void run(call, { tool, input, ports });
   await call.settled;
   clearTimeout(timer);
@@ -42,8 +46,7 @@ async function run(call: OpenCall, { tool, input, ports }: ServerRun): Promise<v
     outcome = success(toResultMap(cleanJson(await tool.run?.(input, context))));
   } catch (error) {
     if (call.over.aborted) return;
-    const message = error instanceof Error ? error.message : String(error);
-    outcome = failure("execution_error", message || "The tool failed without a message");
+    outcome = failure("execution_error", messageOf(error));
   }
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
 }

@@ -19,6 +19,10 @@ export interface ServerTool {
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
+/** Tools are files that nobody has type-checked when they are loaded. */
+const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
+const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
+
 /** @throws {TypeError} naming the field of the definition that is wrong */
 export function toServerTool(name: string, tool: Tool, rawSettings: unknown): ServerTool {
   const { description, run, timeoutMs, execution = "server" } = tool;
@@ -26,6 +30,9 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
     throw new TypeError(`timeoutMs: expected an integer from 1 to ${TOOL_TIMES.maxTimeoutMs}, got ${timeoutMs}`);
   }
+  if (!EXECUTIONS.includes(execution)) throw new TypeError(`execution: expected one of ${EXECUTIONS.join(", ")}`);
+  if (tool.onInterrupt !== undefined && !ON_INTERRUPT.includes(tool.onInterrupt))
+    throw new TypeError(`onInterrupt: expected one of ${ON_INTERRUPT.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
   const settings: unknown = tool.settings ? parseSettings(name, tool.settings, rawSettings) : undefined;
   if (!tool.settings && rawSettings !== undefined)

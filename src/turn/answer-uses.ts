@@ -1,4 +1,5 @@
 import { toolResultBlock, type TurnBlock } from "../conversation/block.ts";
+import { AppError } from "../errors/app-error.ts";
 import { type ToolUse } from "../tool/call-ports.ts";
 import { type ModelAnswer } from "../tool/outcome.ts";
 import { type TurnDraft } from "./turn-draft.ts";
@@ -14,11 +15,17 @@ export interface ToolRunner {
   readonly startsEarly: (toolName: string) => boolean;
 }
 
-const NOT_STORED: ModelAnswer = { content: "Not run: the call could not be stored.", isError: true };
+const OUTCOME_UNKNOWN = "Outcome unknown: the call failed inside the worker.";
+
+/** An answer for the model, and the error that ends the turn if the runner itself failed. */
+interface Given {
+  readonly answer: ModelAnswer;
+  readonly error?: { readonly reason: unknown };
+}
 
 /** The tool uses of one step, in call order. */
 export class StepUses {
-  readonly #uses: { readonly use: ToolUse; answer: Promise<ModelAnswer> | undefined }[] = [];
+  readonly #uses: { readonly use: ToolUse; given: Promise<Given> | undefined }[] = [];
   readonly #tools: ToolRunner;
 
   constructor(tools: ToolRunner) {
@@ -31,42 +38,47 @@ export class StepUses {
 
   add(use: ToolUse): void {
     const startsEarly = use.inputError === undefined && this.#tools.startsEarly(use.toolName);
-    this.#uses.push({ use, answer: startsEarly ? this.#start(use) : undefined });
+    this.#uses.push({ use, given: startsEarly ? answered(() => this.#tools.run(use)) : undefined });
   }
 
   /**
    * Answers every use with one tool_result block, in call order; all run at the same time. With `refusal` none is
    * started, and what had started early is not used: its outcome stays on the call's own record.
+   *
+   * @throws the runner's first error, after every use has its block
    */
   async *answerAll(draft: TurnDraft, refusal: string | undefined): AsyncGenerator<TurnEvent> {
-    if (refusal === undefined) for (const pending of this.#uses) pending.answer ??= this.#start(pending.use);
-    const failures: unknown[] = [];
-    for (const { use, answer } of this.#uses) {
-      const given = refusal === undefined ? answer : this.#refused(use, answer, refusal);
-      yield* emit(
-        draft,
-        use,
-        await given?.catch((reason: unknown) => {
-          failures.push(reason);
-          return NOT_STORED;
-        }),
-      );
+    let error: Given["error"];
+    const pending = this.#uses.map(({ use, given }) => ({
+      use,
+      given:
+        refusal === undefined ? (given ?? answered(() => this.#tools.run(use))) : this.#refused(use, given, refusal),
+    }));
+    for (const { use, given } of pending) {
+      const { answer, error: failed } = await given;
+      error ??= failed;
+      yield* emit(draft, use, answer);
     }
-    if (failures.length > 0) throw failures[0];
+    if (error) throw error.reason;
   }
 
-  /** Anything that a runner throws is a rejection, so that it costs no other use its answer. */
-  async #start(use: ToolUse): Promise<ModelAnswer> {
-    return this.#tools.run(use);
-  }
-
-  async #refused(use: ToolUse, answer: Promise<ModelAnswer> | undefined, why: string): Promise<ModelAnswer> {
-    return answer ? { content: `Result discarded: ${why}`, isError: true } : this.#tools.refuse(use, `Not run: ${why}`);
+  #refused(use: ToolUse, given: Promise<Given> | undefined, why: string): Promise<Given> {
+    const discarded = { content: `Result discarded: ${why}`, isError: true };
+    return answered(() => (given ? discarded : this.#tools.refuse(use, `Not run: ${why}`)));
   }
 }
 
-function* emit(draft: TurnDraft, use: ToolUse, answer: ModelAnswer | undefined): Generator<TurnEvent> {
-  if (!answer) throw new TypeError("A tool use was never started");
+/** Never rejects: what one runner throws must cost no other use its answer. */
+async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<Given> {
+  try {
+    return { answer: await run() };
+  } catch (reason) {
+    const content = reason instanceof AppError ? "Not run: the call could not be stored." : OUTCOME_UNKNOWN;
+    return { answer: { content, isError: true }, error: { reason } };
+  }
+}
+
+function* emit(draft: TurnDraft, use: ToolUse, answer: ModelAnswer): Generator<TurnEvent> {
   const sequence = draft.reserve();
   const tool = { toolUseId: use.toolUseId, toolName: use.toolName };
   yield { type: "block_start", sequence, blockType: "tool_result", tool };

@@ -11,6 +11,8 @@ import { type TurnEvent } from "./turn-event.ts";
 export interface StepRequest {
   readonly history: readonly HistoryMessage[];
   readonly toolChoice: "auto" | "none";
+  /** The code execution container of an earlier step of the turn. */
+  readonly containerId?: string;
 }
 
 export interface StepDependencies {
@@ -24,7 +26,9 @@ export interface StepDependencies {
 
 export interface StepEnd {
   readonly stopReason: StopReason | undefined;
+  /** What the call cost, as far as it is known when it did not end by itself. */
   readonly usage: Usage | undefined;
+  readonly containerId?: string;
   /** Set when the stream broke, stalled or was aborted; its blocks up to then are kept. */
   readonly error: { readonly reason: unknown } | undefined;
 }
@@ -71,7 +75,7 @@ export async function* runStep(
           break;
         }
         case "message_stop":
-          end = { stopReason: event.stopReason, usage: event.usage, error: undefined };
+          end = { stopReason: event.stopReason, usage: event.usage, error: undefined, ...containerOf(event) };
           break;
       }
     }
@@ -80,6 +84,10 @@ export async function* runStep(
   }
   yield* keepPartial(open, deps.draft);
   return end;
+}
+
+function containerOf({ containerId }: { readonly containerId?: string }): { containerId?: string } {
+  return containerId === undefined ? {} : { containerId };
 }
 
 function startBlock(

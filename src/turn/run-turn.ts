@@ -2,7 +2,7 @@ import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.t
 import { buildHistory, textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
-import { toAppError } from "../errors/app-error.ts";
+import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
@@ -63,6 +63,7 @@ async function* runSteps(
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
   let shown = past;
+  let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
     const uses = new StepUses(deps.tools);
@@ -75,7 +76,8 @@ async function* runSteps(
       onToolUse: (use) => uses.add(use),
       usedIds,
     } satisfies StepDependencies;
-    const end = yield* runStep({ history, toolChoice: isLast ? "none" : "auto" }, stepDeps, signal);
+    const end = yield* runStep({ history, toolChoice: isLast ? "none" : "auto", ...container }, stepDeps, signal);
+    if (end.containerId !== undefined) container = { containerId: end.containerId };
     if (end.usage) {
       progress.usage = add(progress.usage, end.usage);
       yield { type: "usage", step, usage: end.usage };
@@ -85,6 +87,10 @@ async function* runSteps(
       yield* uses.answerAll(draft, refusalOf(end, isLast, signal));
       signal.throwIfAborted();
       if (!end.error) await draft.durable();
+    }
+    if (isTooLong(end) && shown.length > 0) {
+      shown = shown.slice(Math.ceil(shown.length / 2));
+      continue;
     }
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
@@ -101,6 +107,11 @@ async function* runSteps(
         return;
     }
   }
+}
+
+/** The API refused the request for its size: nothing of it was seen. Older turns are left out of the next one. */
+function isTooLong({ error }: StepEnd): boolean {
+  return error?.reason instanceof AppError && error.reason.code === "too_large";
 }
 
 /** A turn that is taken up again first gets the results that it lacks, in call order. */

@@ -17,6 +17,8 @@ export const configFileSchema = z.strictObject({
           error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
         })
         .optional(),
+      /** Anthropic's own tools, in the API's words: `{type: "web_search_20260318", name: "web_search"}`. */
+      serverTools: z.array(z.looseObject({ type: z.string().min(1), name: z.string().min(1) })).default([]),
       effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
     })
     .prefault({}),

@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { cleanJson } from "../lib/clean-json.ts";
+import { type JsonObject } from "../lib/json.ts";
 import { createModel } from "../llm/stream-message.ts";
 import { createOpenStream, type OpenStream } from "../session/open-stream.ts";
 import { connect, type Sql } from "../store/pool.ts";
@@ -26,7 +28,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
-  const { name, maxTokens, thinking, effort } = config.model;
+  const { name, maxTokens, thinking, effort, serverTools: anthropicTools } = config.model;
   const model = createModel({
     apiKey: anthropicApiKey,
     idleTimeoutMs: modelIdleTimeoutMs,
@@ -36,6 +38,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     model: name,
     maxTokens,
     instructions: config.instructions,
+    serverTools: anthropicTools.map((tool) => cleanJson(tool) as JsonObject),
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),
   });

@@ -42,8 +42,6 @@ function unionOf(name: string): string[] {
 function literalCodes(): string[] {
   const files = ["tool", "session"].flatMap((folder) => globSync(`src/${folder}/*.ts`));
   return files.flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/(?:failure|refuse)\("(\w+)"/g)].flatMap(
-      ([, code]) => code ?? [],
-    ),
+    [...readFileSync(file, "utf8").matchAll(/(?:failure|refuse)\("(\w+)"/g)].flatMap(([, code]) => code ?? []),
   );
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createModel } from "../../src/llm/stream-message.ts";
@@ -23,10 +23,7 @@ const readFileTool = defineTool({
   },
 });
 
-const failing = [
-  reply([toolUse("read_file", { path: "gone.txt" }, "toolu_1")]),
-  reply([text("That file is gone.")]),
-];
+const failing = [reply([toolUse("read_file", { path: "gone.txt" }, "toolu_1")]), reply([text("That file is gone.")])];
 
 test("the table of a turn with a tool is what such a turn stores", async () => {
   const rows = await storedRows("Read a.txt", [
@@ -93,6 +90,18 @@ test("the events of a failed tool are what such a turn yields", async () => {
   }
 
   expect(linesUnder("Read the events")).toEqual(events);
+});
+
+test("every sentence that the page quotes is the code's", () => {
+  const files = ["conversation", "turn", "tool", "session", "lib"].flatMap((folder) => globSync(`src/${folder}/*.ts`));
+  const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  const prose = doc.replaceAll(/^```[^]*?^```/gm, "");
+  const quoted = [...prose.matchAll(/[`"](\[?[A-Za-z][a-z]* [^`"\n]*)[`"]/g)].flatMap(([, sentence]) => sentence ?? []);
+  // An ellipsis stands for what the code fills in.
+  const isInCode = (sentence: string) => sentence.split("…").every((part) => code.includes(part.trim()));
+
+  expect(quoted.length).toBeGreaterThan(8);
+  expect(quoted.filter((sentence) => !isInCode(sentence))).toEqual([]);
 });
 
 /** Deltas of one kind in a row are one line. */

@@ -4,6 +4,7 @@ import { encode as pack } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
+import { type ReceivedMessage } from "../../src/protocol/codec.ts";
 import { type MessageBody } from "../../src/protocol/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../support/fake-session.ts";
 import { CORPUS, hostilePacket } from "../support/hostile-packets.ts";
@@ -23,10 +24,10 @@ afterEach(() => {
 
 /** One room under attack. `asker` and `helper` are honest; attackers come with each case. */
 class Arena {
-  readonly sent: { readonly to: readonly string[] | undefined; readonly bytes: Uint8Array }[] = [];
+  readonly sent: (ReceivedMessage & { readonly to: readonly string[] | undefined })[] = [];
   readonly fake = new FakeSession({
     think: (history) => (lastUserText(history) === CALL ? { uses: [{ name: "scan" }] } : { text: "Here you are." }),
-    publish: async (bytes, to) => void this.sent.push({ to, bytes }),
+    publish: async (bytes, to) => void this.sent.push({ to, ...decode(bytes) }),
   });
   #stanza = 0;
 
@@ -52,8 +53,7 @@ class Arena {
   ): MessageBody<Type>[] {
     return this.sent
       .filter((packet) => to === undefined || packet.to?.includes(to))
-      .map(({ bytes }) => decode(bytes).message)
-      .flatMap((message) => (message.type === type ? [message.body as MessageBody<Type>] : []));
+      .flatMap(({ message }) => (message.type === type ? [message.body as MessageBody<Type>] : []));
   }
 
   async until<Value>(what: string, find: () => Value | undefined): Promise<Value> {
@@ -103,8 +103,8 @@ const step = fc.record({
     { arbitrary: forgery, weight: 1 },
   ),
   times: fc.oneof(
-    { arbitrary: fc.constant(1), weight: 20 },
-    { arbitrary: fc.constantFrom(2, 3), weight: 3 },
+    { arbitrary: fc.constant(1), weight: 80 },
+    { arbitrary: fc.constantFrom(2, 3), weight: 10 },
     { arbitrary: fc.constant(250), weight: 1 },
   ),
   as: fc.oneof(
@@ -134,8 +134,8 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
     const { session, recorder } = arena.fake;
     const question = arena.askerSays(CALL);
     const request = await arena.until("the request", () => arena.all("tool_use_request", "helper").at(-1));
-    const carrier = arena.sent.findLast(({ bytes }) => decode(bytes).message.type === "tool_use_request");
-    const target = { callId: request.id, requestStanza: Math.abs(decode(carrier?.bytes ?? new Uint8Array()).stanzaId) };
+    const carrier = arena.sent.findLast(({ message }) => message.type === "tool_use_request");
+    const target = { callId: request.id, requestStanza: Math.abs(carrier?.stanzaId ?? 0) };
 
     for (const { who, packet, times, as } of steps) {
       const from = fakeParticipant(`${who}-${count}`);
@@ -181,6 +181,39 @@ test("each packet of the corpus is answered with an error or ignored, and costs 
   }
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(process.memoryUsage().heapUsed).toBeLessThan(600e6);
+});
+
+test("a tool list of tens of thousands of bad tools is answered by a few errors", async () => {
+  const arena = new Arena();
+  const envelope = { stanzaId: 1, conversationId: "", type: 12, meta: {}, body: { tools: Array(90_000).fill(7) } };
+  arena.fake.session.onPacket(fakeParticipant("attacker"), pack(envelope));
+  await arena.answerTo(arena.askerSays("A good message"));
+  expect(arena.sent.filter(({ message }) => message.type === "error_message").length).toBeLessThan(20);
+});
+
+test("asking for old messages again and again costs nobody else a message", async () => {
+  const arena = new Arena();
+  for (let join = 1; join <= 400; join++) arena.fake.session.onJoined(fakeParticipant("attacker", join));
+  await new Promise(setImmediate);
+  const attacker = fakeParticipant("attacker", 400);
+  for (let stanza = 1; stanza <= 150; stanza++) {
+    arena.fake.session.onPacket(attacker, encode(stanza, { type: "configuration", body: { lastSequenceSeen: 0 } }));
+  }
+  await arena.answerTo(arena.askerSays("A good message"));
+  const errors = arena.sent.flatMap(({ message }) => (message.type === "error_message" ? [message.body.code] : []));
+  expect(new Set(errors)).toEqual(new Set([429]));
+});
+
+test("announcing 64 tools again and again does not stop the room", () => {
+  const arena = new Arena();
+  const schema = { type: "object", anyOf: Array.from({ length: 60 }, () => ({ type: "string" })) };
+  const names = Array.from({ length: 64 }, (_, index) => `tool_${index}`);
+  const tools = names.map((name) => ({ name, description: "D.", inputSchema: schema }));
+  const startedAt = performance.now();
+  for (let stanza = 1; stanza <= 100; stanza++) {
+    arena.fake.session.onPacket(fakeParticipant("a"), encode(stanza, { type: "configuration", body: { tools } }));
+  }
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 test("a chat message that is empty, or one too many, is refused without a throw", () => {

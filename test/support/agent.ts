@@ -11,12 +11,18 @@ import { openJobSession } from "../../src/worker/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session.ts";
 import { createToken, Participant } from "./participant.ts";
 import { startModelServer, type ModelServer } from "./model-server/model-server.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
 import { tempDatabase } from "./temp-database.ts";
 
 interface AgentOptions {
   readonly tools?: Readonly<Record<string, Tool>>;
   readonly policy?: Partial<SessionPolicy>;
   readonly modelIdleTimeoutMs?: number;
+  /** Another model than the strict server of ours. */
+  readonly modelUrl?: string;
+  readonly retryBudgetMs?: number;
+  /** Put between the session and its database, so that a test can slow or cut it. */
+  readonly hasDatabaseProxy?: boolean;
 }
 
 /** A worker's session in a real room with a real database; only the model is a stand-in. */
@@ -25,6 +31,8 @@ export class TestAgent implements AsyncDisposable {
   readonly model: ModelServer;
   readonly sql: Sql;
   readonly databaseUrl: string;
+  /** With `hasDatabaseProxy`. */
+  database: TcpProxy | undefined;
   readonly #options: AgentOptions;
   readonly #cleanup: AsyncDisposableStack;
   #leave: (() => Promise<void>) | undefined;
@@ -48,16 +56,26 @@ export class TestAgent implements AsyncDisposable {
     cleanup.defer(() => database.drop());
     cleanup.defer(() => model.close());
     const agent = new TestAgent(options, model, Object.assign(cleanup, { databaseUrl: database.url }));
+    if (options.hasDatabaseProxy === true) {
+      const proxy = await TcpProxy.start(database.url);
+      cleanup.defer(() => proxy[Symbol.asyncDispose]());
+      agent.database = proxy;
+    }
     await agent.join();
     return agent;
   }
 
   /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
   async join(): Promise<void> {
-    const { tools = {}, policy = {}, modelIdleTimeoutMs = 5_000 } = this.#options;
+    const { tools = {}, policy = {}, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
     const room = new Room();
-    const sql = connect(this.databaseUrl);
-    const model = createModel({ apiKey: "test", baseUrl: this.model.url, idleTimeoutMs: modelIdleTimeoutMs });
+    const sql = connect(this.database?.url ?? this.databaseUrl);
+    const model = createModel({
+      apiKey: "test",
+      baseUrl: this.#options.modelUrl ?? this.model.url,
+      idleTimeoutMs: modelIdleTimeoutMs,
+      retryBudgetMs,
+    });
     const jobId = createId();
     const job = {
       name: this.roomName,

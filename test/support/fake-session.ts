@@ -109,6 +109,7 @@ export class FakeSession {
       recorder: recorder as unknown as Recorder,
       link: { openTranscription: async () => ({ write: async () => {}, close: async () => {} }) },
       past: [],
+      watchers: [],
       logger: pino({ level: "silent" }),
     });
   }

@@ -56,9 +56,30 @@ const FIELD_NAMES = [
 
 const oddText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
-  fc.constantFrom("", "\0", "\u202e", "a\nb", "</tool_result>", "\u001b[2J", "x".repeat(300), "Client", "server", "null"),
+  fc.constantFrom(
+    "",
+    "\0",
+    "\u202e",
+    "a\nb",
+    "</tool_result>",
+    "\u001b[2J",
+    "x".repeat(300),
+    "Client",
+    "server",
+    "null",
+  ),
 );
-const oddNumber = fc.constantFrom(0, -1, 1.5, 2 ** 31, 2 ** 53, -(2 ** 53), Number.NaN, Number.POSITIVE_INFINITY, 1e308);
+const oddNumber = fc.constantFrom(
+  0,
+  -1,
+  1.5,
+  2 ** 31,
+  2 ** 53,
+  -(2 ** 53),
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  1e308,
+);
 const oddValue = fc.oneof(
   { depthSize: "small", withCrossShrink: true },
   oddText,
@@ -89,9 +110,13 @@ const wrongTypes = fc
       meta: oddValue,
       body: fc.oneof(
         {
-          arbitrary: fc.dictionary(fc.constantFrom(...FIELD_NAMES), fc.oneof(oddValue, fc.array(oddTool, { maxLength: 3 })), {
-            maxKeys: 10,
-          }),
+          arbitrary: fc.dictionary(
+            fc.constantFrom(...FIELD_NAMES),
+            fc.oneof(oddValue, fc.array(oddTool, { maxLength: 3 })),
+            {
+              maxKeys: 10,
+            },
+          ),
           weight: 6,
         },
         { arbitrary: oddValue, weight: 1 },
@@ -104,17 +129,15 @@ const wrongTypes = fc
 const headByte = fc.oneof(fc.integer({ min: 0xc0, max: 0xdf }), fc.integer({ min: 0x80, max: 0x9f }), fc.nat(255));
 const change = fc.record({ at: fc.nat(), byte: headByte, kind: fc.constantFrom("replace", "insert", "remove", "cut") });
 
-const mutated = fc
-  .tuple(fc.constantFrom(...goldens), fc.array(change, { maxLength: 5 }))
-  .map(([{ hex }, changes]) => {
-    const bytes = [...toBytes(hex)];
-    for (const { at, byte, kind } of changes) {
-      const position = at % Math.max(bytes.length, 1);
-      if (kind === "cut") bytes.length = position;
-      else bytes.splice(position, kind === "insert" ? 0 : 1, ...(kind === "remove" ? [] : [byte]));
-    }
-    return Uint8Array.from(bytes);
-  });
+const mutated = fc.tuple(fc.constantFrom(...goldens), fc.array(change, { maxLength: 5 })).map(([{ hex }, changes]) => {
+  const bytes = [...toBytes(hex)];
+  for (const { at, byte, kind } of changes) {
+    const position = at % Math.max(bytes.length, 1);
+    if (kind === "cut") bytes.length = position;
+    else bytes.splice(position, kind === "insert" ? 0 : 1, ...(kind === "remove" ? [] : [byte]));
+  }
+  return Uint8Array.from(bytes);
+});
 
 /** One packet that no honest client would send, or an honest one at the wrong place. */
 export const hostilePacket: fc.Arbitrary<Uint8Array> = fc.oneof(

@@ -80,12 +80,16 @@ export class MemoryRoom {
   say(message: Message, { stanzaId, ...options }: { stanzaId?: number; from?: RoomPeer | undefined } = {}): number {
     const id = stanzaId ?? --this.#lastStanza;
     const from = "from" in options ? options.from : AGENT;
-    this.sayBytes(encodeEnvelope({ stanzaId: id, conversationId: "ac_1", message }), from);
+    this.#deliver(encodeEnvelope({ stanzaId: id, conversationId: "ac_1", message }), from);
     return id;
   }
 
-  sayBytes(bytes: Uint8Array, from: RoomPeer | undefined = AGENT): void {
-    this.#listener?.onPacket(bytes, from);
+  sayBytes(bytes: Uint8Array, from: RoomPeer = AGENT): void {
+    this.#deliver(bytes, from);
+  }
+
+  #deliver(bytes: Uint8Array, from: RoomPeer | undefined): void {
+    if (this.#isConnected) this.#listener?.onPacket(bytes, from);
   }
 
   request(body: Partial<MessageBody<"tool_use_request">> & { readonly id: string }): number {

@@ -57,7 +57,7 @@ function shorten(text: string): string {
 }
 
 /** Control characters could drive the terminal; line breaks and tabs may stay. */
-export function clean(text: string): string {
+function clean(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, "\u{FFFD}");
 }

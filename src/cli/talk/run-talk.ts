@@ -60,18 +60,19 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
 /** Ctrl-C stops the answer, a second one leaves. */
 async function sayOnce(parley: Parley, text: string, timeoutMs: number): Promise<void> {
   const leave = new AbortController();
+  let isStopped = false;
   const onInterrupt = () => {
-    if (parley.isAnswering) parley.stop();
-    else leave.abort(new TalkError("interrupted"));
-    process.once("SIGINT", () => leave.abort(new TalkError("interrupted")));
+    if (!parley.isAnswering || isStopped) return leave.abort(new TalkError("Interrupted"));
+    isStopped = true;
+    parley.stop();
   };
-  process.once("SIGINT", onInterrupt);
+  process.on("SIGINT", onInterrupt);
   try {
     await parley.ask(text, { timeoutMs, signal: leave.signal });
   } catch (error) {
     throw error instanceof AppError ? new TalkError(`The turn failed: ${error.message}`, { cause: error }) : error;
   } finally {
-    process.removeAllListeners("SIGINT");
+    process.off("SIGINT", onInterrupt);
   }
 }
 

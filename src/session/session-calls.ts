@@ -1,0 +1,134 @@
+import { type Logger } from "pino";
+import { type AppError } from "../errors/app-error.ts";
+import { type MessageBody } from "../protocol/messages.ts";
+import { type Call } from "../tool/call.ts";
+import { CallLedger } from "../tool/call-ledger.ts";
+import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
+import { offeredTools, type OfferedTool } from "../tool/directory.ts";
+import { type ModelAnswer } from "../tool/outcome.ts";
+import { resumeCall } from "../tool/resume-call.ts";
+import { refuseCall, runCall } from "../tool/run-call.ts";
+import { type ServerTool } from "../tool/server-tool.ts";
+import { type TurnDependencies } from "../turn/run-turn.ts";
+import { CallWire } from "./call-wire.ts";
+import { type Outbox } from "./outbox.ts";
+import { type Peer } from "./peer.ts";
+import { type Peers } from "./peers.ts";
+import { type Recorder } from "./recorder.ts";
+
+export interface SessionCallsOptions {
+  readonly room: string;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly policy: { readonly toolTimeoutMs: number; readonly toolResultMaxBytes: number };
+  readonly peers: Peers;
+  readonly outbox: Outbox;
+  readonly recorder: Recorder;
+  readonly logger: Logger;
+  /** A call was opened, has changed or has ended. */
+  readonly onState: (call: Call) => void;
+  /** A call that outlived its turn has ended. */
+  readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
+}
+
+/** The tool calls of a session: runs them for its turns, and tells them what its participants send. */
+export class SessionCalls {
+  readonly #options: SessionCallsOptions;
+  readonly #wire: CallWire;
+  readonly #ledger: CallLedger;
+  readonly #ports: CallPorts;
+
+  constructor(options: SessionCallsOptions) {
+    const { recorder, peers, policy, onState } = options;
+    this.#options = options;
+    this.#wire = new CallWire(options.outbox, peers);
+    const tell = (record: (call: Call) => void) => (call: Call) => {
+      record(call);
+      onState(call);
+    };
+    this.#ledger = new CallLedger({
+      onOpened: tell((call) => recorder.onOpened(call)),
+      onChanged: tell((call) => recorder.onChanged(call)),
+      onSettled: tell((call) => this.#onSettled(call)),
+      onExtraAnswer: (callId, answer) => recorder.onExtraAnswer(callId, answer),
+    });
+    this.#ports = {
+      ledger: this.#ledger,
+      serverTools: options.serverTools,
+      hosts: (first) => peers.hosts(first),
+      room: options.room,
+      defaultTimeoutMs: policy.toolTimeoutMs,
+      resultMaxBytes: policy.toolResultMaxBytes,
+      durable: () => recorder.durable(),
+      isPresent: (identity) => peers.isPresent(identity),
+      sendRequest: (call) => this.#wire.sendRequest(call),
+      sendResult: (call) => this.#wire.sendResult(call),
+      sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
+      log: (callId, line) => recorder.log(callId, line),
+      onLateOutcome: options.onLateOutcome,
+    };
+  }
+
+  /** How a turn runs tools. `storedCalls` are those that an earlier worker left it with. */
+  toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
+    const ports = this.#ports;
+    return {
+      tools: {
+        run: (use) => runCall(use, turn, ports),
+        refuse: (use, why) => refuseCall(use, turn, { ports, why }),
+        startsEarly: (name) => ports.serverTools.get(name)?.readOnly ?? false,
+      },
+      resume: (use) => {
+        const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
+        return resumeCall(use, turn, { ports, stored });
+      },
+    };
+  }
+
+  /** What the model may use now, in the turn of this participant. */
+  offered(participant: string): OfferedTool[] {
+    return offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
+  }
+
+  /** A tool runs that must not be talked over. */
+  get isBlocking(): boolean {
+    return this.#ledger.openCalls().some(({ current }) => current.onInterrupt === "block");
+  }
+
+  handlePresence(identity: string, signal: "left" | "returned"): void {
+    this.#ledger.signalAll(identity, signal);
+  }
+
+  handleResult(from: Peer, body: MessageBody<"tool_use_result">): void {
+    this.#wire.handleResult(from, body, this.#ledger);
+  }
+
+  handleUnreadableResult(from: Peer, callId: string, error: AppError): void {
+    this.#wire.handleUnreadableResult(from, { callId, error }, this.#ledger);
+  }
+
+  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">): void {
+    this.#wire.handleAcknowledgement(from, body, this.#ledger);
+  }
+
+  handleError(from: Peer, body: MessageBody<"error_message">): void {
+    this.#wire.handleError(from, body, this.#ledger);
+  }
+
+  handleProgress(from: Peer, { id, log }: MessageBody<"tool_use_progress">): void {
+    const isAddressee = this.#ledger.find(id)?.current.addressee === from.identity;
+    if (log !== undefined && isAddressee) this.#options.recorder.log(id, log);
+  }
+
+  cancelAll(): void {
+    this.#wire.cancelAll(this.#ledger);
+  }
+
+  #onSettled(call: Call): void {
+    const { id: callId, turnId, toolName, state, executionResolved, outcome, startedAt, finishedAt } = call;
+    const ms = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : undefined;
+    const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
+    this.#options.logger.info({ callId, turnId, toolName, state, executionResolved, errorCode, ms }, "call ended");
+    this.#options.recorder.onSettled(call);
+    this.#wire.forget(call);
+  }
+}

@@ -1,0 +1,12 @@
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { type Call } from "../tool/call.ts";
+import { type TurnEvent } from "../turn/turn-event.ts";
+
+/** What happens in a session, in order, as all who watch it are told: clients, SSE readers. */
+export type SessionEvent =
+  | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent }
+  /** A call was opened, has changed or has ended. */
+  | { readonly type: "tool_state"; readonly call: Call };
+
+/** Must not throw, and must not make the talk wait. */
+export type SessionWatcher = (event: SessionEvent) => void;

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { parseOptions, UsageError } from "../../../src/cli/talk/options.ts";
+
+test("without flags it is a fresh room and identity, port 8080, and no folder", () => {
+  const [first, second] = [parseOptions([], {}), parseOptions([], {})];
+
+  expect(first).toMatchObject({ httpUrl: "http://127.0.0.1:8080", isJson: false, timeoutMs: 120_000 });
+  expect(first?.folder).toBeUndefined();
+  expect(first?.say).toBeUndefined();
+  expect(first?.room).not.toBe(second?.room);
+  expect(first?.identity).not.toBe(second?.identity);
+});
+
+test("the environment gives the port and the token's secret", () => {
+  expect(parseOptions([], { HTTP_PORT: "9000", TOKEN_SECRET: "s" })).toMatchObject({
+    httpUrl: "http://127.0.0.1:9000",
+    tokenSecret: "s",
+  });
+});
+
+test("flags win over the environment", () => {
+  const args = ["--http", "https://parley.example/", "--room", "r", "--identity", "i", "--say", "hi", "--json"];
+
+  const options = parseOptions([...args, "--timeout", "2.5", "--folder", "notes"], { HTTP_PORT: "9000" });
+
+  expect(options).toEqual({
+    room: "r",
+    identity: "i",
+    httpUrl: "https://parley.example",
+    tokenSecret: undefined,
+    folder: "notes",
+    say: "hi",
+    isJson: true,
+    timeoutMs: 2_500,
+  });
+});
+
+test("--help asks for nothing else", () => {
+  expect(parseOptions(["--help"], {})).toBeUndefined();
+});
+
+test.each([
+  [["--bogus"]],
+  [["words"]],
+  [["--room"]],
+  [["--timeout", "0"]],
+  [["--timeout", "soon"]],
+  [["--http", "localhost"]],
+  [["--http", "ftp://x"]],
+  [["--say", "  "]],
+])("%j is refused with a usage error", (args) => {
+  expect(() => parseOptions(args, {})).toThrow(UsageError);
+});

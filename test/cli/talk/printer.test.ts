@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { toLine } from "../../../src/cli/talk/printer.ts";
+
+const call = { id: "r1", messageId: "m", toolName: "calculator", parameters: { expression: "2+2" } } as const;
+
+test("a call says who runs it", () => {
+  expect(toLine({ event: "tool_call", ...call, ranBy: "server" })).toBe(
+    '  → calculator {"expression":"2+2"} (run by the server)',
+  );
+  expect(toLine({ event: "tool_call", ...call, ranBy: "client" })).toContain("(run here)");
+});
+
+test("a result says how the call ended", () => {
+  const result = { event: "tool_result", id: "r1", toolName: "calculator", ranBy: "server" } as const;
+
+  expect(toLine({ ...result, success: true, result: { answer: 4 } })).toBe(
+    '  ← calculator (run by the server): {"answer":4}',
+  );
+  expect(toLine({ ...result, success: false, errorCode: "timeout", errorMessage: "too slow" })).toContain(
+    "timeout: too slow",
+  );
+});
+
+test("an empty final sentence is not shown", () => {
+  expect(toLine({ event: "sentence", sequence: 3, text: "", isFinal: true })).toBeUndefined();
+});
+
+test("long parameters are cut", () => {
+  const line = toLine({ event: "tool_call", ...call, parameters: { text: "x".repeat(1_000) }, ranBy: "client" });
+
+  expect(line?.length).toBeLessThan(300);
+});
+
+test("control characters cannot drive the terminal", () => {
+  const line = toLine({ event: "sentence", sequence: 1, text: "a\u001b[2Jb\u009bc", isFinal: false });
+
+  expect(line).toBe("a\uFFFD[2Jb\uFFFDc");
+});

@@ -1,0 +1,35 @@
+import { type HistoryBlock, type HistoryMessage } from "../../src/conversation/history.ts";
+import { toMessages } from "../../src/llm/to-messages.ts";
+import { IssuedContent } from "../support/model-server/issued-content.ts";
+import { type Json } from "../support/model-server/step.ts";
+import { validateMessages } from "../support/model-server/validate-messages.ts";
+
+const TOOLS = [{ name: "book" }, { name: "web_search" }, { name: "m" }];
+
+/** Every rule of C7 that the history breaks, in the words of the strict model server. */
+export function problemsOf(
+  history: readonly HistoryMessage[],
+  { written, paused = [] }: { written: readonly HistoryBlock[]; paused?: readonly HistoryBlock[] },
+): string[] {
+  const issued = new IssuedContent();
+  issued.record(starts(written));
+  issued.record([...starts(paused), { type: "message_delta", delta: { stop_reason: "pause_turn" } }]);
+  const messages = toMessages(history) as unknown as Json[];
+  const roles = messages.map(({ role }) => role);
+  const repeated = roles.flatMap((role, index) =>
+    role === roles[index - 1] ? [`messages.${index}: role ${String(role)} twice`] : [],
+  );
+  return [...repeated, ...validateMessages({ messages, tools: TOOLS }, issued)];
+}
+
+/** Blocks as the API streamed them; a thinking block that was cut off was never whole there. */
+function starts(blocks: readonly HistoryBlock[]): Json[] {
+  const whole = blocks.filter(
+    ({ blockType, content }) =>
+      (blockType !== "thinking" || content?.["signature"]) && (blockType !== "redacted_thinking" || content?.["data"]),
+  );
+  const sent = toMessages([{ role: "assistant", blocks: whole }]).flatMap(
+    ({ content }) => content as unknown as Json[],
+  );
+  return sent.map((content_block, index) => ({ type: "content_block_start", index, content_block }));
+}

@@ -1,0 +1,85 @@
+import { glob, readFile } from "node:fs/promises";
+import { basename, dirname, join, normalize } from "node:path/posix";
+import { expect, test } from "vitest";
+
+const SHARED = ["lib", "errors", "conversation", "protocol"];
+/** Folders that stand side by side and know nothing of each other. */
+const SIBLINGS = [
+  ["tool", "permission", "store", "llm", "telemetry"],
+  ["http", "voice"],
+];
+/** Each folder may import the ones before it, as far as they are no siblings. */
+const CHAINS = [
+  [...SHARED, "tool", "permission", "store", "llm", "telemetry", "turn", "session", "http", "voice", "worker"],
+  [...SHARED, "client", "web"],
+  [...SHARED, "client", "cli"],
+];
+/** The only folders that may import a package; where one of them is right, all files below it are. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  "@msgpack/msgpack": ["src/protocol"],
+  postgres: ["src/store", "tools/data"],
+  "@anthropic-ai/sdk": ["src/llm"],
+  "@livekit/*": ["src/session", "src/worker", "src/client", "src/cli"],
+};
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+}
+
+/** `import … from`, `export … from`, `import "x"` and `import("x")`, types too: a type is a dependency as well. */
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g;
+
+async function importsOf(pattern: string): Promise<Import[]> {
+  const files = (await Array.fromAsync(glob(pattern))).toSorted();
+  const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, "utf8") })));
+  return texts.flatMap(({ file, text }) => [...text.matchAll(IMPORT)].map(([, from = ""]) => ({ file, from })));
+}
+
+const isRelative = ({ from }: Import) => from.startsWith(".");
+const target = ({ file, from }: Import) => normalize(join(dirname(file), from));
+const layerOf = (path: string) => path.split("/")[1] ?? "";
+const show = (each: Import) => `${each.file} -> ${each.from}`;
+
+function isAllowed(from: string, to: string): boolean {
+  if (from === to) return true;
+  if (SIBLINGS.some((group) => group.includes(from) && group.includes(to))) return false;
+  return CHAINS.some((chain) => chain.includes(to) && chain.indexOf(to) < chain.indexOf(from));
+}
+
+test("imports in src point down the layers only", async () => {
+  const imports = (await importsOf("src/**/*.ts")).filter(isRelative);
+  const wrong = imports.filter(
+    (each) => !target(each).startsWith("src/") || !isAllowed(layerOf(each.file), layerOf(target(each))),
+  );
+
+  expect(imports.length).toBeGreaterThan(200);
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test("every folder of src has a place in the layers", async () => {
+  const folders = (await Array.fromAsync(glob("src/*"))).map(layerOf);
+
+  expect(folders.filter((folder) => !CHAINS.flat().includes(folder))).toEqual([]);
+});
+
+test("a tool imports packages, defineTool and the helpers of its own group only", async () => {
+  const imports = (await importsOf("tools/**/*.ts")).filter(isRelative);
+  const wrong = imports.filter((each) => {
+    const path = target(each);
+    const isHelper = dirname(path) === dirname(each.file) && basename(path).startsWith("_");
+    return path !== "src/tool/define-tool.ts" && !isHelper;
+  });
+
+  expect(imports.length).toBeGreaterThan(5);
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test.each(Object.entries(OWNERS))("%s is imported in its own folders only", async (name, owners) => {
+  const isIt = ({ from }: Import) =>
+    name.endsWith("*") ? from.startsWith(name.slice(0, -1)) : from === name || from.startsWith(`${name}/`);
+  const imports = (await importsOf("{src,tools}/**/*.ts")).filter(isIt);
+
+  expect(imports.length).toBeGreaterThan(0);
+  expect(imports.filter(({ file }) => !owners.some((owner) => file.startsWith(`${owner}/`))).map(show)).toEqual([]);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { TestAgent } from "../support/agent.ts";
+import { announced, callOf, lastContent, rawPacket } from "../support/attack.ts";
+import { reply, text } from "../support/model-server/step.ts";
+
+const MB = 1_000_000;
+
+test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(callOf("scan", { page: "p".repeat(MB) }));
+  const messageId = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  expect(request.parameters["page"]).toHaveLength(MB);
+  await user.answer(request.id, { success: true, result: { page: "r".repeat(MB) } });
+  await user.answerTo(messageId);
+  const [call] = await agent.calls();
+  expect((call?.result as { page: string }).page).toHaveLength(MB);
+  expect(lastContent(agent)).toMatch(/^\{"page":"r+\n?\[truncated: /);
+});
+
+test("F9: parameters above the limit fail the call at once, and nothing is sent", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(callOf("scan", { page: "p".repeat(1_100_000) }));
+  const startedAt = performance.now();
+  await user.answerTo(await user.say("Go"));
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(user.all("tool_use_request")).toEqual([]);
+  const [call] = await agent.calls();
+  expect(call?.state).toBe("error");
+  expect(["invalid_parameters", "execution_error"]).toContain(call?.error_code);
+});
+
+for (const [what, result] of [
+  [
+    "a result above 4 MiB",
+    { a: "r".repeat(MB), b: "r".repeat(MB), c: "r".repeat(MB), d: "r".repeat(MB), e: "r".repeat(MB) },
+  ],
+  ["a string above 1 MiB", { a: "r".repeat(1_100_000) }],
+] as const) {
+  test(`F10: ${what} is an error for the model and for the client, and the talk goes on`, async () => {
+    await using agent = await TestAgent.start();
+    const user = await agent.client("user", { tools: [announced("scan", { timeoutMs: 4_000 })] });
+    agent.model.script(callOf("scan"));
+    const messageId = await user.say("Go");
+    const { id } = await user.next("tool_use_request");
+    await user.sendBytes(rawPacket({ type: 7, stanzaId: 50, body: { id, requestId: id, success: true, result } }));
+    await user.answerTo(messageId, 15_000);
+    expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "result_too_large" }]);
+    expect(await user.next("error_message")).toMatchObject({ code: 413, originatingId: id });
+    agent.model.script([reply([text("Still here.")])]);
+    expect(await user.answerTo(await user.say("And?"))).toBe("Still here.");
+  });
+}
+
+test("many long streams that never end do not stop the talk", async () => {
+  await using agent = await TestAgent.start();
+  const attacker = await agent.client("attacker");
+  const user = await agent.client("user");
+  for (let stream = 0; stream < 100; stream++) {
+    const writer = await attacker.room.localParticipant?.streamBytes({ topic: "parley" });
+    await writer?.write(new Uint8Array(50_000));
+  }
+  agent.model.script([reply([text("Still here.")])]);
+  expect(await user.answerTo(await user.say("And?"))).toBe("Still here.");
+});

@@ -1,0 +1,40 @@
+import { encode } from "@msgpack/msgpack";
+import { RoomServiceClient } from "livekit-server-sdk";
+import { inject } from "vitest";
+import { type TestAgent } from "./agent.ts";
+import { reply, text, toolUse } from "./model-server/step.ts";
+
+export const announced = (name: string, more: object = {}) => ({
+  name,
+  description: "D.",
+  inputSchema: { type: "object" },
+  ...more,
+});
+
+/** One call of this tool, then "Done." */
+export const callOf = (name: string, input: Record<string, unknown> = {}) => [
+  reply([toolUse(name, input)]),
+  reply([text("Done.")]),
+];
+
+/** The content of the tool_result that the model got last. */
+export function lastContent(agent: TestAgent): unknown {
+  const messages = agent.model.requests.at(-1)?.body["messages"] as { content: Record<string, unknown>[] }[];
+  return messages.at(-1)?.content[0]?.["content"];
+}
+
+/** The test server's API, as an operator of the server has it. */
+export function roomApi(): RoomServiceClient {
+  const url = inject("livekitUrl").replace(/^ws/u, "http");
+  return new RoomServiceClient(url, inject("livekitApiKey"), inject("livekitApiSecret"));
+}
+
+/** Any envelope, with no rule kept. */
+export function rawPacket(fields: { type: number; body: Record<string, unknown>; stanzaId?: number }): Uint8Array {
+  return encode({ stanzaId: 1, conversationId: "", meta: {}, ...fields });
+}
+
+export const resultPacket = (id: string, result: Record<string, unknown>, stanzaId = 1): Uint8Array =>
+  rawPacket({ type: 7, stanzaId, body: { id, requestId: id, success: true, result } });
+
+export const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,67 @@
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/**
+ * Time that passes only when nothing is left to do at the present moment: a minute of timers takes a millisecond. While
+ * it is installed, `setTimeout`, `Date.now` and `performance.now` are its own.
+ */
+export class VirtualClock implements Disposable {
+  /** Milliseconds since the epoch. */
+  now = 1_700_000_000_000;
+  readonly #timers = new Map<number, Timer>();
+  readonly #real = {
+    setTimeout: globalThis.setTimeout,
+    clearTimeout: globalThis.clearTimeout,
+    dateNow: Date.now,
+    performanceNow: performance.now,
+  };
+  #lastId = 0;
+
+  constructor() {
+    globalThis.setTimeout = ((run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) => {
+      const id = this.after(ms, () => run(...values));
+      const timer = { [Symbol.toPrimitive]: () => id, ref: () => timer, unref: () => timer, hasRef: () => true };
+      return timer;
+    }) as unknown as typeof setTimeout;
+    globalThis.clearTimeout = ((timer: unknown) => {
+      if (timer !== undefined && timer !== null) this.#timers.delete(Number(timer));
+    }) as typeof clearTimeout;
+    Date.now = () => Math.floor(this.now);
+    performance.now = () => this.now;
+  }
+
+  after(ms: number, run: () => void): number {
+    this.#timers.set(++this.#lastId, { at: this.now + Math.max(0, Number.isNaN(ms) ? 0 : ms), run });
+    return this.#lastId;
+  }
+
+  /** Lets time pass until no timer is left, or `untilMs` from now. */
+  async run(untilMs: number): Promise<void> {
+    const end = this.now + untilMs;
+    for (;;) {
+      await new Promise(setImmediate);
+      const next = this.#next();
+      if (!next || next[1].at > end) break;
+      this.#timers.delete(next[0]);
+      this.now = Math.max(this.now, next[1].at);
+      next[1].run();
+    }
+    this.now = end;
+  }
+
+  /** The earliest; of equals, the one that was set first. */
+  #next(): [number, Timer] | undefined {
+    let earliest: [number, Timer] | undefined;
+    for (const entry of this.#timers) if (!earliest || entry[1].at < earliest[1].at) earliest = entry;
+    return earliest;
+  }
+
+  [Symbol.dispose](): void {
+    globalThis.setTimeout = this.#real.setTimeout;
+    globalThis.clearTimeout = this.#real.clearTimeout;
+    Date.now = this.#real.dateNow;
+    performance.now = this.#real.performanceNow;
+  }
+}
