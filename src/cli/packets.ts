@@ -1,5 +1,4 @@
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
 import { toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { decodeEnvelope, encodeEnvelope } from "../protocol/codec.ts";
@@ -79,10 +78,4 @@ function toMessageType(type: unknown): MessageType {
   const name = typeof type === "number" ? messageTypeOf(type) : type;
   if (typeof name === "string" && Object.hasOwn(MESSAGE_TYPES, name)) return name as MessageType;
   throw new TypeError("type: expected the name or the number of a message type");
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  // The reader of our output has gone (`| head`): nothing is left to do.
-  process.stdout.on("error", () => process.exit(1));
-  process.exitCode = await runPackets(process.argv[2]);
 }

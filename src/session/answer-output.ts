@@ -1,7 +1,7 @@
 import { createId } from "../lib/id.ts";
 import { type Outbox } from "./outbox.ts";
 import { type RoomLink } from "./room-link.ts";
-import { Speaker } from "./speaker.ts";
+import { countSentences, Speaker } from "./speaker.ts";
 
 interface AnswerOutputOptions {
   readonly outbox: Outbox;
@@ -9,6 +9,8 @@ interface AnswerOutputOptions {
   /** The StartAnswer's id. */
   readonly messageId: string;
   readonly language: string | undefined;
+  /** Texts of the answer that an earlier worker has said: their sentences keep their numbers. */
+  readonly said: readonly string[];
 }
 
 /** One answer's way to the participants: AssistantSentences, and `lk.transcription` for ordinary LiveKit clients. */
@@ -16,7 +18,7 @@ export class AnswerOutput {
   readonly #speaker: Speaker;
   readonly #transcription: Transcription;
 
-  constructor({ outbox, link, messageId, language }: AnswerOutputOptions) {
+  constructor({ outbox, link, messageId, language, said }: AnswerOutputOptions) {
     this.#transcription = new Transcription(() => link.openTranscription(messageId));
     this.#speaker = new Speaker(
       {
@@ -25,7 +27,7 @@ export class AnswerOutput {
         },
         onText: (text) => this.#transcription.write(text),
       },
-      language,
+      { language, after: countSentences(said, language) },
     );
   }
 

@@ -7,6 +7,7 @@ import { releaseLease } from "../store/release-lease.ts";
 import { renewLease } from "../store/renew-lease.ts";
 import { reserveStanzas } from "../store/reserve-stanzas.ts";
 import { type SessionRecord } from "../store/session-record.ts";
+import { trimStanzas } from "../store/trim-stanzas.ts";
 import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
 import { restore } from "./restore.ts";
@@ -28,6 +29,8 @@ export interface OpenSessionOptions extends Pick<
   /** Names this worker in the lease. */
   readonly owner: string;
   readonly link: RoomLink;
+  /** Another worker has the session: this one must leave the room. */
+  readonly onLost: () => void;
 }
 
 export interface OpenedSession {
@@ -53,15 +56,20 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     stanzas,
     sentBefore: record.workerStanzaReserved,
     publish: (bytes, to) => link.publish(bytes, to),
-    onFailed: (type, error) => logger.warn({ type, err: error }, "a message could not be sent"),
+    onFailed: (type, error) => logger.warn({ type, error }, "a message could not be sent"),
   });
-  const recorder = new Recorder(sql, sessionId, (error) => logger.error({ err: error }, "a record was lost"));
+  const recorder = new Recorder(sql, sessionId, (error) => logger.error({ error }, "a record was lost"));
   const session = new Session({ ...options, outbox, recorder, past, watchers: [] });
   if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {
     renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(
-      (isOurs) => isOurs || logger.error("another worker has taken the session over"),
-      (error: unknown) => logger.warn({ err: error }, "the lease could not be renewed"),
+      (isOurs) => {
+        if (isOurs) return;
+        logger.error("another worker has taken the session over");
+        clearInterval(renewal);
+        options.onLost();
+      },
+      (error: unknown) => logger.warn({ error }, "the lease could not be renewed"),
     );
   }, RENEW_EVERY_MS);
   return {
@@ -70,6 +78,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     close: async (graceMs) => {
       clearInterval(renewal);
       await session.close(graceMs);
+      await trimStanzas(sql, { sessionId, last: stanzas.last }).catch(() => {});
       await releaseLease(sql, { sessionId, owner }).catch(() => {});
     },
   };
@@ -78,7 +87,14 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
 async function claim({ sql, conversationId, room, owner }: OpenSessionOptions): Promise<SessionRecord> {
   const giveUpAt = Date.now() + LEASE_MS + RENEW_EVERY_MS;
   while (Date.now() < giveUpAt) {
-    const request = { sessionId: createId(), conversationId, room, participantIdentity: "", owner, leaseMs: LEASE_MS };
+    const request = {
+      sessionId: createId(),
+      conversationId,
+      room,
+      participantIdentity: null,
+      owner,
+      leaseMs: LEASE_MS,
+    };
     const record = await claimSession(sql, request);
     if (record) return record;
     await sleep(CLAIM_RETRY_MS);

@@ -11,6 +11,7 @@ import { insertToolCall } from "../store/insert-tool-call.ts";
 import { insertTurn } from "../store/insert-turn.ts";
 import { type Sql } from "../store/pool.ts";
 import { recordExtraAnswer } from "../store/record-extra-answer.ts";
+import { setOpener } from "../store/set-opener.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { startToolCall } from "../store/start-tool-call.ts";
 import { type Call, type ExtraAnswer } from "../tool/call.ts";
@@ -49,6 +50,7 @@ export class Recorder implements LedgerListener {
       const row = { id, sessionId: this.#sessionId, participantIdentity, parentMessageId, messageId, input };
       const position = await insertTurn(this.#sql, row);
       if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
+      if (position === 1) await setOpener(this.#sql, { sessionId: this.#sessionId, identity: participantIdentity });
     });
   }
 
@@ -76,11 +78,8 @@ export class Recorder implements LedgerListener {
   onOpened(call: Call): void {
     const { id, turnId, toolUseId, toolName: name, executionAsked, timeoutMs, idempotencyKey, input } = call;
     const row = { id, turnId, toolUseId, name, executionAsked, timeoutMs, idempotencyKey, input: toObject(input) };
-    const turn = this.#chains.get(turnId);
-    this.#write(id, async () => {
-      await turn;
-      await insertToolCall(this.#sql, row);
-    });
+    const insert = async () => void (await insertToolCall(this.#sql, row));
+    this.#write(id, insert, this.#chains.get(turnId));
   }
 
   onChanged({ id: callId, executionResolved = "client", addressee, deadlineAt = Date.now() }: Call): void {
@@ -116,8 +115,9 @@ export class Recorder implements LedgerListener {
     await this.#writer.close().catch((error: AppError) => this.#onLost(error));
   }
 
-  #write(key: string, operation: () => Promise<void>): void {
-    const before = this.#chains.get(key) ?? Promise.resolve();
+  /** @param after what the first write of `key` waits for; if that fails, so does the write */
+  #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
+    const before = this.#chains.get(key) ?? after;
     const write = before.then(() => retried(operation));
     this.#chains.set(key, write);
     write

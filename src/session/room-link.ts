@@ -43,6 +43,7 @@ export class RoomLink {
       {
         onPacket: (from, bytes) => listener.onPacket(from, bytes),
         onUnresolved: () => listener.onDropped("unknown_sender"),
+        onVanished: (identity) => listener.onLeft(identity),
       },
     );
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
@@ -56,11 +57,17 @@ export class RoomLink {
       else if (isPerson(participant)) this.#senders.pass(toRoomParticipant(participant), bytes);
     });
     room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
-      void this.#read(reader, identity, (from, chunks) => listener.onPacket(from, concat(chunks)));
+      void this.#read(reader, identity, (from, chunks, isWhole) => {
+        // What is too large is handed on as such: its head says which call waits for it.
+        listener.onPacket(from, concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1));
+      });
     });
     room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
       const id = reader.info.streamId;
-      void this.#read(reader, identity, (from, chunks) => listener.onChat(from, { id, text: chunks.join("") }));
+      void this.#read(reader, identity, (from, chunks, isWhole) => {
+        if (isWhole) listener.onChat(from, { id, text: chunks.join("") });
+        else listener.onDropped("too_large");
+      });
     });
   }
 
@@ -111,24 +118,31 @@ export class RoomLink {
   async #read<Chunk extends Uint8Array | string>(
     reader: AsyncIterable<Chunk>,
     identity: string,
-    deliver: (from: RoomParticipant, chunks: Chunk[]) => void,
+    deliver: (from: RoomParticipant, chunks: Chunk[], isWhole: boolean) => void,
   ): Promise<void> {
     const chunks: Chunk[] = [];
     let size = 0;
+    let isWhole = true;
     try {
       for await (const chunk of reader) {
-        size += chunk.length;
-        if (size > LIMITS.envelopeBytes) return this.#listener.onDropped("too_large");
         chunks.push(chunk);
+        size += chunk.length;
+        isWhole = size <= LIMITS.envelopeBytes;
+        if (!isWhole) break;
       }
-    } catch {
-      return this.#listener.onDropped("stream_failed");
+    } catch (error) {
+      if (!isOverLimit(error)) return this.#listener.onDropped("stream_failed");
+      isWhole = false;
     }
     const known = this.#room.remoteParticipants.get(identity);
-    if (known && !isPerson(known)) return;
-    if (!known) this.#senders.announce(identity);
-    deliver(known ? toRoomParticipant(known) : { identity, sid: "", isSip: false }, chunks);
+    if (!known) this.#senders.holdStream(identity, (from) => deliver(from, chunks, isWhole));
+    else if (isPerson(known)) deliver(toRoomParticipant(known), chunks, isWhole);
   }
+}
+
+/** LiveKit ends a stream that is longer than the room's `maxPayloadByteLength`. */
+function isOverLimit(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("exceeds maximum size");
 }
 
 function isPerson(participant: RemoteParticipant): boolean {
@@ -140,8 +154,10 @@ function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {
   return { identity, sid, isSip: kind === ParticipantKind.SIP };
 }
 
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+/** At least `minLength` long, filled up with zeros. */
+function concat(chunks: readonly Uint8Array[], minLength: number): Uint8Array {
+  const length = chunks.reduce((size, chunk) => size + chunk.length, 0);
+  const bytes = new Uint8Array(Math.max(length, minLength));
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);

@@ -1,6 +1,6 @@
 import { type TurnBlock } from "../conversation/block.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
-import { type AppError, toAppError } from "../errors/app-error.ts";
+import { type AppError, type ErrorCode, toAppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { type CallTurn } from "../tool/call-ports.ts";
 import { runTurn, type TurnDependencies } from "../turn/run-turn.ts";
@@ -23,6 +23,11 @@ export interface SessionTurnPorts {
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
 
+/** What history keeps of a turn, and for the log why it failed. */
+export interface EndedTurn extends TurnRecord {
+  readonly errorCode: ErrorCode | undefined;
+}
+
 /** What a participant hears when the model said nothing fit to be said. */
 const SPOKEN_ENDS: Partial<Record<string, string>> = {
   refusal: "I can't help with that.",
@@ -38,7 +43,7 @@ export async function runSessionTurn(
   begin: TurnInput,
   ports: SessionTurnPorts,
   signal: AbortSignal,
-): Promise<TurnRecord> {
+): Promise<EndedTurn> {
   const { outbox, recorder, past, language } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, past);
   if (!("turn" in begin)) {
@@ -48,7 +53,8 @@ export async function runSessionTurn(
   const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
   const previousId = turn.parentMessageId ?? lastUserMessage ?? turn.id;
   outbox.post({ type: "start_answer", body: { id: turn.messageId, previousId, answerType: "text" } });
-  const answer = new AnswerOutput({ outbox, link: ports.link, messageId: turn.messageId, language });
+  const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
+  const answer = new AnswerOutput({ outbox, link: ports.link, messageId: turn.messageId, language, said });
   const { id: turnId, messageId, participantIdentity: participant } = turn;
   const dependencies = {
     ...ports.dependencies({ turnId, messageId, participant, signal }),
@@ -59,14 +65,16 @@ export async function runSessionTurn(
   for await (const event of runTurn({ past, turn }, dependencies, signal)) {
     if (event.type === "block_stop") blocks.push(event.block);
     if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
+    // Before the final sentence: whoever waits for that must know by then how the turn ended.
+    const failure = event.type === "turn_complete" ? event.error : undefined;
+    if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
     speak(event, answer);
     ports.onEvent(turn, event);
     if (event.type !== "turn_complete") continue;
     const timings = timer.toTimings();
     const lost = await finish(turnId, { event, model: dependencies.model, timings }, recorder);
-    const error = event.error ?? lost;
-    if (error) outbox.postError(error, participant, turn.parentMessageId ?? undefined);
-    return { ...turn, state: lost ? "failed" : event.state, blocks };
+    if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
+    return { ...turn, state: lost ? "failed" : event.state, blocks, errorCode: (failure ?? lost)?.code };
   }
   throw new TypeError("A turn ended without turn_complete");
 }

@@ -5,6 +5,8 @@ import { type RoomParticipant } from "./room-link.ts";
 export interface ListedParticipant extends RoomParticipant {
   readonly isHidden: boolean;
   readonly isAgent: boolean;
+  /** `false` for one whose grants let it send no data, such as a recorder: it is nobody's sender. */
+  readonly canSend?: boolean;
 }
 
 /** What the LiveKit server itself knows of the room. */
@@ -22,6 +24,8 @@ interface Room extends RoomApi {
 interface Output {
   readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
   readonly onUnresolved: () => void;
+  /** A sender that the server had listed was never announced: it has left again. */
+  readonly onVanished: (identity: string) => void;
 }
 
 /** LiveKit announces a participant without tracks up to 3 s late (FAULTS 0.2); a packet is not held longer than this. */
@@ -29,24 +33,32 @@ const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
 
-interface HeldPacket {
-  readonly bytes: Uint8Array;
+/** Until when a sender that was found in the server's list must have been announced. */
+const ANNOUNCED_BY_MS = 2 * HOLD_MS;
+
+interface Held {
+  readonly deliver: (from: RoomParticipant) => void;
   readonly at: number;
   /** Known when the packet only waits for its turn. */
-  readonly from: RoomParticipant | undefined;
+  readonly from?: RoomParticipant;
+  /** The identity that a stream came with; it is believed when the server lists it as one that is not hidden. */
+  readonly claims?: string;
 }
+
+type Sender = RoomParticipant | "refused" | undefined;
 
 /**
  * Finds who sent the packets that came without a sender: exactly one participant that the server lists and that had
  * not been announced to us when the packet came. While that is not clear they are held, in order; hidden participants
  * and the server's API never become a sender. Packets that a participant sends after it was announced wait behind its
- * held ones; nobody else waits.
+ * held ones; nobody else waits. Streams name their sender, so they wait for nobody, but a hidden one names itself too.
  */
 export class SenderResolver {
   readonly #room: Room;
   readonly #output: Output;
   readonly #announcedAt = new Map<string, { readonly participant: RoomParticipant; readonly at: number }>();
-  #held: HeldPacket[] = [];
+  readonly #vanishing = new Map<string, NodeJS.Timeout>();
+  #held: Held[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isResolving = false;
   #isAskedAgain = false;
@@ -59,37 +71,41 @@ export class SenderResolver {
 
   /** A packet that LiveKit could not attribute. */
   hold(bytes: Uint8Array): void {
-    this.#push({ bytes, at: Date.now(), from: undefined });
+    this.#push({ deliver: (from) => this.#output.onPacket(from, bytes), at: performance.now() });
+  }
+
+  /** A stream of a participant that has not been announced. */
+  holdStream(identity: string, deliver: (from: RoomParticipant) => void): void {
+    this.#push({ deliver, at: performance.now(), claims: identity });
   }
 
   /** A packet that LiveKit identified. */
   pass(from: RoomParticipant, bytes: Uint8Array): void {
     const announced = this.#announcedAt.get(from.identity);
     const first = this.#held[0];
-    if (first && announced && announced.at >= first.at) this.#push({ bytes, at: Date.now(), from });
-    else this.#output.onPacket(from, bytes);
+    const deliver = (sender: RoomParticipant) => this.#output.onPacket(sender, bytes);
+    if (first && announced && announced.at >= first.at) this.#push({ deliver, at: performance.now(), from });
+    else deliver(from);
   }
 
   /** A participant was announced: what is held may be clear now. */
   handleJoined(participant: RoomParticipant): void {
-    const now = Date.now();
+    const now = performance.now();
+    clearTimeout(this.#vanishing.get(participant.identity));
+    this.#vanishing.delete(participant.identity);
     for (const [identity, { at }] of this.#announcedAt) if (at < now - HOLD_MS) this.#announcedAt.delete(identity);
     this.#announcedAt.set(participant.identity, { participant, at: now });
     if (this.#held.length > 0) void this.#resolve();
   }
 
-  /** Later packets of this participant come with its identity; the sooner, the fewer have to be held. */
-  announce(identity: string): void {
-    this.#room.announce(identity).catch(() => {});
-  }
-
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    for (const timer of this.#vanishing.values()) clearTimeout(timer);
     this.#held = [];
   }
 
-  #push(packet: HeldPacket): void {
+  #push(packet: Held): void {
     if (this.#isClosed) return;
     if (this.#held.length >= MAX_HELD) return this.#output.onUnresolved();
     this.#held.push(packet);
@@ -105,30 +121,63 @@ export class SenderResolver {
       this.#isAskedAgain = false;
       const listed = await this.#room.list().catch(() => []);
       if (this.#isClosed) return;
-      const unannounced = listed.filter(({ identity }) => !this.#room.isLocal(identity));
-      for (const { identity, isHidden } of unannounced) if (!isHidden) this.announce(identity);
+      const unannounced = listed.filter(({ identity, canSend = true }) => canSend && !this.#room.isLocal(identity));
+      // Once announced, its later packets come with its identity.
+      for (const { identity, isHidden } of unannounced) {
+        if (!isHidden) this.#room.announce(identity).catch(() => {});
+      }
       this.#release(unannounced);
     }
     this.#isResolving = false;
     if (this.#held.length > 0) this.#timer = setTimeout(() => void this.#resolve(), RETRY_MS);
   }
 
-  /** Lets go of what is clear, from the front, and of what has waited too long. */
+  /** Lets go of what is clear, in order, and of what has waited too long. */
   #release(unannounced: readonly ListedParticipant[]): void {
-    for (let packet = this.#held[0]; packet; packet = this.#held[0]) {
-      const from = packet.from ?? this.#senderOf(packet, unannounced);
-      if (from) this.#output.onPacket(from, packet.bytes);
-      else if (packet.at + HOLD_MS <= Date.now()) this.#output.onUnresolved();
-      else return;
-      this.#held.shift();
+    const kept: Held[] = [];
+    let isBlocked = false;
+    for (const held of this.#held.splice(0)) {
+      const sender = this.#senderOf(held, unannounced, isBlocked);
+      if (sender !== undefined && sender !== "refused") {
+        if (unannounced.some(({ identity }) => identity === sender.identity)) this.#expectAnnounced(sender.identity);
+        held.deliver(sender);
+      } else if (sender === "refused" || held.at + HOLD_MS <= performance.now()) this.#output.onUnresolved();
+      else {
+        kept.push(held);
+        isBlocked ||= held.claims === undefined;
+      }
     }
+    this.#held.unshift(...kept);
   }
 
-  #senderOf({ at }: HeldPacket, unannounced: readonly ListedParticipant[]): RoomParticipant | undefined {
+  #senderOf(held: Held, unannounced: readonly ListedParticipant[], isBlocked: boolean): Sender {
+    if (held.claims !== undefined) return this.#verify(held.claims, unannounced);
+    if (isBlocked) return undefined;
+    return held.from ?? this.#onlyCandidate(held, unannounced);
+  }
+
+  #verify(identity: string, unannounced: readonly ListedParticipant[]): Sender {
+    const announced = this.#announcedAt.get(identity);
+    if (announced) return announced.participant;
+    if (this.#room.isLocal(identity)) return "refused";
+    const listed = unannounced.find((participant) => participant.identity === identity);
+    return listed && (listed.isHidden || listed.isAgent) ? "refused" : listed;
+  }
+
+  #onlyCandidate({ at }: Held, unannounced: readonly ListedParticipant[]): RoomParticipant | undefined {
     const since = [...this.#announcedAt.values()].filter((announced) => announced.at >= at);
     if (unannounced.length + since.length !== 1) return undefined;
     const [listed] = unannounced;
     if (listed) return listed.isHidden || listed.isAgent ? undefined : listed;
     return since[0]?.participant;
+  }
+
+  #expectAnnounced(identity: string): void {
+    if (this.#vanishing.has(identity)) return;
+    const check = () => {
+      this.#vanishing.delete(identity);
+      if (!this.#room.isLocal(identity)) this.#output.onVanished(identity);
+    };
+    this.#vanishing.set(identity, setTimeout(check, ANNOUNCED_BY_MS));
   }
 }

@@ -1,11 +1,12 @@
 import { type Logger } from "pino";
-import { type AppError } from "../errors/app-error.ts";
+import { AppError } from "../errors/app-error.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Call } from "../tool/call.ts";
 import { CallLedger } from "../tool/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../tool/directory.ts";
 import { type ModelAnswer } from "../tool/outcome.ts";
+import { failure } from "../tool/outcome.ts";
 import { resumeCall } from "../tool/resume-call.ts";
 import { refuseCall, runCall } from "../tool/run-call.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
@@ -60,7 +61,7 @@ export class SessionCalls {
       resultMaxBytes: policy.toolResultMaxBytes,
       durable: () => recorder.durable(),
       isPresent: (identity) => peers.isPresent(identity),
-      sendRequest: (call) => this.#wire.sendRequest(call),
+      sendRequest: (call) => this.#sendRequest(call),
       sendResult: (call) => this.#wire.sendResult(call),
       sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
       log: (callId, line) => recorder.log(callId, line),
@@ -121,6 +122,17 @@ export class SessionCalls {
 
   cancelAll(): void {
     this.#wire.cancelAll(this.#ledger);
+  }
+
+  /** Arguments that no envelope can hold are the model's mistake, not the participant's absence. */
+  async #sendRequest(call: Call): Promise<void> {
+    try {
+      await this.#wire.sendRequest(call);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "too_large" && call.addressee !== undefined)
+        this.#ledger.settle(call.id, failure("invalid_parameters", `Invalid parameters: ${error.message}`));
+      throw error;
+    }
   }
 
   #onSettled(call: Call): void {

@@ -54,6 +54,8 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #messageIds: Set<string>;
   readonly #queue = new TurnQueue((input, signal) => this.#runTurn(input, signal));
   readonly #calls: SessionCalls;
+  /** What a ControlStop may name to mean the running turn. */
+  #runningIds: readonly string[] = [];
   #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
@@ -97,7 +99,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
 
   onDropped(reason: string, error?: unknown): void {
     this.#options.logger.warn({ reason, code: error instanceof AppError ? error.code : undefined }, "message dropped");
-    if (reason === "handler_failed") this.#options.logger.error({ err: error }, "a message handler failed");
+    if (reason === "handler_failed") this.#options.logger.error({ error }, "a message handler failed");
   }
 
   /** Takes up a turn that an earlier worker left running, before anything new. Call once, at the start. */
@@ -122,8 +124,9 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
     onErrorMessage: (from, body) => this.#calls.handleError(from, body),
     onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
-    onControlStop: (_from, { stopType = "generation" }) => {
-      if (stopType !== "speech") this.#queue.abort("stopped");
+    onControlStop: (_from, { targetId, stopType = "generation" }) => {
+      const isMeant = targetId === undefined || this.#runningIds.includes(targetId);
+      if (stopType !== "speech" && isMeant) this.#queue.abort("stopped");
     },
   };
 
@@ -182,14 +185,19 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
         openStream: (request, aborted) => openStream({ ...request, tools: this.#calls.offered(participant) }, aborted),
         ...this.#calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
-      onEvent: (turn, event) => this.#tell({ type: "turn", turn, event }),
+      onEvent: (turn, event) => {
+        if (event.type === "turn_start") this.#runningIds = [turn.id, turn.messageId, turn.parentMessageId ?? ""];
+        this.#tell({ type: "turn", turn, event });
+      },
     };
     if ("turn" in begin) await this.#untilAnnounced(participant, signal);
     const startedAt = performance.now();
     const turn = await runSessionTurn(begin, ports, signal);
+    this.#runningIds = [];
     this.#past.push(turn);
     const ms = Math.round(performance.now() - startedAt);
-    logger.info({ turnId: turn.id, state: turn.state, blocks: turn.blocks.length, ms }, "turn ended");
+    const { id: turnId, state, blocks, errorCode } = turn;
+    logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
   }
 
   /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */

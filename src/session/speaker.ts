@@ -17,12 +17,16 @@ export class Speaker {
   readonly #output: SpeechOutput;
   readonly #segmenter: Intl.Segmenter;
   #pending = "";
-  #sequence = 0;
+  #sequence: number;
 
-  /** @param language a BCP 47 tag; one that is not known falls back to the default */
-  constructor(output: SpeechOutput, language: string | undefined) {
+  /**
+   * @param language a BCP 47 tag; one that is not known falls back to the default
+   * @param after the number of the last sentence that was said before
+   */
+  constructor(output: SpeechOutput, { language, after = 0 }: { language: string | undefined; after?: number }) {
     this.#output = output;
     this.#segmenter = segmenterFor(language);
+    this.#sequence = after;
   }
 
   write(text: string): void {
@@ -52,6 +56,17 @@ export class Speaker {
     this.#sequence += 1;
     this.#output.onSentence({ sequence: this.#sequence, text: text.trim(), isFinal });
   }
+}
+
+/** How many sentences these blocks of text were said in. */
+export function countSentences(texts: readonly string[], language: string | undefined): number {
+  let count = 0;
+  const speaker = new Speaker({ onSentence: () => count++, onText: () => {} }, { language });
+  for (const text of texts) {
+    speaker.write(text);
+    speaker.flush();
+  }
+  return count;
 }
 
 function segmenterFor(language: string | undefined): Intl.Segmenter {

@@ -22,6 +22,11 @@ export class StanzaCounter {
     return new StanzaCounter(reserve, await reserve(RESERVED_AT_ONCE));
   }
 
+  /** The last number that was taken, positive. */
+  get last(): number {
+    return this.#last;
+  }
+
   next(): number {
     this.#last += 1;
     if (this.#reservedUntil - this.#last < RESERVE_BELOW) void this.#reserveMore();

@@ -7,8 +7,8 @@ export interface SessionClaim {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** Who opens it; a stored session keeps the one it has. */
-  readonly participantIdentity: string;
+  /** Who opens it, if that is known; a stored session keeps the one it has. */
+  readonly participantIdentity: string | null;
   /** The worker that claims. */
   readonly owner: string;
   readonly leaseMs: number;

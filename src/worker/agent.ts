@@ -32,6 +32,7 @@ function toJobRoom(context: JobContext): JobRoom {
     jobId: job.id,
     room,
     connect: () => context.connect(undefined, AutoSubscribe.SUBSCRIBE_NONE),
+    leave: (reason) => context.shutdown(reason),
     url: info.url,
     apiKey: info.apiKey,
     apiSecret: info.apiSecret,

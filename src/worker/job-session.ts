@@ -18,6 +18,8 @@ export interface JobRoom {
   /** Not connected yet. */
   readonly room: Room;
   readonly connect: () => Promise<void>;
+  /** Ends the job: its process leaves the room. */
+  readonly leave: (reason: string) => void;
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly apiSecret: string | undefined;
@@ -62,10 +64,13 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     openStream: services.openStream,
     link,
     logger,
+    onLost: () => job.leave("another worker has the session"),
   });
   opening.catch(() => {});
   capStreams(job.room);
   await job.connect();
+  // Besides telling its state, this makes LiveKit announce us to clients at once and not up to 3 s later.
+  job.room.localParticipant?.setAttributes({ "lk.agent.state": "listening" }).catch(() => {});
   link.announcePresent();
   const opened = await opening;
   session = opened.session;

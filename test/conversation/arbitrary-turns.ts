@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { toolResultBlock, type TurnBlock } from "../../src/conversation/block.ts";
+import { toolResultBlock, toolUseId, type TurnBlock } from "../../src/conversation/block.ts";
 import { type HistoryBlock } from "../../src/conversation/history.ts";
 import { type TurnRecord, type TurnState } from "../../src/conversation/turn-record.ts";
 
@@ -63,7 +63,7 @@ const step = fc
     answers: fc.array(fc.nat(5), { maxLength: 4 }),
   })
   .map(({ before, server, uses, after, answers }) => {
-    const idOf = (use: HistoryBlock | undefined) => String(use?.content?.["tool_use_id"]);
+    const idOf = (use: HistoryBlock | undefined) => (use && toolUseId(use)) ?? "";
     const calls = server.flatMap(([use, isAnswered]) => {
       const result = { type: "web_search_tool_result", tool_use_id: idOf(use), content: [] };
       return isAnswered ? [use, block("server_tool_result", null, result)] : [use];

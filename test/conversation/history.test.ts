@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolResultBlock } from "../../src/conversation/block.ts";
+import { toolResultBlock, toolUseId } from "../../src/conversation/block.ts";
 import { buildHistory, OUTCOME_UNKNOWN, type HistoryBlock } from "../../src/conversation/history.ts";
 import { type TurnState } from "../../src/conversation/turn-record.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
@@ -37,7 +37,7 @@ const outline = (...blocks: readonly HistoryBlock[]) => outlineOf(blocks, "compl
 function outlineOf(blocks: readonly HistoryBlock[], state: TurnState): string[] {
   return buildHistory([past(blocks, state), next]).map(
     ({ role, blocks: shown }) =>
-      `${role}: ${shown.map((each) => each.textContent ?? [each.blockType, each.content?.["tool_use_id"]].join(" ")).join(", ")}`,
+      `${role}: ${shown.map((each) => each.textContent ?? `${each.blockType} ${toolUseId(each)}`).join(", ")}`,
   );
 }
 

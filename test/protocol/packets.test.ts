@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { decodePacketLine, encodePacketLine } from "../../src/cli/packets.ts";
 import { goldens } from "./golden.ts";
 
-const CLI = fileURLToPath(new URL("../../src/cli/packets.ts", import.meta.url));
+const CLI = fileURLToPath(new URL("../../src/cli/parley.ts", import.meta.url));
 
 test.each(goldens)("a $type is printed as JSON from hex and base64, and turned back", ({ hex, ...fields }) => {
   const line = decodePacketLine(hex);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
-import { announced, callOf, lastContent, rawPacket } from "../support/attack.ts";
+import { agentIn, announced, callOf, lastContent, rawPacket } from "../support/attack.ts";
 import { reply, text } from "../support/model-server/step.ts";
 
 const MB = 1_000_000;
@@ -15,7 +15,7 @@ test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
   await user.answer(request.id, { success: true, result: { page: "r".repeat(MB) } });
   await user.answerTo(messageId);
   const [call] = await agent.calls();
-  expect((call?.result as { page: string }).page).toHaveLength(MB);
+  expect(call?.result).toEqual({ page: "r".repeat(MB) });
   expect(lastContent(agent)).toMatch(/^\{"page":"r+\n?\[truncated: /);
 });
 
@@ -58,8 +58,9 @@ test("many long streams that never end do not stop the talk", async () => {
   await using agent = await TestAgent.start();
   const attacker = await agent.client("attacker");
   const user = await agent.client("user");
+  const destinationIdentities = [agentIn(attacker)];
   for (let stream = 0; stream < 100; stream++) {
-    const writer = await attacker.room.localParticipant?.streamBytes({ topic: "parley" });
+    const writer = await attacker.room.localParticipant?.streamBytes({ topic: "parley", destinationIdentities });
     await writer?.write(new Uint8Array(50_000));
   }
   agent.model.script([reply([text("Still here.")])]);

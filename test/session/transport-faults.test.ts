@@ -100,7 +100,8 @@ function faultsOf(history: readonly HistoryMessage[]): string[] {
     const uses = message.role === "assistant" ? idsOf("tool_use") : [];
     const next = history[index + 1];
     const results = next?.role === "user" ? idsOf("tool_result", next.blocks) : [];
-    if (message.role === "assistant" && uses.join() !== results.join()) faults.push(`a/d: ${uses} has ${results}`);
+    if (message.role === "assistant" && uses.join() !== results.join())
+      faults.push(`a/d: ${uses.join()} has ${results.join()}`);
   }
   return faults;
 }

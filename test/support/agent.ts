@@ -82,9 +82,10 @@ export class TestAgent implements AsyncDisposable {
       jobId,
       room,
       connect: async () => {
-        const token = await createToken(this.roomName, `agent-${jobId}`, { kind: "agent" });
+        const token = await createToken(this.roomName, `agent-${jobId}`, { kind: "agent", canUpdateOwnMetadata: true });
         await room.connect(inject("livekitUrl"), token, { autoSubscribe: false, dynacast: false });
       },
+      leave: () => {},
       url: inject("livekitUrl"),
       apiKey: inject("livekitApiKey"),
       apiSecret: inject("livekitApiSecret"),
@@ -107,7 +108,7 @@ export class TestAgent implements AsyncDisposable {
     this.#leave = async () => {
       await session.close(0);
       await room.disconnect();
-      await sql.end();
+      await sql.end({ timeout: 1 });
     };
   }
 

@@ -1,8 +1,10 @@
 import { encode } from "@msgpack/msgpack";
+import { ParticipantKind } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { inject } from "vitest";
 import { type TestAgent } from "./agent.ts";
 import { reply, text, toolUse } from "./model-server/step.ts";
+import { type Participant } from "./participant.ts";
 
 export const announced = (name: string, more: object = {}) => ({
   name,
@@ -27,6 +29,13 @@ export function lastContent(agent: TestAgent): unknown {
 export function roomApi(): RoomServiceClient {
   const url = inject("livekitUrl").replace(/^ws/u, "http");
   return new RoomServiceClient(url, inject("livekitApiKey"), inject("livekitApiSecret"));
+}
+
+/** The worker's identity, as a client sees it. */
+export function agentIn({ room }: Participant): string {
+  const agent = [...room.remoteParticipants.values()].find(({ kind }) => kind === ParticipantKind.AGENT);
+  if (!agent) throw new TypeError("The agent is not in the room");
+  return agent.identity;
 }
 
 /** Any envelope, with no rule kept. */

@@ -94,6 +94,7 @@ export class FakeClient {
   readonly #room: FakeRoom;
   readonly #tools: ToolList | undefined;
   readonly #results = new Map<string, MessageBody<"tool_use_result"> | "running">();
+  readonly #declined = new Set<string>();
   #stanza = 0;
 
   /** @param tools `undefined`: it never names any */
@@ -162,12 +163,13 @@ export class FakeClient {
     this.send({ type: "tool_use_result", body: result }, () => this.#room.note("answer", this.identity, result.id));
   }
 
-  /** Most of the time it takes the call. What it has taken once it takes again. */
+  /** Most of the time it takes the call. What it has taken or declined once it takes or declines again. */
   #claim(stanzaId: number, id: string, isKnown: boolean): boolean {
     const room = this.#room;
     const choice = isKnown ? 0 : room.random();
     if (choice > 0.9) return false;
-    const success = choice < 0.75;
+    const success = choice < 0.75 && !this.#declined.has(id);
+    if (!success) this.#declined.add(id);
     const body = { acknowledgedStanzaId: Math.abs(stanzaId), success };
     this.send({ type: "acknowledgement", body }, () => room.note(success ? "claim" : "decline", this.identity, id));
     return success;

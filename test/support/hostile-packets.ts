@@ -90,7 +90,7 @@ const oddValue = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   fc.date({ noInvalidDate: true }),
   fc.array(fc.oneof(oddText, oddNumber, fc.boolean()), { maxLength: 5 }),
-  fc.dictionary(fc.constantFrom(...FIELD_NAMES), fc.oneof(oddText, oddNumber, fc.boolean()), { maxLength: 5 }),
+  fc.dictionary(fc.constantFrom(...FIELD_NAMES), fc.oneof(oddText, oddNumber, fc.boolean()), { maxKeys: 5 }),
 );
 const oddTool = fc.dictionary(
   fc.constantFrom("name", "description", "inputSchema", "execution", "timeoutMs", "annotations"),

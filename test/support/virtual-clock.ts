@@ -10,12 +10,13 @@ interface Timer {
 export class VirtualClock implements Disposable {
   /** Milliseconds since the epoch. */
   now = 1_700_000_000_000;
+  /** How far `Date` is wrong: someone has set the clock. */
+  skewMs = 0;
   readonly #timers = new Map<number, Timer>();
   readonly #real = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
-    dateNow: Date.now,
-    performanceNow: performance.now,
+    dateNow: Object.getOwnPropertyDescriptor(Date, "now") ?? {},
   };
   #lastId = 0;
 
@@ -28,7 +29,7 @@ export class VirtualClock implements Disposable {
     globalThis.clearTimeout = ((timer: unknown) => {
       if (timer !== undefined && timer !== null) this.#timers.delete(Number(timer));
     }) as typeof clearTimeout;
-    Date.now = () => Math.floor(this.now);
+    Date.now = () => Math.floor(this.now + this.skewMs);
     performance.now = () => this.now;
   }
 
@@ -61,7 +62,8 @@ export class VirtualClock implements Disposable {
   [Symbol.dispose](): void {
     globalThis.setTimeout = this.#real.setTimeout;
     globalThis.clearTimeout = this.#real.clearTimeout;
-    Date.now = this.#real.dateNow;
-    performance.now = this.#real.performanceNow;
+    Object.defineProperty(Date, "now", this.#real.dateNow);
+    // Its own `now` hid the one of its prototype.
+    Reflect.deleteProperty(performance, "now");
   }
 }

@@ -1,7 +1,9 @@
+import { getEventListeners } from "node:events";
 import { type TurnBlock } from "../../src/conversation/block.ts";
 import { type TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { type TurnRecord } from "../../src/conversation/turn-record.ts";
 import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../../src/llm/model-event.ts";
+import { textOf } from "../../src/llm/text-of.ts";
 import { type ToolUse } from "../../src/tool/call-ports.ts";
 import { type ModelAnswer } from "../../src/tool/outcome.ts";
 import { type StepRequest } from "../../src/turn/run-step.ts";
@@ -94,7 +96,6 @@ export class MemoryTurn {
   readonly started: string[] = [];
   readonly refused: { readonly id: string; readonly why: string }[] = [];
   readonly controller = new AbortController();
-  listenersLeft = 0;
 
   static async run(setup: Setup): Promise<MemoryTurn> {
     const memory = new MemoryTurn();
@@ -108,16 +109,22 @@ export class MemoryTurn {
     return event;
   }
 
+  get listenerCount(): number {
+    return getEventListeners(this.controller.signal, "abort").length;
+  }
+
   /** `text Hello`, `tool_use t1`, `tool_result t1: ok`, in stored order. */
   get outline(): string[] {
     return this.stored.map(({ blockType, textContent, content }) => {
-      const answer = blockType === "tool_result" ? `: ${String(content?.["content"])}` : "";
-      return `${blockType} ${textContent ?? String(content?.["tool_use_id"] ?? "")}${answer}`.trim();
+      const id = textOf(content?.["tool_use_id"]);
+      return blockType === "tool_result"
+        ? `${blockType} ${id}: ${textOf(content?.["content"])}`
+        : `${blockType} ${textContent ?? id}`.trim();
     });
   }
 
   async #run({ calls, past = [], blocks = [], maxSteps = 10, tools = TOOLS, more, ...rest }: Setup): Promise<void> {
-    const signal = this.#countListeners();
+    const { signal } = this.controller;
     const waiting = [...calls];
     const deps: TurnDependencies = {
       model: "test",
@@ -148,23 +155,6 @@ export class MemoryTurn {
       this.events.push(event);
       rest.onEvent?.(event, (reason) => this.controller.abort(reason));
     }
-  }
-
-  #countListeners(): AbortSignal {
-    const { signal } = this.controller;
-    const { addEventListener, removeEventListener } = signal;
-    const listeners = new Set<unknown>();
-    signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
-      listeners.add(args[1]);
-      this.listenersLeft = listeners.size;
-      addEventListener.apply(signal, args);
-    };
-    signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
-      listeners.delete(args[1]);
-      this.listenersLeft = listeners.size;
-      removeEventListener.apply(signal, args);
-    };
-    return signal;
   }
 }
 

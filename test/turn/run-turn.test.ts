@@ -231,7 +231,7 @@ test("eight tools in one response, some failing, are answered in one message in 
 test("a tool use id that was used before in the conversation is renamed, in its block and for its call", async () => {
   const past = [
     turn(1, "completed", {
-      blocks: placed([{ blockType: "tool_use", textContent: null, content: { tool_use_id: "t1" } }]),
+      blocks: placed([{ blockType: "tool_use", textContent: null, content: { tool_use_id: "t1", tool_name: "ok" } }]),
     }),
   ];
   const memory = await run({
@@ -393,7 +393,7 @@ test("an interruption while the model takes up the results keeps the step before
 test("no listener is left on the turn's signal", async () => {
   const memory = await run({ calls: [[...use("ok", "t1"), ...stop("tool_use")], done] });
 
-  expect(memory.listenersLeft).toBe(0);
+  expect(memory.listenerCount).toBe(0);
 });
 
 test("a turn that is taken up again gets the results that it lacks first, and goes on behind its last block", async () => {

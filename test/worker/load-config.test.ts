@@ -51,7 +51,7 @@ test("the environment wins over the file", async () => {
 
   const config = await loadFile(source, { ANTHROPIC_MODEL: "from-environment", PARLEY_DATA_DIR: "/elsewhere" });
 
-  expect(config.model).toEqual({ name: "from-environment", maxTokens: 4096, effort: "low" });
+  expect(config.model).toEqual({ name: "from-environment", maxTokens: 4096, effort: "low", serverTools: [] });
   expect(config.dataDir).toBe("/elsewhere");
 });
 

@@ -1,0 +1,133 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type JsonObject } from "../../src/lib/json.ts";
+import { compileAnnouncedSchema, compileInputSchema, InvalidInputError } from "../../src/tool/input-schema.ts";
+
+const object = (more: JsonObject = {}): JsonObject => ({ type: "object", ...more });
+function problemOf(schema: Parameters<typeof compileInputSchema>[0], input: unknown): string {
+  try {
+    compileInputSchema(schema).parse(input);
+    return "";
+  } catch (error) {
+    return error instanceof InvalidInputError ? error.message : `not an InvalidInputError: ${String(error)}`;
+  }
+}
+
+test.each([
+  ["a field", { a: "secret" }, 'Invalid parameter "a": must be number'],
+  ["a missing field", {}, `Invalid parameter "a": must have required property 'a'`],
+  [
+    "a nested field",
+    { a: 1, deep: { list: [{}] } },
+    `Invalid parameter "deep.list.0.b": must have required property 'b'`,
+  ],
+  ["a field with a slash", { a: 1, "x/y~z": 1 }, 'Invalid parameter "x/y~z": must be string'],
+  ["one field too many", { a: 1, more: 1 }, 'Invalid parameter "more": must NOT have additional properties'],
+  ["no object", [], "Invalid parameters: must be object"],
+])("JSON Schema: %s is named", (_, input, problem) => {
+  const item = object({ required: ["b"] });
+  const schema = object({
+    properties: {
+      a: { type: "number" },
+      deep: object({ properties: { list: { type: "array", items: item } } }),
+      "x/y~z": { type: "string" },
+    },
+    required: ["a"],
+    additionalProperties: false,
+  });
+
+  expect(problemOf(schema, input)).toBe(problem);
+});
+
+test.each([
+  ["a field", { a: "secret" }, /^Invalid parameter "a": /],
+  ["a nested field", { a: 1, deep: [{}] }, /^Invalid parameter "deep\.0\.b": /],
+  ["no object", [], /^Invalid parameters: /],
+])("zod: %s is named, its value is not", (_, input, problem) => {
+  const message = problemOf(z.object({ a: z.number(), deep: z.array(z.object({ b: z.string() })).optional() }), input);
+
+  expect(message).toMatch(problem);
+  expect(message).not.toContain("secret");
+});
+
+test("zod's defaults and conversions reach the tool", () => {
+  const schema = compileInputSchema(
+    z.object({ n: z.number().default(3), list: z.string().transform((text) => text.split(",")) }),
+  );
+
+  expect(schema.parse({ list: "a,b" })).toEqual({ n: 3, list: ["a", "b"] });
+});
+
+test.each([
+  ["nothing", undefined],
+  ["a list", []],
+  ["a string schema", { type: "string" }],
+  ["a zod string", z.string()],
+  [
+    "a choice of objects",
+    z.discriminatedUnion("k", [z.object({ k: z.literal("a") }), z.object({ k: z.literal("b") })]),
+  ],
+])("%s is no tool's input", (_, schema) => {
+  expect(() => compileInputSchema(schema as never)).toThrow("root must have type");
+});
+
+test.each(["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "x:y"])(
+  "a schema may say that it was written for %s",
+  ($schema) => {
+    expect(problemOf(object({ $schema, properties: { a: { type: "string" } } }), { a: 1 })).toContain('"a"');
+    expect(() => compileAnnouncedSchema(object({ $schema }))).not.toThrow();
+  },
+);
+
+test("an announced pattern that would take forever costs nothing", () => {
+  const schema = compileAnnouncedSchema(object({ properties: { a: { type: "string", pattern: "^(a+)+$" } } }));
+  const startedAt = performance.now();
+  schema.parse({ a: `${"a".repeat(50_000)}!` });
+
+  expect(performance.now() - startedAt).toBeLessThan(100);
+  expect(JSON.stringify(schema.jsonSchema)).not.toContain("pattern");
+});
+
+test("an announced schema cannot make its check asynchronous, and so always true", () => {
+  const schema = compileAnnouncedSchema(object({ $async: true, properties: { a: { type: "string" } } }));
+
+  expect(() => schema.parse({ a: 1 })).toThrow(InvalidInputError);
+});
+
+test("an announced schema cannot point elsewhere", () => {
+  const schema = compileAnnouncedSchema(object({ $id: "http://evil/", properties: { a: { $ref: "http://evil/x" } } }));
+
+  expect(schema.parse({ a: 1 })).toEqual({ a: 1 });
+});
+
+test("parameters may have the names of keywords and of an object's own methods", () => {
+  const schema = compileAnnouncedSchema(
+    object({
+      properties: { pattern: { type: "string" }, $ref: { type: "number" }, constructor: { type: "string" } },
+      required: ["pattern", "toString"],
+    }),
+  );
+
+  expect(() => schema.parse({ toString: 1 })).toThrow('"pattern"');
+  expect(() => schema.parse({ pattern: "x" })).toThrow('"toString"');
+  expect(() => schema.parse({ pattern: "x", toString: 1, $ref: "1" })).toThrow('"$ref"');
+  expect(schema.parse({ pattern: "x", toString: 1 })).toEqual({ pattern: "x", toString: 1 });
+});
+
+test("text of a schema is never run", () => {
+  const name = "'];globalThis.broken=1;//`${globalThis.broken=1}`";
+  const schema = compileAnnouncedSchema(object({ properties: { [name]: { enum: [name] } }, required: [name] }));
+
+  expect(() => schema.parse({})).toThrow(InvalidInputError);
+  expect(() => schema.parse({ [name]: "other" })).toThrow(InvalidInputError);
+  expect("broken" in globalThis).toBe(false);
+});
+
+test.each([{ multipleOf: 0 }, { type: "strin" }, { items: [{}] }])(
+  "a schema that is none (%j) cannot be compiled",
+  (wrong) => {
+    expect(() => compileAnnouncedSchema(object({ properties: { a: wrong as JsonObject } }))).toThrow(
+      "schema is invalid",
+    );
+  },
+);

@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadTools } from "../../src/tool/load-tools.ts";
+
+let folder: string;
+beforeEach(async () => {
+  // Inside the repository, so that the tools find their packages.
+  folder = await mkdtemp(join(import.meta.dirname, "tools-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const SOURCE = join(import.meta.dirname, "../../src/tool/define-tool.ts");
+const tool = (fields = "") => `
+  import { defineTool } from ${JSON.stringify(SOURCE)};
+  export default defineTool({ description: "D.", input: { type: "object" }, run: () => "ok", ${fields} });`;
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+test("every file is a tool, named after it and sorted; helpers are none", async () => {
+  await write({ "web/web-search.ts": tool(), "a.ts": tool(), "web/_helper.ts": "export const x = 1;", "notes.md": "" });
+
+  expect([...(await loadTools(folder)).keys()]).toEqual(["a", "web_search"]);
+});
+
+test.each([
+  ["has no default export", "export const x = 1;", "the default export is not a tool (use defineTool)"],
+  ["exports something else", "export default { run() {} };", "the default export is not a tool (use defineTool)"],
+  ["throws", "throw new Error('no network');", "no network"],
+  ["is no TypeScript", "export default {", ""],
+  ["describes nothing", tool('description: " "'), "description: expected a text"],
+  ["has no function", tool("run: undefined"), "run: expected a function"],
+  ["has no input", tool("input: undefined"), "the input schema's root must have type"],
+  ["takes too long", tool("timeoutMs: 600_001"), "timeoutMs: expected an integer from 1 to 600000, got 600001"],
+  ["takes no time", tool("timeoutMs: 0"), "timeoutMs: expected an integer"],
+  ["runs nowhere", tool('execution: "Server"'), "execution: expected one of server, client, either"],
+  ["is interrupted oddly", tool('onInterrupt: "wait"'), "onInterrupt: expected one of finish, cancel, block"],
+])("a file that %s stops the start with its path", async (_, text, why) => {
+  await write({ "group/bad.ts": text });
+
+  const loading = loadTools(folder);
+  await expect(loading).rejects.toMatchObject({ code: "invalid_config" });
+  await expect(loading).rejects.toThrow(`${join(folder, "group/bad.ts")}: ${why}`);
+});
+
+test("two files of one name stop the start, also where only the dash differs", async () => {
+  await write({ "a/look-up.ts": tool(), "b/look_up.ts": tool() });
+
+  await expect(loadTools(folder)).rejects.toThrow(
+    `${join(folder, "b/look_up.ts")}: the tool name "look_up" is already taken`,
+  );
+});
+
+test("a name that the model cannot use stops the start", async () => {
+  await write({ "grüße.ts": tool() });
+
+  await expect(loadTools(folder)).rejects.toThrow("does not match");
+});
+
+test("settings are checked by the tool's own schema, and name their field", async () => {
+  await write({ "a.ts": `import { z } from "zod"; ${tool("settings: z.object({ key: z.string() })")}` });
+
+  await expect(loadTools(folder)).rejects.toThrow(/a\.ts: toolSettings\.a: /);
+  await expect(loadTools(folder, { a: { key: 1 } })).rejects.toThrow(/toolSettings\.a\.key: /);
+  expect((await loadTools(folder, { a: { key: "k" } })).size).toBe(1);
+});
+
+test("settings for a tool that has none, or is not there, stop the start", async () => {
+  await write({ "a.ts": tool() });
+
+  await expect(loadTools(folder, { a: {} })).rejects.toThrow("toolSettings.a: this tool has no settings");
+  await expect(loadTools(folder, { b: {} })).rejects.toThrow('toolSettings.b: there is no tool "b"');
+});
+
+test("a tool may have the name of an object's own method", async () => {
+  await write({ "toString.ts": tool() });
+
+  expect([...(await loadTools(folder)).keys()]).toEqual(["toString"]);
+});

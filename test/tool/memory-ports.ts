@@ -1,0 +1,129 @@
+import { getEventListeners } from "node:events";
+import { type z } from "zod";
+import { TurnAbort } from "../../src/conversation/turn-abort.ts";
+import { type JsonObject } from "../../src/lib/json.ts";
+import { type Call, type CancelReason, type ExtraAnswer } from "../../src/tool/call.ts";
+import { CallLedger } from "../../src/tool/call-ledger.ts";
+import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/call-ports.ts";
+import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
+import { type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
+import { compileAnnouncedSchema } from "../../src/tool/input-schema.ts";
+import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
+import { runCall } from "../../src/tool/run-call.ts";
+import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
+
+interface Options {
+  readonly tools?: Readonly<Record<string, ServerTool>>;
+  /** Participants and the tools they announced; `undefined`: not known. */
+  readonly hosts?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
+  readonly resultMaxBytes?: number;
+  readonly durable?: () => Promise<void>;
+  /** Of a call's n-th request. */
+  readonly sendRequest?: (call: Call, count: number) => Promise<void>;
+}
+
+/** A session around the calls, in memory: what it was told, in order. */
+export class MemoryPorts implements CallPorts {
+  readonly opened: Call[] = [];
+  readonly settled: Call[] = [];
+  readonly extra: ExtraAnswer[] = [];
+  readonly requests: Call[] = [];
+  readonly results: Call[] = [];
+  readonly cancels: { readonly call: Call; readonly reason: CancelReason }[] = [];
+  readonly lateOutcomes: ModelAnswer[] = [];
+  readonly lines: string[] = [];
+  readonly absent = new Set<string>();
+  readonly controller = new AbortController();
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly room = "room";
+  readonly defaultTimeoutMs = 30_000;
+  readonly resultMaxBytes: number;
+  readonly #options: Options;
+
+  readonly ledger = new CallLedger({
+    onOpened: (call) => this.opened.push(call),
+    onChanged: () => {},
+    onSettled: (call) => this.settled.push(call),
+    onExtraAnswer: (_callId, answer) => this.extra.push(answer),
+  });
+
+  constructor(options: Options = {}) {
+    this.#options = options;
+    this.serverTools = new Map(Object.entries(options.tools ?? {}));
+    this.resultMaxBytes = options.resultMaxBytes ?? 100_000;
+  }
+
+  readonly hosts = (first: string): readonly ToolHost[] =>
+    Object.entries(this.#options.hosts ?? {})
+      .toSorted(([a], [b]) => Number(b === first) - Number(a === first))
+      .map(([identity, tools]) => ({ identity, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) }));
+  readonly durable = () => this.#options.durable?.() ?? Promise.resolve();
+  readonly isPresent = (identity: string) => !this.absent.has(identity);
+  readonly sendRequest = (call: Call) => {
+    this.requests.push(call);
+    return this.#options.sendRequest?.(call, this.requests.length) ?? Promise.resolve();
+  };
+  readonly sendResult = (call: Call) => void this.results.push(call);
+  readonly sendCancel = (call: Call, reason: CancelReason) => void this.cancels.push({ call, reason });
+  readonly log = (_callId: string, line: string) => void this.lines.push(line);
+  readonly onLateOutcome = (_call: Call, answer: ModelAnswer) => void this.lateOutcomes.push(answer);
+
+  /** Listeners that are on the turn's signal. */
+  get listenerCount(): number {
+    return getEventListeners(this.controller.signal, "abort").length;
+  }
+
+  get turn(): CallTurn {
+    return { turnId: "turn", messageId: "m", participant: "user", signal: this.controller.signal };
+  }
+
+  run(toolName: string, input: JsonObject = {}, more: Partial<ToolUse> = {}): Promise<ModelAnswer> {
+    return runCall({ toolUseId: "toolu_1", toolName, input, ...more }, this.turn, this);
+  }
+
+  abort(kind: TurnAbort["kind"]): void {
+    this.controller.abort(new TurnAbort(kind));
+  }
+
+  /** The id of the newest call. */
+  get callId(): string {
+    return this.opened.at(-1)?.id ?? "";
+  }
+
+  answer(result: JsonObject, from = "user") {
+    return this.ledger.answer(this.callId, success(result), from);
+  }
+
+  answerError(code: string, message: string, from = "user") {
+    return this.ledger.answer(this.callId, failure(code, message), from);
+  }
+
+  signal(kind: "claimed" | "declined" | "left" | "returned", from = "user"): boolean {
+    return this.ledger.signal(this.callId, from, kind);
+  }
+}
+
+type Definition<Input> = Partial<ToolDefinition<Input, undefined>>;
+
+export function serverTool<Input = unknown>(
+  name: string,
+  { input = { type: "object" }, ...rest }: Definition<Input> & { input?: z.ZodType<Input> | JsonObject },
+): ServerTool {
+  const definition = { description: "D.", input, run: () => "ok", ...rest } as ToolDefinition<Input, undefined>;
+  return toServerTool(name, defineTool(definition), undefined);
+}
+
+/** Compiled once: it takes a while. */
+const ANY_OBJECT = compileAnnouncedSchema({ type: "object" });
+
+export function announced(name: string, more: Partial<AnnouncedTool> = {}): AnnouncedTool {
+  return {
+    name,
+    description: "A.",
+    input: ANY_OBJECT,
+    execution: "client",
+    timeoutMs: undefined,
+    readOnly: false,
+    ...more,
+  };
+}
