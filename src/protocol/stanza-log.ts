@@ -12,6 +12,8 @@ export interface Replay {
   readonly entries: readonly LoggedEnvelope[];
   /** True when something that the identity was sent after `lastSequenceSeen` is no longer held. */
   readonly hasGap: boolean;
+  /** The newest stanza for the identity that is no longer held, positive. */
+  readonly goneUntil: number;
 }
 
 const EVERYONE: unique symbol = Symbol("everyone");
@@ -44,7 +46,7 @@ export class StanzaLog {
         Math.abs(stanzaId) > seen && (destinations === "all" || destinations.includes(identity)),
     );
     const goneUntil = Math.max(this.#goneUntil.get(EVERYONE) ?? 0, this.#goneUntil.get(identity) ?? 0);
-    return { entries, hasGap: goneUntil > seen };
+    return { entries, hasGap: goneUntil > seen, goneUntil };
   }
 
   #forgetOldest(): void {

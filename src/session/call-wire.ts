@@ -35,7 +35,14 @@ export class CallWire {
   }
 
   sendResult({ id, outcome }: Call): void {
-    if (outcome) this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome) } });
+    if (!outcome) return;
+    try {
+      this.#outbox.send({ type: "tool_use_result", body: { id, ...toResultBody(outcome) } }).sent.catch(() => {});
+    } catch {
+      // The model has it, cut to what it may read; what clients are shown is that it is not for them.
+      const result = { value: "[the result is too large to be sent]" };
+      this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } });
+    }
   }
 
   /** Only to a client that knows the message. */

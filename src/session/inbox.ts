@@ -12,6 +12,8 @@ export interface MessageHandlers {
   readonly onToolUseResult: (from: Peer, body: MessageBody<"tool_use_result">) => void;
   readonly onAcknowledgement: (from: Peer, body: MessageBody<"acknowledgement">) => void;
   readonly onControlStop: (from: Peer, body: MessageBody<"control_stop">) => void;
+  readonly onControlVariation: (from: Peer, body: MessageBody<"control_variation">) => void;
+  readonly onCommentary: (from: Peer, body: MessageBody<"commentary">) => void;
   readonly onConfiguration: (from: Peer, body: MessageBody<"configuration">) => void;
   readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
   /** A result that could not be read: whoever waits for it must not wait on. */
@@ -76,6 +78,10 @@ function dispatch(peer: Peer, { message }: ReceivedMessage, handlers: MessageHan
       return handlers.onAcknowledgement(peer, message.body);
     case "control_stop":
       return handlers.onControlStop(peer, message.body);
+    case "control_variation":
+      return handlers.onControlVariation(peer, message.body);
+    case "commentary":
+      return handlers.onCommentary(peer, message.body);
     case "configuration":
       return handlers.onConfiguration(peer, message.body);
     case "error_message":

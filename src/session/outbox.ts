@@ -65,6 +65,11 @@ export class Outbox {
     }
   }
 
+  /** The number of the last message that was sent, positive. */
+  get lastStanza(): number {
+    return this.#options.stanzas.last;
+  }
+
   /** Acks carry stanzaId 0 and are not kept. */
   acknowledge(acknowledgedStanzaId: number, to: string, success = true): void {
     const message: Message = { type: "acknowledgement", body: { acknowledgedStanzaId, success } };
@@ -77,17 +82,21 @@ export class Outbox {
   }
 
   /**
-   * Sends again, unchanged, what `identity` has not seen; says whether some of it is no longer held.
+   * What `identity` was sent after the stanza that it saw last, as far as it is held.
    *
    * @throws {AppError} `too_many` when so much waits to be sent that nothing new would get through
    */
-  replay(lastSequenceSeen: number, identity: string): Pick<Replay, "hasGap"> {
-    const { entries, hasGap } = this.#log.after(lastSequenceSeen, identity);
-    if (this.#queue.size + entries.length > MAX_QUEUED / 2) {
+  missedBy(identity: string, lastSequenceSeen: number): Replay {
+    const missed = this.#log.after(lastSequenceSeen, identity);
+    if (this.#queue.size + missed.entries.length > MAX_QUEUED / 2) {
       throw new AppError("too_many", "Too much waits to be sent: ask for older messages later");
     }
+    return missed;
+  }
+
+  /** Sends again, unchanged. */
+  sendAgain(entries: Replay["entries"], identity: string): void {
     for (const { bytes } of entries) this.#publish(bytes, [identity]).catch(() => {});
-    return { hasGap };
   }
 
   /** Waits for what is queued; the deadline of each send bounds it. */

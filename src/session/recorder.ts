@@ -4,6 +4,7 @@ import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { type JsonObject } from "../lib/json.ts";
+import { appendCommentary, type Commentary } from "../store/append-commentary.ts";
 import { appendCallLogs } from "../store/append-call-logs.ts";
 import { BlockWriter } from "../store/block-writer.ts";
 import { finishTurn, type TurnEnd } from "../store/finish-turn.ts";
@@ -14,6 +15,7 @@ import { recordExtraAnswer } from "../store/record-extra-answer.ts";
 import { setOpener } from "../store/set-opener.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { startToolCall } from "../store/start-tool-call.ts";
+import { supersedeTurns } from "../store/supersede-turns.ts";
 import { type Call, type ExtraAnswer } from "../tool/call.ts";
 import { type LedgerListener } from "../tool/call-ledger.ts";
 import { type BlockRecord } from "../turn/turn-draft.ts";
@@ -52,6 +54,17 @@ export class Recorder implements LedgerListener {
       if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
       if (position === 1) await setOpener(this.#sql, { sessionId: this.#sessionId, identity: participantIdentity });
     });
+  }
+
+  /** Takes the turns from a position on out of the talk, for `turnId`, which has begun. */
+  supersede(fromPosition: number, turnId: string): void {
+    this.#write(turnId, () => supersedeTurns(this.#sql, { sessionId: this.#sessionId, fromPosition, turnId }));
+  }
+
+  /** A client's note on a message. One that belongs to no message of the session is dropped. */
+  comment(commentary: Omit<Commentary, "sessionId">): void {
+    const stored = { sessionId: this.#sessionId, ...commentary };
+    this.#write(commentary.messageId, async () => void (await appendCommentary(this.#sql, stored)));
   }
 
   /** Where one turn's blocks go; they wait for the turn itself to be stored. */

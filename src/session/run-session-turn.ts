@@ -26,6 +26,7 @@ export interface SessionTurnPorts {
 /** What history keeps of a turn, and for the log why it failed. */
 export interface EndedTurn extends TurnRecord {
   readonly errorCode: ErrorCode | undefined;
+  readonly lastStanza: number;
 }
 
 /** What a participant hears when the model said nothing fit to be said. */
@@ -33,25 +34,33 @@ const SPOKEN_ENDS: Partial<Record<string, string>> = {
   refusal: "I can't help with that.",
   max_tokens: "I have to stop here.",
   step_limit: "I have to stop here; this took too many steps.",
+  pause_turn: "I have to stop here; this took too many steps.",
+  model_context_window_exceeded: "I have to stop here.",
 };
 
 /**
  * Runs one turn for a participant: StartAnswer, the sentences as they come, the record, and an ErrorMessage if it
- * failed. A turn that is taken up again is answered under the same id, from its last stored block on. Never rejects. Resolves, when the turn is stored, with what history keeps of it.
+ * failed. A turn that is taken up again is answered under the same id, from its last stored block on. Never rejects.
+ * Resolves, when the turn is stored, with what history keeps of it.
  */
 export async function runSessionTurn(
   begin: TurnInput,
   ports: SessionTurnPorts,
   signal: AbortSignal,
 ): Promise<EndedTurn> {
-  const { outbox, recorder, past, language } = ports;
-  const turn = "turn" in begin ? begin.turn : createTurn(begin, past);
+  const { outbox, recorder, language } = ports;
+  const replaced = "turn" in begin ? -1 : ports.past.findIndex(({ id }) => id === begin.replaces);
+  const past = replaced < 0 ? ports.past : ports.past.slice(0, replaced);
+  const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.past);
   if (!("turn" in begin)) {
     recorder.beginTurn(turn);
+    const first = ports.past[replaced];
+    if (first) recorder.supersede(first.position, turn.id);
     for (const block of turn.blocks) recorder.blocksOf(turn.id).add(block);
   }
   const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
-  const previousId = turn.parentMessageId ?? lastUserMessage ?? turn.id;
+  const answered = "turn" in begin ? undefined : begin.answers;
+  const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
   outbox.post({ type: "start_answer", body: { id: turn.messageId, previousId, answerType: "text" } });
   const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
   const answer = new AnswerOutput({ outbox, link: ports.link, messageId: turn.messageId, language, said });
@@ -72,9 +81,11 @@ export async function runSessionTurn(
     ports.onEvent(turn, event);
     if (event.type !== "turn_complete") continue;
     const timings = timer.toTimings();
-    const lost = await finish(turnId, { event, model: dependencies.model, timings }, recorder);
+    const end = { event, model: dependencies.model, timings, lastStanza: outbox.lastStanza };
+    const lost = await finish(turnId, end, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
-    return { ...turn, state: lost ? "failed" : event.state, blocks, errorCode: (failure ?? lost)?.code };
+    const { lastStanza } = end;
+    return { ...turn, state: lost ? "failed" : event.state, blocks, lastStanza, errorCode: (failure ?? lost)?.code };
   }
   throw new TypeError("A turn ended without turn_complete");
 }
@@ -113,18 +124,15 @@ interface Finish {
   readonly event: Extract<TurnEvent, { type: "turn_complete" }>;
   readonly model: string;
   readonly timings: Record<string, number>;
+  readonly lastStanza: number;
 }
 
 /** Stores the turn's end. Returns what was lost, if something could not be stored. */
-async function finish(
-  turnId: string,
-  { event, model, timings }: Finish,
-  recorder: Recorder,
-): Promise<AppError | undefined> {
+async function finish(turnId: string, { event, ...end }: Finish, recorder: Recorder): Promise<AppError | undefined> {
   const { state, stopReason, error, usage } = event;
   const failure = { errorCode: error?.code, errorMessage: error?.message };
   try {
-    await recorder.finishTurn({ turnId, state, stopReason, ...failure, usage: { ...usage }, model, timings });
+    await recorder.finishTurn({ turnId, state, stopReason, ...failure, usage: { ...usage }, ...end });
     return undefined;
   } catch (lost) {
     return toAppError(lost);

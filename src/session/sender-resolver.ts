@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { LIMITS } from "../protocol/limits.ts";
 import { type RoomParticipant } from "./room-link.ts";
 
@@ -32,7 +33,11 @@ interface Output {
 const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
+/** Packets may come faster than the server should be asked. */
+const LIST_PAUSE_MS = 20;
 
+/** A stream waits this long for its sender's announcement, so that what the sender says after our answer is known to be its. */
+const ANNOUNCED_SOON_MS = 500;
 /** Until when a sender that was found in the server's list must have been announced. */
 const ANNOUNCED_BY_MS = 2 * HOLD_MS;
 
@@ -127,6 +132,7 @@ export class SenderResolver {
         if (!isHidden) this.#room.announce(identity).catch(() => {});
       }
       this.#release(unannounced);
+      if (this.#isAskedAgain) await sleep(LIST_PAUSE_MS);
     }
     this.#isResolving = false;
     if (this.#held.length > 0) this.#timer = setTimeout(() => void this.#resolve(), RETRY_MS);
@@ -151,17 +157,18 @@ export class SenderResolver {
   }
 
   #senderOf(held: Held, unannounced: readonly ListedParticipant[], isBlocked: boolean): Sender {
-    if (held.claims !== undefined) return this.#verify(held.claims, unannounced);
+    if (held.claims !== undefined) return this.#verify(held.claims, held.at, unannounced);
     if (isBlocked) return undefined;
     return held.from ?? this.#onlyCandidate(held, unannounced);
   }
 
-  #verify(identity: string, unannounced: readonly ListedParticipant[]): Sender {
+  #verify(identity: string, at: number, unannounced: readonly ListedParticipant[]): Sender {
     const announced = this.#announcedAt.get(identity);
     if (announced) return announced.participant;
     if (this.#room.isLocal(identity)) return "refused";
     const listed = unannounced.find((participant) => participant.identity === identity);
-    return listed && (listed.isHidden || listed.isAgent) ? "refused" : listed;
+    if (listed?.isHidden || listed?.isAgent) return "refused";
+    return at + ANNOUNCED_SOON_MS <= performance.now() ? listed : undefined;
   }
 
   #onlyCandidate({ at }: Held, unannounced: readonly ListedParticipant[]): RoomParticipant | undefined {

@@ -72,6 +72,7 @@ export class SessionCalls {
   /** How a turn runs tools. `storedCalls` are those that an earlier worker left it with. */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     const ports = this.#ports;
+    for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
     return {
       tools: {
         run: (use) => runCall(use, turn, ports),

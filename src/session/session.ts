@@ -1,9 +1,9 @@
 import { type Logger } from "pino";
-import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
+import { catchUp, type AnsweredTurn } from "./catch-up.ts";
 import { compileAnnouncement } from "./announced-tools.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
 import { type OpenStream } from "./open-stream.ts";
@@ -16,7 +16,8 @@ import { toOutcomeTurn } from "./outcome-turn.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
-import { TurnQueue, type TurnInput, type UnfinishedTurn } from "./turn-queue.ts";
+import { toVariationTurn } from "./variation.ts";
+import { TurnQueue, type NewTurn, type TurnInput, type UnfinishedTurn, type VariationRequest } from "./turn-queue.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
 
@@ -38,7 +39,7 @@ export interface SessionOptions {
   readonly recorder: Recorder;
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Turns of earlier times, all ended. */
-  readonly past: readonly TurnRecord[];
+  readonly past: readonly AnsweredTurn[];
   readonly watchers: readonly SessionWatcher[];
   readonly logger: Logger;
 }
@@ -50,9 +51,9 @@ export interface SessionOptions {
 export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #options: SessionOptions;
   readonly #peers = new Peers();
-  readonly #past: TurnRecord[];
+  readonly #past: AnsweredTurn[];
   readonly #messageIds: Set<string>;
-  readonly #queue = new TurnQueue((input, signal) => this.#runTurn(input, signal));
+  readonly #queue = new TurnQueue((input, signal) => this.#run(input, signal));
   readonly #calls: SessionCalls;
   /** What a ControlStop may name to mean the running turn. */
   #runningIds: readonly string[] = [];
@@ -124,6 +125,9 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
     onErrorMessage: (from, body) => this.#calls.handleError(from, body),
     onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
+    onControlVariation: (from, body) => this.#enqueue({ participant: from.identity, variation: body }),
+    onCommentary: (_from, { messageId, content, commentaryType }) =>
+      this.#options.recorder.comment({ messageId, content, commentaryType }),
     onControlStop: (_from, { targetId, stopType = "generation" }) => {
       const isMeant = targetId === undefined || this.#runningIds.includes(targetId);
       if (stopType !== "speech" && isMeant) this.#queue.abort("stopped");
@@ -138,12 +142,14 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">): void {
     if (this.#messageIds.has(id)) return;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
+    this.#enqueue({ participant: from.identity, messageId: id, input: [{ type: "text", text: content }] });
     this.#messageIds.add(id);
+  }
+
+  /** @throws {AppError} `queue_overflow` */
+  #enqueue(turn: NewTurn | VariationRequest): void {
     if (this.#options.policy.onNewMessage === "interrupt" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
-    const input = [{ type: "text", text: content }] as const;
-    if (this.#queue.add({ participant: from.identity, messageId: id, input })) return;
-    this.#messageIds.delete(id);
-    throw new AppError("queue_overflow", "Too many messages wait for an answer");
+    if (!this.#queue.add(turn)) throw new AppError("queue_overflow", "Too many messages wait for an answer");
   }
 
   #configure(from: Peer, body: MessageBody<"configuration">): void {
@@ -155,9 +161,8 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       from.tools = tools;
       for (const error of errors) outbox.postError(error, from.identity);
     }
-    if (body.lastSequenceSeen !== undefined && outbox.replay(body.lastSequenceSeen, from.identity).hasGap) {
-      outbox.postError(new AppError("invalid_state", "Some older messages are no longer held"), from.identity);
-    }
+    if (body.lastSequenceSeen !== undefined)
+      catchUp(from.identity, body.lastSequenceSeen, { outbox, past: this.#past });
     this.#sendConfiguration(from);
     this.#calls.handlePresence(from.identity, "returned");
     this.#onConfigured(from);
@@ -168,6 +173,16 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
     const features = ["tool_use_cancel", "tool_use_progress"];
     this.#options.outbox.post({ type: "configuration", body: { features, tools } }, { to: [identity] });
+  }
+
+  async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
+    if (!("variation" in input)) return this.#runTurn(input, signal);
+    const { participant, variation } = input;
+    try {
+      await this.#runTurn(toVariationTurn(variation, participant, this.#past), signal);
+    } catch (error) {
+      this.#options.outbox.postError(error, participant, variation.targetId);
+    }
   }
 
   async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
@@ -194,6 +209,8 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     const startedAt = performance.now();
     const turn = await runSessionTurn(begin, ports, signal);
     this.#runningIds = [];
+    const replaced = "turn" in begin ? -1 : this.#past.findIndex(({ id }) => id === begin.replaces);
+    if (replaced >= 0) this.#past.length = replaced;
     this.#past.push(turn);
     const ms = Math.round(performance.now() - startedAt);
     const { id: turnId, state, blocks, errorCode } = turn;
@@ -209,6 +226,12 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   }
 
   #tell(event: SessionEvent): void {
-    for (const watch of this.#options.watchers) watch(event);
+    for (const watch of this.#options.watchers) {
+      try {
+        watch(event);
+      } catch (error) {
+        this.#options.logger.error({ error }, "a watcher failed");
+      }
+    }
   }
 }

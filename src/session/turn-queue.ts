@@ -1,6 +1,7 @@
 import { type TurnBlock } from "../conversation/block.ts";
 import { type InputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
+import { type MessageBody } from "../protocol/messages.ts";
 import { type Call } from "../tool/call.ts";
 
 /** What begins a turn. */
@@ -9,6 +10,10 @@ export interface NewTurn {
   /** Id of the user's message; `null` when the worker begins the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputText[];
+  /** The message that StartAnswer names, when it is not `messageId`. */
+  readonly answers?: string;
+  /** The turn from which on the talk is replaced by this one (regenerate, edit). */
+  readonly replaces?: string;
   /** Blocks that the turn begins with, before the model is asked. */
   readonly opening?: readonly TurnBlock[];
 }
@@ -19,6 +24,12 @@ export interface UnfinishedTurn {
   readonly calls: readonly Call[];
 }
 
+/** Becomes a turn when it is its time: what it names may only just be ending. */
+export interface VariationRequest {
+  readonly participant: string;
+  readonly variation: MessageBody<"control_variation">;
+}
+
 export type TurnInput = NewTurn | UnfinishedTurn;
 
 /** Messages that may wait for their turn. */
@@ -26,13 +37,13 @@ const MAX_WAITING = 20;
 
 /** Runs a session's turns one after another, in the order their messages came. */
 export class TurnQueue {
-  readonly #run: (input: TurnInput, signal: AbortSignal) => Promise<void>;
-  readonly #waiting: TurnInput[] = [];
+  readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
+  readonly #waiting: (TurnInput | VariationRequest)[] = [];
   #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isClosed = false;
 
   /** @param run never rejects; resolves when the turn is stored as ended */
-  constructor(run: (input: TurnInput, signal: AbortSignal) => Promise<void>) {
+  constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>) {
     this.#run = run;
   }
 
@@ -41,7 +52,7 @@ export class TurnQueue {
   }
 
   /** `false`: too many wait, or the session is closed. */
-  add(input: TurnInput): boolean {
+  add(input: TurnInput | VariationRequest): boolean {
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) return false;
     this.#waiting.push(input);
     this.#next();

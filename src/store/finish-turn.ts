@@ -13,6 +13,7 @@ export interface TurnEnd {
   readonly model?: string | undefined;
   readonly usage?: JsonObject | undefined;
   readonly timings?: JsonObject | undefined;
+  readonly lastStanza?: number | undefined;
 }
 
 /** Ends a running turn. `false`: it had ended before, and nothing has changed. */
@@ -26,6 +27,7 @@ export async function finishTurn(sql: Sql, end: TurnEnd): Promise<boolean> {
       model = ${end.model ?? null},
       usage = ${jsonParameter(sql, end.usage)},
       timings = ${jsonParameter(sql, end.timings)},
+      last_stanza = ${end.lastStanza ?? null},
       finished_at = now()
     where id = ${end.turnId} and state = 'running'
   `);

@@ -12,6 +12,8 @@ interface TurnRow {
   input: InputText[];
   state: TurnState;
   created_at: number;
+  /** A bigint comes as text. */
+  last_stanza: string | null;
   /** With the keys of `TurnBlock`. */
   blocks: TurnBlock[];
 }
@@ -20,6 +22,8 @@ interface TurnRow {
 export interface StoredTurn extends TurnRecord {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+  /** The worker's stanza number at its end, positive; absent when it did not end by itself. */
+  readonly lastStanza: number | undefined;
 }
 
 export interface TurnSelection {
@@ -27,10 +31,10 @@ export interface TurnSelection {
   readonly onlyRunning: boolean;
 }
 
-/** Turns in their order, each with its blocks in theirs, all as of one moment. */
+/** Turns that are part of the talk in their order, each with its blocks in theirs, all as of one moment. */
 export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSelection): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
-    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, (
+    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, (
       select coalesce(
         json_agg(
           json_build_object(
@@ -42,7 +46,7 @@ export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSele
       from turn_blocks where turn_id = turns.id
     ) as blocks
     from turns
-    where session_id = ${sessionId} ${onlyRunning ? sql`and state = 'running'` : sql``}
+    where session_id = ${sessionId} and superseded_by is null ${onlyRunning ? sql`and state = 'running'` : sql``}
     order by position
   `);
   return rows.map((row) => ({
@@ -54,6 +58,7 @@ export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSele
     input: row.input,
     state: row.state,
     createdAt: row.created_at,
+    lastStanza: row.last_stanza === null ? undefined : Number(row.last_stanza),
     blocks: row.blocks,
   }));
 }

@@ -41,6 +41,8 @@ export class CallLedger {
   readonly #open = new Map<string, Entry>();
   /** Calls that have ended, oldest first, so that a later answer is known for what it is. */
   readonly #ended = new Map<string, { readonly answeredBy: string | undefined }>();
+  /** The first call of each idempotency key, oldest first. */
+  readonly #firstOfKey = new Map<string, { readonly callId: string; readonly settled: Promise<Outcome> }>();
   readonly #listener: LedgerListener;
 
   constructor(listener: LedgerListener) {
@@ -63,8 +65,22 @@ export class CallLedger {
       over: controller.signal,
     };
     this.#open.set(call.id, entry);
+    this.recall(call, settled.promise);
     this.#listener.onOpened(call);
     return entry;
+  }
+
+  /** Notes a call, which may be an earlier worker's, as the first of its key, if it is. */
+  recall({ id: callId, idempotencyKey }: Pick<Call, "id" | "idempotencyKey">, settled: Promise<Outcome>): void {
+    if (this.#firstOfKey.has(idempotencyKey)) return;
+    this.#firstOfKey.set(idempotencyKey, { callId, settled });
+    if (this.#firstOfKey.size > REMEMBERED_CALLS) forgetOldest(this.#firstOfKey);
+  }
+
+  /** The outcome of the call that this one repeats: same turn, same tool, same arguments. */
+  earlierOf({ id, idempotencyKey }: Call): Promise<Outcome> | undefined {
+    const first = this.#firstOfKey.get(idempotencyKey);
+    return first && first.callId !== id ? first.settled : undefined;
   }
 
   find(callId: string): OpenCall | undefined {
@@ -139,8 +155,11 @@ export class CallLedger {
 
   #remember(callId: string, answeredBy: string | undefined): void {
     this.#ended.set(callId, { answeredBy });
-    if (this.#ended.size <= REMEMBERED_CALLS) return;
-    const oldest = this.#ended.keys().next();
-    if (!oldest.done) this.#ended.delete(oldest.value);
+    if (this.#ended.size > REMEMBERED_CALLS) forgetOldest(this.#ended);
   }
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  const oldest = map.keys().next();
+  if (!oldest.done) map.delete(oldest.value);
 }

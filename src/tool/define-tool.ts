@@ -40,6 +40,12 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "cancel" for a `readOnly` tool, else "finish"
    */
   readonly onInterrupt?: "finish" | "cancel" | "block";
+  /**
+   * What becomes of a call with the same arguments as an earlier one of the same turn: `allow` runs it, `reuse` gives
+   * it the earlier one's outcome without running, `reject` refuses it.
+   * @defaultValue "allow"
+   */
+  readonly onDuplicate?: "allow" | "reuse" | "reject";
 }
 
 /** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */

@@ -1,7 +1,7 @@
 import { type JsonObject } from "../lib/json.ts";
 import { type Execution } from "./define-tool.ts";
 import { type InputSchema } from "./input-schema.ts";
-import { type OnInterrupt, type ServerTool } from "./server-tool.ts";
+import { type OnDuplicate, type OnInterrupt, type ServerTool } from "./server-tool.ts";
 
 /** A tool that a participant announced in its Configuration. */
 export interface AnnouncedTool {
@@ -35,6 +35,7 @@ export interface FoundTool {
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly onInterrupt: OnInterrupt;
+  readonly onDuplicate?: OnDuplicate;
   /** Absent when the worker cannot run it. */
   readonly run?: ServerTool["run"];
 }

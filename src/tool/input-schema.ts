@@ -51,19 +51,22 @@ function fromZod(schema: z.ZodType): InputSchema {
   };
 }
 
+/** Making one costs 10 ms; what it compiles it must forget again, or it grows with every announcement. */
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: false,
+  logger: false,
+  validateFormats: false,
+  // `constructor` is a parameter's name like any other.
+  ownProperties: true,
+});
+
 function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
   requireObjectRoot(jsonSchema);
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: false,
-    logger: false,
-    validateFormats: false,
-    // `constructor` is a parameter's name like any other.
-    ownProperties: true,
-  });
   // Which draft it was written for does not matter: Ajv knows only its own and would refuse the others' names.
   const { $schema: _, ...compiled } = jsonSchema;
   const validate = ajv.compile(compiled);
+  ajv.removeSchema(compiled);
   return {
     jsonSchema,
     parse(input) {

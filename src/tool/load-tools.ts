@@ -1,4 +1,4 @@
-import { glob } from "node:fs/promises";
+import { glob, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
@@ -16,6 +16,7 @@ export async function loadTools(
   folder: string,
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<ReadonlyMap<string, ServerTool>> {
+  if (!(await isFolder(folder))) throw new AppError("invalid_config", `toolsFolder: there is no folder ${folder}`);
   const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
   const tools = new Map<string, ServerTool>();
   for (const file of files) {
@@ -30,6 +31,10 @@ export async function loadTools(
       throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}`);
   }
   return tools;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 async function loadTool(path: string, name: string, settings: unknown): Promise<ServerTool> {

@@ -3,9 +3,11 @@ import { type Call } from "./call.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
 import { findTool } from "./directory.ts";
 import { failure, toModelAnswer, type ModelAnswer } from "./outcome.ts";
-import { followCall, runCall } from "./run-call.ts";
+import { followCall, refuseCall, runCall } from "./run-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
+
+const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
 
 /**
  * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
@@ -19,10 +21,12 @@ export async function resumeCall(
   turn: CallTurn,
   { ports, stored }: { readonly ports: CallPorts; readonly stored: Call | undefined },
 ): Promise<ModelAnswer> {
-  if (!stored) return runCall(use, turn, ports);
+  const found = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
+  // The use is stored, but whether the model's message was ever complete is not known: only then may a tool act.
+  if (!stored)
+    return found?.idempotent ? runCall(use, turn, ports) : refuseCall(use, turn, { ports, why: NOT_STARTED });
   const { id, timeoutMs, outcome, executionAsked, executionResolved } = stored;
   if (outcome) return toModelAnswer(outcome, { timeoutMs, maxBytes: ports.resultMaxBytes });
-  const found = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
   const run = { tool: found ?? { idempotent: false }, input: found ? parsed(found, use) : use.input, ports };
   // A client that is asked twice under one id runs the tool once, so asking again is always safe.
   const identity = stored.addressee ?? (executionAsked === "client" ? turn.participant : undefined);

@@ -100,6 +100,11 @@ function start(call: OpenCall, { use, tool, hosts, isOneTooMany, ports }: Start)
   if (isOneTooMany) return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
   const input = parseInput(tool, call.current.input);
   if ("error" in input) return refuse("invalid_parameters", input.error);
+  const earlier =
+    tool.onDuplicate === undefined || tool.onDuplicate === "allow" ? undefined : ports.ledger.earlierOf(call.current);
+  if (earlier && tool.onDuplicate === "reject")
+    return refuse("execution_error", "Not run: the same call was made before in this turn");
+  if (earlier) return earlier.then((outcome) => void ports.ledger.settle(call.current.id, outcome));
   const route = routeCall(tool, hosts);
   if (route.to === "nobody")
     return refuse("unknown_tool", `Tool '${tool.name}' is not available on any connected device`);

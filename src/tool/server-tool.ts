@@ -4,6 +4,8 @@ import { compileInputSchema, type InputSchema } from "./input-schema.ts";
 
 /** What becomes of an open call when the participant speaks over the turn (PROTOCOL.md "A tool call"). */
 export type OnInterrupt = "finish" | "cancel" | "block";
+/** What becomes of a call that repeats an earlier one of its turn. */
+export type OnDuplicate = "allow" | "reuse" | "reject";
 
 /** A tool of the `tools/` folder, named and compiled. */
 export interface ServerTool {
@@ -15,6 +17,8 @@ export interface ServerTool {
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly onInterrupt: OnInterrupt;
+  /** @defaultValue "allow" */
+  readonly onDuplicate?: OnDuplicate;
   /** Absent for a tool that only clients run. The settings are already in place. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
@@ -22,6 +26,7 @@ export interface ServerTool {
 /** Tools are files that nobody has type-checked when they are loaded. */
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
+const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
 
 /** @throws {TypeError} naming the field of the definition that is wrong */
 export function toServerTool(name: string, tool: Tool, rawSettings: unknown): ServerTool {
@@ -33,6 +38,8 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
   if (!EXECUTIONS.includes(execution)) throw new TypeError(`execution: expected one of ${EXECUTIONS.join(", ")}`);
   if (tool.onInterrupt !== undefined && !ON_INTERRUPT.includes(tool.onInterrupt))
     throw new TypeError(`onInterrupt: expected one of ${ON_INTERRUPT.join(", ")}`);
+  if (tool.onDuplicate !== undefined && !ON_DUPLICATE.includes(tool.onDuplicate))
+    throw new TypeError(`onDuplicate: expected one of ${ON_DUPLICATE.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
   const settings: unknown = tool.settings ? parseSettings(name, tool.settings, rawSettings) : undefined;
   if (!tool.settings && rawSettings !== undefined)
@@ -47,6 +54,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     readOnly,
     idempotent: tool.idempotent ?? readOnly,
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
+    ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
     ...(run && { run: (input, context) => run(input as never, { ...context, settings } as never) }),
   };
 }

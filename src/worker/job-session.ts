@@ -102,6 +102,7 @@ function createRoomApi({ url, apiKey, apiSecret, name }: JobRoom): RoomApi {
         isSip: Number(kind) === Number(ParticipantKind.SIP),
         isAgent: Number(kind) === Number(ParticipantKind.AGENT),
         isHidden: permission?.hidden ?? false,
+        canSend: permission?.canPublishData ?? true,
       })),
     // Removing an attribute that is not there changes nothing, but the server tells everyone of the participant at once.
     announce: async (identity) =>

@@ -66,7 +66,7 @@ test("F7: a hidden participant cannot begin a turn, by packet or by stream", asy
 });
 
 // job-session.ts does not say yet who may send data: `canSend: permission?.canPublishData ?? true`.
-test.fails("F7: a hidden participant in the room costs a data-only client no message", async () => {
+test("F7: a hidden participant in the room costs a data-only client no message", async () => {
   await using agent = await TestAgent.start();
   await using _recorder = await Participant.join(agent.roomName, "recorder", {
     hidden: true,

@@ -143,3 +143,38 @@ test("the step limit ends in one last call without tools", async () => {
   ]);
   expect(agent.model.rejections).toEqual([]);
 });
+
+test("a tool that blocks the process, ignores its signal or never settles costs its own call only", async () => {
+  const never = () => new Promise(() => {});
+  const tools = {
+    stuck: defineTool({ description: "S.", input: z.object({}), timeoutMs: 100, run: never }),
+    thrower: defineTool({
+      description: "T.",
+      input: z.object({}),
+      run: () => {
+        throw new Error("Thrown at once");
+      },
+    }),
+    blocker: defineTool({
+      description: "B.",
+      input: z.object({}),
+      run: () => {
+        const until = performance.now() + 300;
+        while (performance.now() < until);
+        return "blocked";
+      },
+    }),
+    huge: defineTool({ description: "H.", input: z.object({}), run: () => "x".repeat(20_000_000) }),
+  };
+  await using agent = await TestAgent.start({ tools });
+  const user = await agent.client("user");
+  const names = ["stuck", "thrower", "blocker", "huge"];
+  agent.model.script([reply(names.map((name) => toolUse(name))), reply([text("Done.")]), reply([text("Next.")])]);
+
+  expect(await user.answerTo(await user.say("Go"))).toBe("Done.");
+
+  const contents = lastResults(agent).map((block) => String(block["content"]));
+  expect(contents.slice(0, 3)).toEqual(["Tool execution timed out after 0.1s", "Thrown at once", "blocked"]);
+  expect(contents[3]).toMatch(/^x{100000}\n\[truncated: 20000000 bytes, /);
+  expect(await user.answerTo(await user.say("Again"))).toBe("Next.");
+});

@@ -30,7 +30,7 @@ export interface FakeTurn {
 }
 
 /** Keeps what a session records, and has it durable at once. */
-export class MemoryRecorder {
+class MemoryRecorder {
   readonly turns = new Map<string, FakeTurn>();
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];

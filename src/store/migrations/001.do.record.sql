@@ -30,6 +30,12 @@ create table turns (
   usage jsonb,
   model text,
   timings jsonb,
+  -- The worker's stanza number at the turn's end, positive: whoever has seen a later one has seen the answer.
+  last_stanza bigint,
+  -- The turn that was asked for instead (regenerate, edit): this one is kept, but no longer part of the talk.
+  superseded_by text references turns on delete set null,
+  -- What clients noted on the turn's messages: [{messageId, content, commentaryType}].
+  commentary jsonb not null default '[]',
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   unique (session_id, position)
