@@ -113,7 +113,10 @@ function speak(event: TurnEvent, answer: AnswerOutput): void {
       return answer.flush();
     case "turn_complete": {
       const end = event.state === "completed" ? SPOKEN_ENDS[event.stopReason ?? ""] : undefined;
-      if (end !== undefined) answer.write(end);
+      if (end !== undefined) {
+        answer.flush();
+        answer.write(end);
+      }
       return answer.end();
     }
     default:

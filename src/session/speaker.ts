@@ -18,6 +18,7 @@ export class Speaker {
   readonly #segmenter: Intl.Segmenter;
   #pending = "";
   #sequence: number;
+  #isNewThought = false;
 
   /**
    * @param language a BCP 47 tag; one that is not known falls back to the default
@@ -30,7 +31,8 @@ export class Speaker {
   }
 
   write(text: string): void {
-    this.#output.onText(text);
+    this.#output.onText(this.#isNewThought ? ` ${text}` : text);
+    this.#isNewThought = false;
     this.#pending += text;
     // Cheap test first: segmenting costs, and most deltas end no sentence.
     if (!/[.!?…。！？\n]/u.test(this.#pending) && this.#pending.length < MAX_SENTENCE_LENGTH) return;
@@ -45,6 +47,7 @@ export class Speaker {
   flush(): void {
     if (this.#pending.trim() !== "") this.#say(this.#pending, false);
     this.#pending = "";
+    this.#isNewThought = this.#sequence > 0;
   }
 
   end(): void {

@@ -2,6 +2,7 @@ import { Room } from "@livekit/rtc-node";
 import { pino } from "pino";
 import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
+import { type JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
 import { createOpenStream } from "../../src/session/open-stream.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
@@ -18,6 +19,8 @@ interface AgentOptions {
   readonly tools?: Readonly<Record<string, Tool>>;
   readonly policy?: Partial<SessionPolicy>;
   readonly modelIdleTimeoutMs?: number;
+  /** Anthropic's own tools that are switched on. */
+  readonly serverTools?: readonly JsonObject[];
   /** Another model than the strict server of ours. */
   readonly modelUrl?: string;
   readonly retryBudgetMs?: number;
@@ -102,7 +105,12 @@ export class TestAgent implements AsyncDisposable {
       logger: pino({ level: "silent" }),
       sql,
       serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
-      openStream: createOpenStream(model, { model: "claude-test", maxTokens: 1_024, instructions: "Be brief." }),
+      openStream: createOpenStream(model, {
+        model: "claude-test",
+        maxTokens: 1_024,
+        instructions: "Be brief.",
+        serverTools: this.#options.serverTools ?? [],
+      }),
       close: async () => {},
     });
     this.#leave = async () => {

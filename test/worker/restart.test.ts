@@ -26,7 +26,7 @@ let room: string;
 beforeAll(async () => {
   [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
   folder = await mkdtemp(join(tmpdir(), "parley-restart-"));
-  sql = connect(database.url, { maxConnections: 2 });
+  sql = connect(database.url, { maxConnections: 3 });
   main = runMain({
     ...(await freePortVariables()),
     PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
@@ -143,6 +143,32 @@ test("killed before the first block: the turn is answered by the next worker", a
   await backWithTools(seen);
   expect(await user.answerTo(id, 20_000)).toBe("Here I am.");
   expect(await turnBlocks()).toEqual(["text"]);
+});
+
+test("killed between the tool uses and their run: what acts is not run, and the model is told so", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  answerScans();
+  scriptOf(reply([toolUse("order", { hangMs: 0 }), toolUse("scan")]), reply([text("Shall I?")]));
+  const hold = await sql.reserve();
+  await hold`begin`;
+  await hold`lock table tool_calls in exclusive mode`;
+  const id = await user.say("Go");
+  await untilStored(
+    () => sql`
+      select turn_id from turn_blocks join turns on turns.id = turn_id
+      where parent_message_id = ${id} and block_type = 'tool_use' group by turn_id having count(*) = 2`,
+  );
+  killJobs();
+  // The database does not notice that the insert's client is dead while it waits for the lock.
+  await hold`select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  await hold`rollback`;
+  hold.release();
+  await backWithTools(seen);
+  expect(await user.answerTo(id, 20_000)).toBe("Shall I?");
+  expect(await runs()).toEqual([]);
+  expect(await turnBlocks()).toEqual(["tool_use", "tool_use", "tool_result (error)", "tool_result (error)", "text"]);
+  expect(model.rejections).toEqual([]);
 });
 
 test("killed while a client's call waits: the client is asked again under the same id, and nothing runs twice", async () => {
