@@ -17,7 +17,7 @@ const note = defineTool({ description: "N.", input: z.object({}), run: () => "no
 
 type Messages = { role: string; content: { type: string }[] }[];
 const outline = (agent: TestAgent) =>
-  (agent.model.requests.at(-1)?.body["messages"] as Messages).map(
+  ((agent.model.requests.at(-1)?.body["messages"] ?? []) as Messages).map(
     ({ role, content }) => `${role}: ${content.map((block) => block.type).join(", ")}`,
   );
 

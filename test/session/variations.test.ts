@@ -6,7 +6,7 @@ import { reply, text, toolUse } from "../support/model-server/step.ts";
 
 type Messages = { role: string; content: { type: string; text?: string; content?: string }[] }[];
 const outline = (agent: TestAgent) =>
-  (agent.model.requests.at(-1)?.body["messages"] as Messages).map(
+  ((agent.model.requests.at(-1)?.body["messages"] ?? []) as Messages).map(
     ({ role, content }) => `${role}: ${content.map((block) => block.text ?? block.content ?? block.type).join(", ")}`,
   );
 
