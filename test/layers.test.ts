@@ -19,6 +19,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@msgpack/msgpack": ["src/protocol"],
   postgres: ["src/store", "tools/data"],
   "@anthropic-ai/sdk": ["src/llm"],
+  "@modelcontextprotocol/sdk": ["src/tool/mcp"],
   "@livekit/*": ["src/session", "src/worker", "src/client", "src/cli"],
 };
 

@@ -29,6 +29,7 @@ export class AgentLink {
   /** Only the latest attempt to configure counts. */
   #attempt = 0;
   #isChangeQueued = false;
+  #isKnown = false;
 
   constructor(ports: AgentLinkPorts) {
     this.#ports = ports;
@@ -36,6 +37,11 @@ export class AgentLink {
 
   get isReady(): boolean {
     return this.#state === "ready";
+  }
+
+  /** Every agent here has heard who we are: it can tell our packets from others', also before we are announced. */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   get agents(): readonly string[] {
@@ -105,6 +111,7 @@ export class AgentLink {
 
   #configure(way: "packet" | "stream", isNews: boolean): void {
     if (this.#state === "closed") return;
+    if (isNews) this.#isKnown = false;
     this.#state = "configuring";
     this.#attempt += 1;
     void this.#configureUntilTaken(this.#attempt, way, isNews);
@@ -117,6 +124,7 @@ export class AgentLink {
       timeoutMs = Math.min(timeoutMs * 2, MAX_CONFIGURE_AGAIN_MS);
       if (attempt !== this.#attempt || !isTaken) continue;
       this.#state = "ready";
+      this.#isKnown = true;
       if (isNews) this.#ports.onReady(this.agents);
       for (const { resolve } of this.#waiters) resolve();
       return;
@@ -125,6 +133,7 @@ export class AgentLink {
 
   #lose(reason: "room" | "agent"): void {
     this.#attempt += 1;
+    this.#isKnown = false;
     if (this.#state === "away" || this.#state === "closed") return;
     this.#state = "away";
     this.#ports.onLost(reason);

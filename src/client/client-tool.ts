@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import { TOOL_NAME, TOOL_TIMES } from "../protocol/limits.ts";
 import { type MessageBody } from "../protocol/messages.ts";
+import { compileInput, type ParsedInput, type StandardInput } from "./tool-input.ts";
 
 /** What a running tool is given besides its input. */
 export interface ToolContext {
@@ -21,8 +21,8 @@ export interface ClientTool<Input = JsonObject> {
   readonly name: string;
   /** What the model reads to decide when to use the tool. */
   readonly description: string;
-  /** A zod object, or a JSON Schema whose root is an object. */
-  readonly input: z.ZodType<Input> | JsonObject;
+  /** A zod object, or any Standard Schema that can say itself as JSON Schema; or a JSON Schema. The root is an object. */
+  readonly input: StandardInput<Input> | JsonObject;
   /** @defaultValue 30000; at most 600000. A request may set its own. */
   readonly timeoutMs?: number;
   /** `either`: the worker may run its own tool of that name instead. @defaultValue "client" */
@@ -53,10 +53,8 @@ export class ToolError extends Error {
 
 /** What the worker takes of one tool. */
 const MAX_DESCRIPTION_LENGTH = 2_000;
-const MAX_SCHEMA_LENGTH = 32_768;
 
 type Announcement = NonNullable<MessageBody<"configuration">["tools"]>[number];
-export type ParsedInput = { readonly value: unknown } | { readonly problem: string };
 
 /** A tool that has been checked, with what is announced of it. */
 export interface CompiledTool {
@@ -77,7 +75,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   if (description.length > MAX_DESCRIPTION_LENGTH) {
     throw new TypeError(`Tool "${name}": description: expected at most ${MAX_DESCRIPTION_LENGTH} characters`);
   }
-  const { schema, inputSchema } = compileInput(name, input);
+  const { inputSchema, parse } = compileInput(name, input);
   return {
     name,
     timeoutMs: timeoutMs === undefined ? undefined : Math.min(timeoutMs, TOOL_TIMES.maxTimeoutMs),
@@ -89,37 +87,9 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(readOnly !== undefined && { annotations: { readOnlyHint: readOnly } }),
     },
-    parse: (value) => parse(schema, value),
+    parse,
     run: (value, context) => run(value as Input, context),
   };
-}
-
-function compileInput(name: string, input: z.ZodType | JsonObject): { schema: z.ZodType; inputSchema: JsonObject } {
-  try {
-    if (!(input instanceof z.ZodType)) return { schema: z.fromJSONSchema(input), inputSchema: requireObject(input) };
-    const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
-    return { schema: input, inputSchema: requireObject(inputSchema as JsonObject) };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`Tool "${name}": the input schema cannot be used: ${why}`, { cause: error });
-  }
-}
-
-function requireObject(schema: JsonObject): JsonObject {
-  if (schema["type"] !== "object") throw new TypeError('its root must have type "object"');
-  if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
-    throw new TypeError(`it is longer than ${MAX_SCHEMA_LENGTH} characters`);
-  }
-  return schema;
-}
-
-async function parse(schema: z.ZodType, input: unknown): Promise<ParsedInput> {
-  const parsed = await schema.safeParseAsync(input);
-  if (parsed.success) return { value: parsed.data };
-  const [issue] = parsed.error.issues;
-  const field = issue?.path.join(".") ?? "";
-  const message = issue?.message ?? "is invalid";
-  return { problem: field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}` };
 }
 
 /** What a tool gave back, as spec/001 wants it. */

@@ -1,7 +1,7 @@
 import { AppError } from "../errors/app-error.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
-import { type JsonValue } from "../lib/json.ts";
+import { type JsonObject, type JsonValue } from "../lib/json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Message, type MessageBody } from "../protocol/messages.ts";
@@ -68,7 +68,10 @@ export class Parley implements AsyncDisposable {
     publish: (bytes, way) => {
       const to = this.#link.agents;
       if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));
-      return way === "stream" ? this.#transport.sendStream(bytes, to) : this.#transport.sendPacket(bytes, to);
+      // A packet of a sender that is not announced cannot always be told from another's; a stream names its sender.
+      return way === "stream" || !this.#link.isKnown
+        ? this.#transport.sendStream(bytes, to)
+        : this.#transport.sendPacket(bytes, to);
     },
   });
 
@@ -136,7 +139,7 @@ export class Parley implements AsyncDisposable {
    *   run: ({ theme }) => { document.body.dataset.theme = theme; },
    * });
    */
-  registerTool<Input>(tool: ClientTool<Input>): () => void {
+  registerTool<Input = JsonObject>(tool: ClientTool<Input>): () => void {
     this.#throwIfClosed();
     const compiled = compileTool(tool);
     if (this.#tools.size >= LIMITS.announcedTools) {
@@ -258,9 +261,11 @@ export class Parley implements AsyncDisposable {
 
   async #deliver(message: Message): Promise<void> {
     const until = Date.now() + DELIVERED_WITHIN_MS;
+    let way: "packet" | "stream" = "packet";
     for (let left = DELIVERED_WITHIN_MS; left > 0; left = until - Date.now()) {
       await this.#link.whenReady(left);
-      const { stanzaId } = this.#outbox.send(message);
+      const { stanzaId } = this.#outbox.send(message, way);
+      way = "stream";
       if (await this.#acknowledgements.wait(stanzaId, Math.min(left, ACKNOWLEDGED_WITHIN_MS))) return;
     }
     throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVERED_WITHIN_MS / 1000} s`);

@@ -1,6 +1,9 @@
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { eventRoutes } from "./event-routes.ts";
+import { type EventSource } from "./event-source.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
 import { sendError } from "./send-error.ts";
+import { type SseTimes } from "./sse-stream.ts";
 import { tokenRoutes, type TokenAccess } from "./token-routes.ts";
 
 export interface HttpOptions {
@@ -10,6 +13,8 @@ export interface HttpOptions {
   readonly publicUrl: string;
   readonly checks: readonly ReadyCheck[];
   readonly token: TokenAccess;
+  /** Without it there are no event streams. The caller closes it. */
+  readonly events?: { readonly source: EventSource; readonly times?: SseTimes };
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -24,6 +29,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     // A line a request is noise beside the turns; errors are logged in `sendError`.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
+    // A conversation's id is a room's name, percent-encoded.
+    routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,
     forceCloseConnections: true,
   });
@@ -33,5 +40,6 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   );
   healthRoutes(app, options.checks);
   tokenRoutes(app, options);
+  if (options.events) eventRoutes(app, { livekit: options.livekit, ...options.events });
   return app;
 }

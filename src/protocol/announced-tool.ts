@@ -1,18 +1,19 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { isRecord } from "../lib/json.ts";
 import { integer, jsonMap, readFields, text } from "./fields.ts";
 import { describeIssue } from "./malformed-message-error.ts";
 import { TOOL_NAME } from "./limits.ts";
+import { safeParse } from "./safe-parse.ts";
 
 /** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
 export const announcedToolSchema = z.object({
-  name: z.string().regex(TOOL_NAME),
-  description: text.default(""),
-  inputSchema: jsonMap.default({ type: "object" }),
+  name: z.string().check(z.regex(TOOL_NAME)),
+  description: z._default(text, ""),
+  inputSchema: z._default(jsonMap, { type: "object" }),
   /** Absent means `client`. */
-  execution: z.enum(["client", "either"]).exactOptional(),
-  timeoutMs: integer.min(0).exactOptional(),
-  annotations: jsonMap.exactOptional(),
+  execution: z.exactOptional(z.enum(["client", "either"])),
+  timeoutMs: z.exactOptional(integer.check(z.minimum(0))),
+  annotations: z.exactOptional(jsonMap),
 });
 export type AnnouncedTool = z.output<typeof announcedToolSchema>;
 
@@ -33,7 +34,7 @@ export function sortAnnouncements(announcements: readonly unknown[]): {
   const tools: AnnouncedTool[] = [];
   const invalidTools: InvalidTool[] = [];
   for (const [index, announcement] of announcements.entries()) {
-    const parsed = announcedToolSchema.safeParse(isRecord(announcement) ? readFields(announcement) : announcement);
+    const parsed = safeParse(announcedToolSchema, isRecord(announcement) ? readFields(announcement) : announcement);
     if (parsed.success) tools.push(parsed.data);
     else invalidTools.push({ index, ...nameOf(announcement), reason: describeIssue(parsed.error, `tools[${index}]`) });
   }

@@ -1,10 +1,11 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { sortAnnouncements } from "./announced-tool.ts";
 import * as control from "./control-messages.ts";
 import { readFields } from "./fields.ts";
 import { MalformedMessageError, type ReadableParts, describeIssue } from "./malformed-message-error.ts";
 import { type MessageType } from "./message-types.ts";
 import * as permission from "./permission-messages.ts";
+import { safeParse } from "./safe-parse.ts";
 import * as talk from "./talk-messages.ts";
 import * as tool from "./tool-messages.ts";
 
@@ -32,7 +33,7 @@ export const BODY_SCHEMAS = {
   tool_use_cancel: tool.toolUseCancelSchema,
   tool_use_progress: tool.toolUseProgressSchema,
   block_event: talk.blockEventSchema,
-} as const satisfies Record<MessageType, z.ZodObject>;
+} as const satisfies Record<MessageType, z.ZodMiniObject>;
 
 export type MessageBody<Type extends MessageType> = Type extends "configuration"
   ? control.Configuration
@@ -40,16 +41,16 @@ export type MessageBody<Type extends MessageType> = Type extends "configuration"
 
 /** Optional ids and choices. Clients whose structs cannot leave a field out send `""` for "none". */
 const EMPTY_IS_ABSENT: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries<z.ZodObject>(BODY_SCHEMAS).map(([type, schema]) => [
+  Object.entries<z.ZodMiniObject>(BODY_SCHEMAS).map(([type, schema]) => [
     type,
     Object.entries<z.core.$ZodType>(schema.shape)
-      .filter(([name, field]) => field instanceof z.ZodExactOptional && (name.endsWith("Id") || isChoice(field)))
+      .filter(([name, field]) => field instanceof z.core.$ZodExactOptional && (name.endsWith("Id") || isChoice(field)))
       .map(([name]) => name),
   ]),
 );
 
-function isChoice(field: z.ZodExactOptional): boolean {
-  return field.unwrap() instanceof z.ZodEnum;
+function isChoice(field: z.core.$ZodExactOptional): boolean {
+  return field._zod.def.innerType instanceof z.core.$ZodEnum;
 }
 
 /** One message, whatever carries it. */
@@ -71,7 +72,7 @@ export function parseMessage(type: MessageType, body: Record<string, unknown>, p
 }
 
 function parseBody(type: MessageType, fields: Record<string, unknown>, parts: ReadableParts): Message {
-  const parsed = BODY_SCHEMAS[type].safeParse(fields);
+  const parsed = safeParse(BODY_SCHEMAS[type], fields);
   if (!parsed.success) throw new MalformedMessageError(describeIssue(parsed.error, type), { ...parts, typeName: type });
   return { type, body: parsed.data } as Message;
 }
@@ -86,7 +87,7 @@ function parseConfiguration(fields: Record<string, unknown>, parts: ReadablePart
 
 function parseConfigurationBody(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
   const typeName = "configuration";
-  const parsed = control.configurationSchema.safeParse(fields);
+  const parsed = safeParse(control.configurationSchema, fields);
   if (!parsed.success) throw new MalformedMessageError(describeIssue(parsed.error, typeName), { ...parts, typeName });
   return parsed.data;
 }

@@ -1,24 +1,24 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { id, integer, text } from "./fields.ts";
 
 /** spec/004 in protobuf's JSON names; `createdAt` is Unix ms. */
 export const permissionRequestSchema = z.object({
   id,
   type: text,
-  pattern: z.array(text).default([]),
+  pattern: z._default(z.array(text), []),
   sessionId: text,
   messageId: text,
-  callId: text.exactOptional(),
+  callId: z.exactOptional(text),
   title: text,
-  metadataJson: text.default(""),
+  metadataJson: z._default(text, ""),
   createdAt: integer,
 });
 
 export const permissionResponseSchema = z.object({
   /** Not needed: the sender's session is known. */
-  sessionId: text.exactOptional(),
+  sessionId: z.exactOptional(text),
   permissionId: id,
   /** `approve` and `once` are the same; `always` also grants later requests for the same pattern. */
   response: z.enum(["approve", "reject", "once", "always"]),
-  message: text.exactOptional(),
+  message: z.exactOptional(text),
 });

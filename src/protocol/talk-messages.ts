@@ -1,15 +1,15 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { id, integer, jsonMap, sequence, text } from "./fields.ts";
 
 export const userMessageSchema = z.object({
   id,
-  previousId: id.exactOptional(),
+  previousId: z.exactOptional(id),
   content: text,
   /** Each is kept as it came; bytes in it are `{base64}`. */
-  attachments: z.array(jsonMap).exactOptional(),
+  attachments: z.exactOptional(z.array(jsonMap)),
 });
 
-export const assistantMessageSchema = z.object({ id, previousId: id.exactOptional(), content: text });
+export const assistantMessageSchema = z.object({ id, previousId: z.exactOptional(id), content: text });
 
 /** Accepted from anyone and ignored: audio travels as LiveKit tracks, so nothing of the body is read. */
 export const audioChunkSchema = z.object({});
@@ -18,32 +18,32 @@ export const reasoningStepSchema = z.object({ id, messageId: id, sequence, conte
 
 export const transcriptionSchema = z.object({
   id,
-  previousId: id.exactOptional(),
+  previousId: z.exactOptional(id),
   text,
   final: z.boolean(),
-  language: text.exactOptional(),
-  confidence: z.number().exactOptional(),
+  language: z.exactOptional(text),
+  confidence: z.exactOptional(z.number()),
 });
 
 export const startAnswerSchema = z.object({
   id,
   previousId: id,
-  answerType: z.enum(["text", "voice", "text+voice"]).exactOptional(),
+  answerType: z.exactOptional(z.enum(["text", "voice", "text+voice"])),
 });
 
 /** Reserved: read, never sent. */
 export const memoryTraceSchema = z.object({
   id,
-  messageId: id.exactOptional(),
-  content: text.exactOptional(),
-  relevance: z.number().exactOptional(),
+  messageId: z.exactOptional(id),
+  content: z.exactOptional(text),
+  relevance: z.exactOptional(z.number()),
 });
 
 export const commentarySchema = z.object({
   id,
   messageId: id,
   content: text,
-  commentaryType: text.exactOptional(),
+  commentaryType: z.exactOptional(text),
 });
 
 export const assistantSentenceSchema = z.object({
@@ -60,12 +60,12 @@ export const blockEventSchema = z.object({
   event: z.enum(["block_start", "block_delta", "block_stop", "turn_complete"]),
   turnId: id,
   /** The block's place in its turn, from 0; absent on `turn_complete`. */
-  sequence: integer.min(0).exactOptional(),
-  blockType: text.exactOptional(),
-  toolUseId: id.exactOptional(),
-  toolName: text.exactOptional(),
-  delta: jsonMap.exactOptional(),
-  textContent: text.exactOptional(),
-  content: jsonMap.exactOptional(),
-  stopReason: text.exactOptional(),
+  sequence: z.exactOptional(integer.check(z.minimum(0))),
+  blockType: z.exactOptional(text),
+  toolUseId: z.exactOptional(id),
+  toolName: z.exactOptional(text),
+  delta: z.exactOptional(jsonMap),
+  textContent: z.exactOptional(text),
+  content: z.exactOptional(jsonMap),
+  stopReason: z.exactOptional(text),
 });

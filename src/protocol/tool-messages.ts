@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { id, integer, isPlainMap, jsonMap, text } from "./fields.ts";
 import { TOOL_NAME } from "./limits.ts";
 
@@ -6,20 +6,20 @@ import { TOOL_NAME } from "./limits.ts";
 export const toolUseRequestSchema = z.object({
   id,
   messageId: id,
-  toolName: z.string().regex(TOOL_NAME),
-  parameters: jsonMap.default({}),
+  toolName: z.string().check(z.regex(TOOL_NAME)),
+  parameters: z._default(jsonMap, {}),
   execution: z.enum(["server", "client", "either"]),
   /** Absent or 0 means the default of 30000. */
-  timeoutMs: integer.min(0).exactOptional(),
+  timeoutMs: z.exactOptional(integer.check(z.minimum(0))),
 });
 
 /** spec/001. `id` is the request's; the wire carries it a second time as `requestId`. */
 export const toolUseResultSchema = z.object({
   id,
   success: z.boolean(),
-  result: jsonMap.exactOptional(),
-  errorCode: text.exactOptional(),
-  errorMessage: text.exactOptional(),
+  result: z.exactOptional(jsonMap),
+  errorCode: z.exactOptional(text),
+  errorMessage: z.exactOptional(text),
 });
 
 /** What clients send as a result, made into spec/001's shape before it is checked. */
@@ -35,26 +35,26 @@ export const toolCallStateSchema = z.object({
   id,
   name: text,
   status: z.enum(["pending", "running", "success", "error", "cancelled"]),
-  callId: text.exactOptional(),
-  inputJson: text.default(""),
-  output: text.exactOptional(),
-  error: text.exactOptional(),
-  logs: z.array(text).default([]),
-  metadataJson: text.default(""),
-  startedAt: integer.exactOptional(),
-  finishedAt: integer.exactOptional(),
+  callId: z.exactOptional(text),
+  inputJson: z._default(text, ""),
+  output: z.exactOptional(text),
+  error: z.exactOptional(text),
+  logs: z._default(z.array(text), []),
+  metadataJson: z._default(text, ""),
+  startedAt: z.exactOptional(integer),
+  finishedAt: z.exactOptional(integer),
 });
 
 export const toolUseCancelSchema = z.object({
   /** The request's id. */
   id,
   /** A reason that is not known here still cancels. */
-  reason: z.enum(["timeout", "interrupted", "superseded", "closed"]).catch("closed"),
+  reason: z.catch(z.enum(["timeout", "interrupted", "superseded", "closed"]), "closed"),
 });
 
 export const toolUseProgressSchema = z.object({
   /** The request's id. */
   id,
-  log: text.exactOptional(),
-  progress: z.number().min(0).max(1).exactOptional(),
+  log: z.exactOptional(text),
+  progress: z.exactOptional(z.number().check(z.minimum(0), z.maximum(1))),
 });

@@ -8,6 +8,7 @@ import { renewLease } from "../store/renew-lease.ts";
 import { reserveStanzas } from "../store/reserve-stanzas.ts";
 import { type SessionRecord } from "../store/session-record.ts";
 import { trimStanzas } from "../store/trim-stanzas.ts";
+import { createEventPublisher } from "./event-publisher.ts";
 import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
 import { restore } from "./restore.ts";
@@ -59,7 +60,13 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     onFailed: (type, error) => logger.warn({ type, error }, "a message could not be sent"),
   });
   const recorder = new Recorder(sql, sessionId, (error) => logger.error({ error }, "a record was lost"));
-  const session = new Session({ ...options, outbox, recorder, past, watchers: [] });
+  const session = new Session({
+    ...options,
+    outbox,
+    recorder,
+    past,
+    watchers: [createEventPublisher({ sql, sessionId, logger })],
+  });
   if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {
     renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(

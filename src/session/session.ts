@@ -4,6 +4,7 @@ import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { catchUp, type AnsweredTurn } from "./catch-up.ts";
+import { createBlockEvents } from "./block-events.ts";
 import { compileAnnouncement } from "./announced-tools.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
 import { type OpenStream } from "./open-stream.ts";
@@ -33,6 +34,7 @@ export interface SessionPolicy {
 export interface SessionOptions {
   readonly room: string;
   readonly policy: SessionPolicy;
+  /** Live: read again for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly openStream: OpenStream;
   readonly outbox: Outbox;
@@ -60,7 +62,8 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
-    this.#options = options;
+    const { outbox, watchers } = options;
+    this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
     this.#past = [...options.past];
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#calls = new SessionCalls({

@@ -52,6 +52,7 @@ type ServerTools = ReadonlyMap<string, ServerTool>;
 export function offeredTools(serverTools: ServerTools, hosts: readonly ToolHost[]): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
   for (const tool of serverTools.values()) {
+    if (tool.isAway?.()) continue;
     if (tool.execution === "client" && !hosts.some((host) => host.tools?.has(tool.name) ?? true)) continue;
     offered.set(tool.name, { name: tool.name, description: tool.description, inputSchema: tool.input.jsonSchema });
   }

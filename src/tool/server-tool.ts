@@ -7,7 +7,7 @@ export type OnInterrupt = "finish" | "cancel" | "block";
 /** What becomes of a call that repeats an earlier one of its turn. */
 export type OnDuplicate = "allow" | "reuse" | "reject";
 
-/** A tool of the `tools/` folder, named and compiled. */
+/** A tool of the `tools/` folder or of an MCP server, named and compiled. */
 export interface ServerTool {
   readonly name: string;
   readonly description: string;
@@ -19,6 +19,8 @@ export interface ServerTool {
   readonly onInterrupt: OnInterrupt;
   /** @defaultValue "allow" */
   readonly onDuplicate?: OnDuplicate;
+  /** Whether whoever runs it is away: then the model is not offered it, and a call that comes anyway fails at once. */
+  readonly isAway?: () => boolean;
   /** Absent for a tool that only clients run. The settings are already in place. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }

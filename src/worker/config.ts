@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
 
 const positiveInteger = z.number().int().positive();
 
@@ -26,6 +27,8 @@ export const configFileSchema = z.strictObject({
   toolsFolder: z.string().min(1).default("tools"),
   /** What a tool gets as `context.settings`, by the tool's name; the tool's own shape checks it at start. */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
+  /** MCP servers whose tools the model may use, by the name that those begin with (docs/mcp.md). */
+  mcpServers: mcpServersSchema.default({}),
   /** Model calls in one turn. */
   maxSteps: positiveInteger.default(10),
   /** For tools that name no deadline of their own. */

@@ -5,6 +5,7 @@ import { createModel } from "../llm/stream-message.ts";
 import { createOpenStream, type OpenStream } from "../session/open-stream.ts";
 import { connect, type Sql } from "../store/pool.ts";
 import { loadTools } from "../tool/load-tools.ts";
+import { connectMcpServers } from "../tool/mcp/mcp-servers.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { type Config } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
@@ -15,6 +16,7 @@ export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
+  /** Those of MCP servers come and go in it. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly openStream: OpenStream;
   readonly close: () => Promise<void>;
@@ -24,7 +26,7 @@ export interface JobServices {
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);
   const logger = createLogger(config);
-  const serverTools = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
+  const own = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
@@ -42,7 +44,11 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),
   });
-  return { config, logger, sql, serverTools, openStream, close: () => sql.end({ timeout: 2 }) };
+  const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
+  const close = async () => {
+    await Promise.all([mcp.close(), sql.end({ timeout: 2 })]);
+  };
+  return { config, logger, sql, serverTools: mcp.tools, openStream, close };
 }
 
 function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {

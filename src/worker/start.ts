@@ -1,4 +1,5 @@
 import { AppError } from "../errors/app-error.ts";
+import { openEventSource } from "../http/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { migrate } from "../store/migrate.ts";
 import { checkPorts } from "./check-ports.ts";
@@ -57,12 +58,15 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(jobs);
   const checks = createReadyChecks(endpoints);
   keep(checks);
+  const source = openEventSource({ databaseUrl: endpoints.databaseUrl, logger });
+  keep(source);
   const http = createHttpServer({
     logger,
     livekit,
     checks: checks.checks,
     publicUrl: config.livekitPublicUrl ?? livekit.url,
     token: { isOpen: config.livekitUrl === undefined, secret: config.tokenSecret },
+    events: { source },
   });
   keep({ close: async () => http.close() });
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });

@@ -122,6 +122,23 @@ test("a Configuration that is not acknowledged is sent again", { timeout: 10_000
   ]);
 });
 
+test("what is said before the agent knows us goes as a byte stream", async () => {
+  const room = new MemoryRoom();
+  room.acknowledges = false;
+  await using parley = await connect(room.transport, { waitForAgentMs: 0 });
+  parley.stop();
+  await room.until(() => room.all("control_stop").length === 1);
+  const [stanzaId] = room.heard.map((heard) => heard.stanzaId);
+  const body = { acknowledgedStanzaId: stanzaId ?? 0, success: true };
+  room.say({ type: "acknowledgement", body }, { stanzaId: 0 });
+  await parley.whenConnected(1_000);
+  parley.stop();
+  await room.until(() => room.all("control_stop").length === 2);
+
+  const stops = room.heard.filter(({ message }) => message.type === "control_stop");
+  expect(stops.map(({ way }) => way)).toEqual(["stream", "packet"]);
+});
+
 test("a room without an agent is an error after the time given, and leaves no listener", async () => {
   const room = new MemoryRoom({ hasAgent: false });
 

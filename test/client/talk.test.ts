@@ -63,6 +63,18 @@ test("a text that was not acknowledged before a reconnect is sent again with the
   expect(new Set(ids).size).toBe(1);
 });
 
+test("a text that is not acknowledged is repeated as a byte stream", { timeout: 10_000 }, async () => {
+  const { room, parley } = await openClient();
+  room.acknowledges = false;
+  const { acknowledged } = parley.sendText("Hi");
+  await room.until(() => room.all("user_message").length === 1);
+  room.acknowledges = true;
+
+  await acknowledged;
+  const sent = room.heard.filter(({ message }) => message.type === "user_message");
+  expect(sent.map(({ way }) => way)).toEqual(["packet", "stream"]);
+});
+
 test("an empty text is refused", async () => {
   const { parley } = await openClient();
 

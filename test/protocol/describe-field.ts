@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 
 export interface FieldDescription {
   readonly name: string;
@@ -7,7 +7,7 @@ export interface FieldDescription {
   readonly required: boolean;
 }
 
-export function describeFields(schema: z.ZodObject): FieldDescription[] {
+export function describeFields(schema: z.ZodMiniObject): FieldDescription[] {
   return Object.entries<z.core.$ZodType>(schema.shape).map(([name, field]) => ({
     name,
     type: typeWord(field),
@@ -15,22 +15,28 @@ export function describeFields(schema: z.ZodObject): FieldDescription[] {
   }));
 }
 
-type Wrapper = z.ZodExactOptional | z.ZodDefault | z.ZodCatch;
+type Wrapper = z.core.$ZodExactOptional | z.core.$ZodDefault | z.core.$ZodCatch;
 
 function isWrapper(field: z.core.$ZodType): field is Wrapper {
-  return field instanceof z.ZodExactOptional || field instanceof z.ZodDefault || field instanceof z.ZodCatch;
+  const { $ZodExactOptional, $ZodDefault, $ZodCatch } = z.core;
+  return field instanceof $ZodExactOptional || field instanceof $ZodDefault || field instanceof $ZodCatch;
 }
 
 function typeWord(field: z.core.$ZodType): string {
-  if (isWrapper(field)) return typeWord(field.def.innerType);
-  if (field instanceof z.ZodString) return "text";
-  if (field instanceof z.ZodNumber) return field.format === "safeint" ? "integer" : "number";
-  if (field instanceof z.ZodBoolean) return "boolean";
-  if (field instanceof z.ZodRecord || field instanceof z.ZodObject) return "map";
-  if (field instanceof z.ZodCustom) return "any";
-  if (field instanceof z.ZodArray) return `list of ${typeWord(field.element)}`;
-  if (field instanceof z.ZodEnum) return field.options.map((option) => `\`${option}\``).join(" / ");
-  if (field instanceof z.ZodUnion) return field.options.map(typeWord).join(" / ");
-  if (field instanceof z.ZodLiteral) return [...field.values].map((value) => `\`${String(value)}\``).join(" / ");
+  if (isWrapper(field)) return typeWord(field._zod.def.innerType);
+  if (field instanceof z.core.$ZodString) return "text";
+  if (field instanceof z.core.$ZodNumberFormat) return field._zod.def.format === "safeint" ? "integer" : "number";
+  if (field instanceof z.core.$ZodNumber) return "number";
+  if (field instanceof z.core.$ZodBoolean) return "boolean";
+  if (field instanceof z.core.$ZodRecord || field instanceof z.core.$ZodObject) return "map";
+  if (field instanceof z.core.$ZodCustom) return "any";
+  if (field instanceof z.core.$ZodArray) return `list of ${typeWord(field._zod.def.element)}`;
+  if (field instanceof z.core.$ZodEnum)
+    return Object.values(field._zod.def.entries)
+      .map((option) => `\`${option}\``)
+      .join(" / ");
+  if (field instanceof z.core.$ZodUnion) return field._zod.def.options.map(typeWord).join(" / ");
+  if (field instanceof z.core.$ZodLiteral)
+    return field._zod.def.values.map((value) => `\`${String(value)}\``).join(" / ");
   throw new TypeError(`The documentation has no word for ${field._zod.def.type}`);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type z } from "zod";
+import type * as z from "zod/mini";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
 import { announcedToolSchema } from "../../src/protocol/announced-tool.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
@@ -30,7 +30,7 @@ function fieldRows(section: string): unknown[] {
 
 test.each(goldens)("the documentation of $type has its fields and its bytes", ({ type, hex, ...golden }) => {
   const section = sectionOf((title) => title.startsWith(`${MESSAGE_TYPES[type]}. `));
-  const schema: z.ZodObject = BODY_SCHEMAS[type];
+  const schema: z.ZodMiniObject = BODY_SCHEMAS[type];
 
   expect(section).toContain(`\`${type}\` · `);
   expect(section).toContain(" · answer: ");

@@ -7,7 +7,7 @@ import { createModel } from "../../src/llm/stream-message.ts";
 import { createOpenStream } from "../../src/session/open-stream.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
-import { toServerTool } from "../../src/tool/server-tool.ts";
+import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { openJobSession } from "../../src/worker/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session.ts";
 import { createToken, Participant } from "./participant.ts";
@@ -17,6 +17,8 @@ import { tempDatabase } from "./temp-database.ts";
 
 interface AgentOptions {
   readonly tools?: Readonly<Record<string, Tool>>;
+  /** Instead of `tools`: a map that may change while the session runs. */
+  readonly liveTools?: ReadonlyMap<string, ServerTool>;
   readonly policy?: Partial<SessionPolicy>;
   readonly modelIdleTimeoutMs?: number;
   /** Anthropic's own tools that are switched on. */
@@ -104,7 +106,9 @@ export class TestAgent implements AsyncDisposable {
       } as never,
       logger: pino({ level: "silent" }),
       sql,
-      serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
+      serverTools:
+        this.#options.liveTools ??
+        new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
       openStream: createOpenStream(model, {
         model: "claude-test",
         maxTokens: 1_024,

@@ -1,0 +1,41 @@
+import { type IncomingHttpHeaders } from "node:http";
+import { TokenVerifier } from "livekit-server-sdk";
+
+/** What a LiveKit token lets its bearer see: one room. */
+export interface RoomAccess {
+  readonly room: string;
+  readonly identity: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly error: string;
+}
+
+interface TokenSource {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: unknown;
+}
+
+/** Reads the bearer token of a request. One in the URL is refused whatever it is: URLs end up in logs. */
+export async function checkRoomToken(
+  { headers, query }: TokenSource,
+  { apiKey, apiSecret }: { readonly apiKey: string; readonly apiSecret: string },
+): Promise<RoomAccess | Refusal> {
+  if (typeof query === "object" && query !== null && ("token" in query || "access_token" in query))
+    return { status: 401, error: "A token in the URL is not taken: send it as Authorization: Bearer" };
+  const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
+  if (token === undefined) return { status: 401, error: "Authorization: expected Bearer and a LiveKit token" };
+  try {
+    const claims = await new TokenVerifier(apiKey, apiSecret).verify(token);
+    const { sub: identity, video, exp = 0 } = claims;
+    if (identity === undefined || identity === "" || video?.roomJoin !== true || !video.room)
+      return { status: 403, error: "The token does not let its bearer join a room" };
+    return { room: video.room, identity, expiresAt: exp * 1_000 };
+  } catch (error) {
+    const isExpired = error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED";
+    return { status: 401, error: isExpired ? "The token has expired" : "The token is not valid here" };
+  }
+}

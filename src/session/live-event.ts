@@ -1,0 +1,130 @@
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { isRecord, type JsonObject } from "../lib/json.ts";
+import { MAX_PAYLOAD_BYTES } from "../store/notify-events.ts";
+import { type Call } from "../tool/call.ts";
+import { type TurnEvent } from "../turn/turn-event.ts";
+import { toBlockEvent } from "./block-events.ts";
+import { type SessionEvent } from "./session-event.ts";
+
+const LIVE_EVENTS = [
+  "turn_start",
+  "block_start",
+  "block_delta",
+  "block_stop",
+  "tool_state",
+  "usage",
+  "turn_complete",
+  /** Some events were not sent: what is known may be loaded from the store. */
+  "gap",
+] as const;
+
+/** One event on its way from the job process to whoever follows the session. */
+export interface LiveEvent {
+  readonly event: (typeof LIVE_EVENTS)[number];
+  /** The row of `turns`; `""` for a gap. */
+  readonly turn: string;
+  /** What followers are shown. A `block_stop` comes without the block: it is loaded from the store. */
+  readonly data: JsonObject;
+}
+
+/** Ids and names that others choose may be long; a payload has little room. */
+const MAX_TEXT_LENGTH = 300;
+const PIECE = /[^]{1,1000}/gu;
+
+/** A session event as payloads, in order: a long delta in pieces, a long tool result not at all (its block is stored). */
+export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
+  if (event.type === "tool_state") return [toToolState(event.call)];
+  const live = toLiveEvent(event.turn, event.event);
+  if (!live) return [];
+  if (JSON.stringify(live).length * 3 <= MAX_PAYLOAD_BYTES || fits(live)) return [live];
+  return live.event === "block_delta" ? inPieces(live) : [{ event: "gap", turn: "", data: {} }];
+}
+
+/** `undefined` for what no publisher of ours has sent. */
+export function parseLiveEvent(json: string): LiveEvent | undefined {
+  const value = parseJson(json);
+  if (!isRecord(value) || typeof value["turn"] !== "string" || !isRecord(value["data"])) return undefined;
+  const event = LIVE_EVENTS.find((name) => name === value["event"]);
+  return event && { event, turn: value["turn"], data: value["data"] as JsonObject };
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined {
+  const turnId = turn.messageId;
+  const live = (data: JsonObject): LiveEvent => ({ event: event.type, turn: turn.id, data: { turnId, ...data } });
+  switch (event.type) {
+    case "turn_start":
+      return live({});
+    case "block_stop":
+      return live({ sequence: event.sequence });
+    case "usage":
+      return live({ step: event.step, usage: { ...event.usage } });
+    case "turn_complete": {
+      const { state, stopReason, usage, error } = event;
+      return live({
+        state,
+        ...(stopReason !== undefined && { stopReason: short(stopReason) }),
+        usage: { ...usage },
+        ...(error && { errorCode: error.code, errorMessage: short(error.message) }),
+      });
+    }
+    case "block_start": {
+      const { sequence, blockType, tool } = event;
+      return live({
+        sequence,
+        blockType: short(blockType),
+        ...(tool && { toolUseId: short(tool.toolUseId), toolName: short(tool.toolName) }),
+      });
+    }
+    case "block_delta": {
+      const delta = toBlockEvent(turn, event)?.delta;
+      return delta && live({ sequence: event.sequence, delta });
+    }
+  }
+}
+
+function toToolState(call: Call): LiveEvent {
+  const { id: callId, messageId: turnId, toolUseId, toolName, state, executionAsked, timeoutMs, outcome } = call;
+  const { executionResolved, addressee, startedAt, deadlineAt, finishedAt } = call;
+  const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
+  const data = {
+    turnId,
+    callId,
+    toolUseId: short(toolUseId),
+    name: short(toolName),
+    state,
+    executionAsked,
+    ...(executionResolved !== undefined && { executionResolved }),
+    ...(addressee !== undefined && { addressee: short(addressee) }),
+    timeoutMs,
+    ...(startedAt !== undefined && { startedAt }),
+    ...(deadlineAt !== undefined && { deadlineAt }),
+    ...(finishedAt !== undefined && { finishedAt }),
+    ...(errorCode !== undefined && { errorCode: short(errorCode) }),
+  };
+  return { event: "tool_state", turn: call.turnId, data };
+}
+
+function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {
+  const delta = isRecord(data["delta"]) ? (data["delta"] as JsonObject) : {};
+  const key = "text" in delta ? "text" : "partialJson";
+  const whole = delta[key];
+  if (typeof whole !== "string") return [];
+  return (whole.match(PIECE) ?? []).map((piece) => ({ ...rest, data: { ...data, delta: { ...delta, [key]: piece } } }));
+}
+
+/** 200 bytes are for the session's id and the number. */
+function fits(live: LiveEvent): boolean {
+  return Buffer.byteLength(JSON.stringify(live)) <= MAX_PAYLOAD_BYTES - 200;
+}
+
+function short(text: string): string {
+  return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
+}

@@ -1,0 +1,67 @@
+import { type Progress } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { type JsonObject } from "../../lib/json.ts";
+import { type ToolContext } from "../define-tool.ts";
+import { type Connection } from "./connection.ts";
+import { callErrorText } from "./mcp-error.ts";
+import { ToolError, toToolValue } from "./tool-value.ts";
+
+/** The most that a timer takes: the call's own deadline ends the request, by its signal. */
+const NO_TIMEOUT_MS = 2_147_483_647;
+const MAX_PROGRESS_LINES = 100;
+const MAX_LINE_LENGTH = 500;
+
+/** Looser than the SDK's: content of a kind that it does not know costs that block only. */
+const resultSchema = z.looseObject({
+  content: z.array(z.unknown()).default([]),
+  structuredContent: z.record(z.string(), z.unknown()).nullish(),
+  isError: z.boolean().nullish(),
+});
+
+interface McpCall {
+  /** The server's name in the config. */
+  readonly server: string;
+  /** The tool's own name, as the server gave it. */
+  readonly tool: string;
+  readonly input: unknown;
+  readonly context: Pick<ToolContext, "signal" | "callId" | "log">;
+}
+
+/**
+ * Calls the tool and gives its value. When the signal aborts, the server gets a cancellation.
+ *
+ * @throws the signal's reason, or an error in the server's own words
+ */
+export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
+  const { signal, callId, log } = context;
+  signal.throwIfAborted();
+  // The SDK listens on its signal for good, and would send a cancellation when the call, long answered, is "over".
+  const request = new AbortController();
+  const onAbort = () => request.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    // Whatever else is to go with a call (a traceparent, say) goes into `_meta`.
+    const params = { name: tool, arguments: input as JsonObject, _meta: { progressToken: callId } };
+    const options = { signal: request.signal, timeout: NO_TIMEOUT_MS };
+    const answer = await connection.withProgress(callId, progressLog(log), () =>
+      connection.client.request({ method: "tools/call", params }, resultSchema, options),
+    );
+    return toToolValue(answer);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ToolError) throw error;
+    connection.check();
+    throw new Error(callErrorText(server, error), { cause: error });
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function progressLog(log: (line: string) => void): (progress: Progress) => void {
+  let lines = 0;
+  return ({ progress, total, message }) => {
+    if (lines++ >= MAX_PROGRESS_LINES) return;
+    const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+    log(`progress ${count}${message === undefined ? "" : `: ${message.slice(0, MAX_LINE_LENGTH)}`}`);
+  };
+}

@@ -1,0 +1,123 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  ErrorCode,
+  McpError,
+  ProgressNotificationSchema,
+  ToolListChangedNotificationSchema,
+  type Progress,
+} from "@modelcontextprotocol/sdk/types.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { abortable } from "../../lib/abortable.ts";
+import { type McpServerConfig } from "./mcp-config.ts";
+import { openTransport, type McpTransport } from "./open-transport.ts";
+
+const PING_EVERY_MS = 30_000;
+const PING_TIMEOUT_MS = 10_000;
+/** What a server gets to hear that its session is over. */
+const FAREWELL_MS = 500;
+
+interface ConnectionOptions {
+  readonly config: McpServerConfig;
+  readonly signal: AbortSignal;
+  readonly onListChanged: () => void;
+  readonly onStderr: (text: string) => void;
+}
+
+/** One stay at a server, from its `initialize` to the loss of the connection. It does not come back. */
+export class Connection {
+  readonly client: Client;
+  /** Resolves when the server is gone or `close` was called. */
+  readonly lost: Promise<void>;
+  readonly #transport: McpTransport;
+  readonly #onLost: () => void;
+  /** Of the calls that wait for an answer, by their progress tokens. */
+  readonly #calls = new Map<string, (progress: Progress) => void>();
+  #isChecking = false;
+  #pinging: NodeJS.Timeout | undefined;
+
+  private constructor(client: Client, transport: McpTransport) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.client = client;
+    this.lost = promise;
+    this.#onLost = resolve;
+    this.#transport = transport;
+  }
+
+  /** Rejects after the config's `timeoutMs`, whatever the server does. */
+  static async open({ config, signal, onListChanged, onStderr }: ConnectionOptions): Promise<Connection> {
+    // No capabilities: a server may not ask us for samples of the model, for files or for the participant's input.
+    const client = new Client({ name: "parley", version: "0.1.0" }, { capabilities: {} });
+    const connection = new Connection(client, openTransport(config, onStderr));
+    client.onclose = () => connection.#onLost();
+    client.onerror = () => connection.check();
+    client.setNotificationHandler(ProgressNotificationSchema, ({ params }) =>
+      connection.#calls.get(String(params.progressToken))?.(params),
+    );
+    client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
+    try {
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(config.timeoutMs)]);
+      await abortable(client.connect(connection.#transport, { timeout: config.timeoutMs }), deadline);
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    connection.#pinging = setInterval(() => connection.check(), PING_EVERY_MS).unref();
+    return connection;
+  }
+
+  /**
+   * Runs one call; `onProgress` gets what the server says of it under `token`. The SDK's own way to do this loses the
+   * progress that comes in one piece with the answer.
+   */
+  async withProgress<Value>(
+    token: string,
+    onProgress: (progress: Progress) => void,
+    call: () => Promise<Value>,
+  ): Promise<Value> {
+    this.#calls.set(token, onProgress);
+    try {
+      return await call();
+    } finally {
+      this.#calls.delete(token);
+    }
+  }
+
+  /**
+   * Over HTTP nothing says that a server is gone, so it is asked. One that is there but busy with a call is left alone.
+   * A process tells by its end, and is not asked.
+   */
+  check(): void {
+    if (!(this.#transport instanceof StreamableHTTPClientTransport) || this.#pinging === undefined) return;
+    if (!this.#isChecking) void this.#check();
+  }
+
+  async #check(): Promise<void> {
+    this.#isChecking = true;
+    try {
+      await this.client.ping({ timeout: PING_TIMEOUT_MS });
+    } catch (error) {
+      const isAlive = error instanceof McpError && (!isTimeout(error) || this.#calls.size > 0);
+      if (!isAlive) await this.client.close();
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  /** Ends the server's process or session; open requests are rejected. */
+  async close(): Promise<void> {
+    clearInterval(this.#pinging);
+    this.#pinging = undefined;
+    if (this.#transport instanceof StreamableHTTPClientTransport) {
+      const farewell = this.#transport.terminateSession().catch(() => {});
+      await Promise.race([farewell, sleep(FAREWELL_MS, undefined, { ref: false })]);
+    }
+    this.#onLost();
+    await this.client.close().catch(() => {});
+    await this.#transport.close().catch(() => {});
+  }
+}
+
+function isTimeout(error: McpError): boolean {
+  return error.code === Number(ErrorCode.RequestTimeout);
+}

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { isRecord } from "../../lib/json.ts";
+import { TOOL_TIMES } from "../../protocol/limits.ts";
+
+const common = {
+  /** For a call, and for the server's start up to its list of tools. */
+  timeoutMs: z.number().int().positive().max(TOOL_TIMES.maxTimeoutMs).default(TOOL_TIMES.defaultTimeoutMs),
+};
+
+const stdioSchema = z.strictObject({
+  /** Started without a shell. */
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER, which is all that the process gets of ours. */
+  env: z.record(z.string(), z.string()).default({}),
+  /** Relative to the working directory of the worker. */
+  cwd: z.string().min(1).optional(),
+  ...common,
+});
+
+const httpSchema = z.strictObject({
+  /** The operator's choice: it may be a private address. */
+  url: z
+    .url({ protocol: /^https?$/, error: "expected an http or https URL" })
+    .refine((url) => !hasCredentials(url), { error: "expected a URL without a user name; use headers" }),
+  headers: z
+    .record(z.string(), z.string())
+    .refine(areHeaders, { error: "expected names and values that HTTP can carry" })
+    .default({}),
+  ...common,
+});
+
+type StdioInput = z.input<typeof stdioSchema>;
+type HttpInput = z.input<typeof httpSchema>;
+export type StdioServerConfig = z.output<typeof stdioSchema>;
+export type HttpServerConfig = z.output<typeof httpSchema>;
+export type McpServerConfig = StdioServerConfig | HttpServerConfig;
+
+/** Not a union of the two: its error would say that nothing fits, and not which field is wrong. */
+const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, context): McpServerConfig => {
+  const isHttp = isRecord(value) && Object.hasOwn(value, "url");
+  if (!isHttp && !(isRecord(value) && Object.hasOwn(value, "command"))) {
+    context.addIssue({ code: "custom", message: "expected an object with command or url" });
+    return z.NEVER;
+  }
+  const parsed = isHttp ? httpSchema.safeParse(value) : stdioSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const { path, ...issue } of parsed.error.issues) {
+    context.issues.push({ ...issue, path: [...path], input: value } as z.core.$ZodRawIssue);
+  }
+  return z.NEVER;
+});
+
+const SERVER_NAME = /^[a-zA-Z0-9_-]{1,32}$/;
+
+/** `mcpServers` of parley.config.ts, by the name that their tools' names begin with. */
+export const mcpServersSchema = z.record(z.string(), serverSchema).superRefine((servers, context) => {
+  for (const name of Object.keys(servers).filter((each) => !SERVER_NAME.test(each))) {
+    const message = "expected a name of 1 to 32 letters, digits, _ and -";
+    context.addIssue({ code: "custom", path: [name], message });
+  }
+});
+
+function hasCredentials(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && (parsed.username !== "" || parsed.password !== "");
+}
+
+function areHeaders(headers: Record<string, string>): boolean {
+  try {
+    return new Headers(headers) instanceof Headers;
+  } catch {
+    return false;
+  }
+}

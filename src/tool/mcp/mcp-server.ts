@@ -1,0 +1,195 @@
+import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
+import { type Logger } from "pino";
+import pRetry from "p-retry";
+import { abortable } from "../../lib/abortable.ts";
+import { type ToolContext } from "../define-tool.ts";
+import { type ServerTool } from "../server-tool.ts";
+import { callTool } from "./call-tool.ts";
+import { Connection } from "./connection.ts";
+import { listTools, MAX_TOOLS } from "./list-tools.ts";
+import { type McpServerConfig } from "./mcp-config.ts";
+import { reasonOf } from "./mcp-error.ts";
+import { listedName, toMcpTool } from "./to-mcp-tool.ts";
+
+const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: true };
+/** A connection that ends sooner counts as an attempt that failed: else a server that crashes at once is never left in peace. */
+const STABLE_MS = 10_000;
+/** A server that says "changed" all the time is asked once in this time. */
+const LIST_GAP_MS = 250;
+/** Of all schemas of one server: each costs time to compile. */
+const MAX_TOTAL_LENGTH = 524_288;
+const MAX_STDERR_LENGTH = 500;
+
+interface McpServerOptions {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly logger: Logger;
+  /** `tools` have changed, or whether they can be reached. */
+  readonly onChanged: () => void;
+  /** How long a connection lasts before it counts as a good one. @defaultValue 10000 */
+  readonly stableMs?: number;
+}
+
+/** One configured server: connects, and connects again, until it is closed. Nothing that the server does throws here. */
+export class McpServer {
+  readonly name: string;
+  /** As last listed; they stay while the server is away, and fail at once. */
+  tools: readonly ServerTool[] = [];
+  readonly #options: McpServerOptions;
+  readonly #logger: Logger;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  /** By the JSON that a tool was made from. */
+  #made = new Map<string, ServerTool>();
+  #warned = new Set<string>();
+  #connection: Connection | undefined;
+  #isReported = false;
+  #isListing = false;
+  #isStale = false;
+
+  constructor(options: McpServerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#logger = options.logger.child({ mcpServer: options.name });
+    this.#running = this.#run().catch(() => {});
+  }
+
+  get isAway(): boolean {
+    return this.#connection === undefined;
+  }
+
+  /** Idempotent; returns when the server's process has ended, which may take 4 s. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The MCP server is being closed"));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    const options = { ...BACKOFF, retries: Number.POSITIVE_INFINITY, signal, unref: true };
+    while (!signal.aborted) await pRetry(() => this.#attempt(), options);
+  }
+
+  /** Resolves after a connection that was good for a while, rejects after any other. */
+  async #attempt(): Promise<void> {
+    try {
+      await this.#serve();
+    } catch (error) {
+      this.#report(error);
+      // A bare TypeError would end the retries: to p-retry it is a bug, unless it knows it as fetch's.
+      throw new Error("The MCP server is not connected", { cause: error });
+    }
+  }
+
+  async #serve(): Promise<void> {
+    const { config, onChanged, stableMs = STABLE_MS } = this.#options;
+    const { signal } = this.#closing;
+    const connection = await Connection.open({
+      config,
+      signal,
+      onListChanged: () => void this.#relist(connection),
+      onStderr: (text) =>
+        this.#logger.debug({ stderr: text.slice(0, MAX_STDERR_LENGTH) }, "MCP server wrote to stderr"),
+    });
+    try {
+      await Promise.race([abortable(this.#list(connection), signal), gone(connection)]);
+      this.#connection = connection;
+      onChanged();
+      this.#logger.info({ tools: this.tools.length }, "MCP server connected");
+      const since = performance.now();
+      await abortable(connection.lost, signal);
+      if (performance.now() - since < stableMs) throw new ConnectionLostError();
+      this.#isReported = false;
+      this.#report(new ConnectionLostError());
+    } finally {
+      this.#connection = undefined;
+      onChanged();
+      await connection.close();
+    }
+  }
+
+  /** Once for each time that the server is away. */
+  #report(error: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    const level = this.#isReported ? "debug" : "warn";
+    this.#logger[level]({ why: reasonOf(error) }, "MCP server is not connected; trying again");
+    this.#isReported = true;
+  }
+
+  /** One listing at a time; a change that is told during one is followed by another. */
+  async #relist(connection: Connection): Promise<void> {
+    this.#isStale = true;
+    if (this.#isListing || this.#connection !== connection) return;
+    this.#isListing = true;
+    try {
+      while (this.#isStale && this.#connection === connection) {
+        this.#isStale = false;
+        await this.#list(connection);
+        if (this.#connection === connection) this.#options.onChanged();
+        await sleep(LIST_GAP_MS, undefined, { ref: false });
+      }
+    } catch (error) {
+      this.#logger.warn({ why: reasonOf(error) }, "MCP server did not list its tools; the old list stays");
+      connection.check();
+    } finally {
+      this.#isListing = false;
+    }
+  }
+
+  async #list(connection: Connection): Promise<void> {
+    const { timeoutMs } = this.#options.config;
+    const listed = await listTools(connection.client, timeoutMs);
+    if (listed.length > MAX_TOOLS) this.#refuse("more", `only ${MAX_TOOLS} tools are taken`);
+    const made = new Map<string, ServerTool>();
+    const tools = new Map<string, ServerTool>();
+    let length = 0;
+    for (const each of listed.slice(0, MAX_TOOLS)) {
+      try {
+        const json = JSON.stringify(each);
+        length += json.length;
+        if (length > MAX_TOTAL_LENGTH) throw new TypeError(`all tools together are longer than ${MAX_TOTAL_LENGTH}`);
+        const tool = this.#made.get(json) ?? (await this.#make(each));
+        if (tools.has(tool.name)) throw new TypeError(`the name "${tool.name}" is taken by another of its tools`);
+        made.set(json, tool);
+        tools.set(tool.name, tool);
+      } catch (error) {
+        this.#refuse(listedName(each), error instanceof TypeError ? error.message : "its schema cannot be used");
+      }
+    }
+    this.#made = made;
+    this.tools = [...tools.values()];
+  }
+
+  /** Lets others have their turn between two tools. */
+  async #make(listed: unknown): Promise<ServerTool> {
+    await nextTick();
+    return toMcpTool(listed, {
+      server: this.name,
+      timeoutMs: this.#options.config.timeoutMs,
+      isAway: () => this.isAway,
+      call: (tool, input, context) => this.#call(tool, input, context),
+    });
+  }
+
+  async #call(tool: string, input: unknown, context: Omit<ToolContext, "settings">): Promise<unknown> {
+    const { name: server } = this;
+    if (!this.#connection) throw new Error(`MCP server "${server}" is not connected`);
+    return callTool(this.#connection, { server, tool, input, context });
+  }
+
+  #refuse(tool: string, why: string): void {
+    const key = `${tool}\n${why}`;
+    if (this.#warned.has(key) || this.#warned.size > 2 * MAX_TOOLS) return;
+    this.#warned.add(key);
+    this.#logger.warn({ tool, why }, "tool of an MCP server is not used");
+  }
+}
+
+class ConnectionLostError extends Error {
+  override readonly name = "connection lost";
+}
+
+async function gone(connection: Connection): Promise<never> {
+  await connection.lost;
+  throw new ConnectionLostError();
+}

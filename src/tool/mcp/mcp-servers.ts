@@ -1,0 +1,49 @@
+import { type Logger } from "pino";
+import { type ServerTool } from "../server-tool.ts";
+import { type McpServerConfig } from "./mcp-config.ts";
+import { McpServer } from "./mcp-server.ts";
+
+interface McpServersOptions {
+  readonly servers: Readonly<Record<string, McpServerConfig>>;
+  /** Tools of the `tools/` folder, which no server's tool ever replaces. */
+  readonly own: ReadonlyMap<string, ServerTool>;
+  readonly logger: Logger;
+  /** @defaultValue 10000 */
+  readonly stableMs?: number;
+}
+
+export interface McpServers {
+  /** Our own tools and those of the servers, as they are now: follows every change. */
+  readonly tools: ReadonlyMap<string, ServerTool>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Begins to connect to all servers and returns at once; their tools appear in the map when they are there. Where two
+ * servers' names clash, the one that the config names first wins.
+ */
+export function connectMcpServers({ servers, own, logger, stableMs }: McpServersOptions): McpServers {
+  const tools = new Map(own);
+  const warned = new Set<string>();
+  const merge = () => {
+    for (const name of tools.keys()) if (!own.has(name)) tools.delete(name);
+    for (const tool of connections.flatMap((server) => server.tools)) {
+      if (!tools.has(tool.name)) tools.set(tool.name, tool);
+      else if (!warned.has(tool.name)) {
+        warned.add(tool.name);
+        const why = own.has(tool.name)
+          ? "the tools folder has one of this name"
+          : "another server has one of this name";
+        logger.warn({ tool: tool.name, why }, "tool of an MCP server is not used");
+      }
+    }
+  };
+  const connections = Object.entries(servers).map(
+    ([name, config]) =>
+      new McpServer({ name, config, logger, onChanged: () => merge(), ...(stableMs !== undefined && { stableMs }) }),
+  );
+  const close = async () => {
+    await Promise.all(connections.map((server) => server.close()));
+  };
+  return { tools, close };
+}

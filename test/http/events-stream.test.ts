@@ -1,0 +1,323 @@
+import { connect as connectSocket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect } from "../../src/store/pool.ts";
+import { EventServer, roomToken, type EventReader, type ReadEvent } from "../support/event-server.ts";
+import { FollowedTalk } from "../support/followed-talk.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+
+let database: TempDatabase;
+
+beforeAll(async () => {
+  database = await tempDatabase();
+});
+
+afterAll(async () => {
+  await database.drop();
+});
+
+const isEnd = ({ event }: ReadEvent) => event === "turn_complete";
+
+/** What the blocks come to for a reader who adds up deltas; a block that begins again is begun anew. */
+function grown(events: readonly ReadEvent[]): Record<string, string> {
+  const blocks: Record<string, string> = {};
+  for (const { event, data } of events) {
+    const key = `${String(data["turnId"])}.${String(data["sequence"])}`;
+    if (event === "block_start") blocks[key] = "";
+    if (event === "block_delta") blocks[key] += String((data["delta"] as { text?: string }).text);
+  }
+  return blocks;
+}
+
+const texts = (reader: EventReader) =>
+  reader.events.filter(({ event }) => event === "block_stop").map(({ data }) => data["textContent"]);
+
+test("what happens is streamed as it happens, and ids stand where the record is durable", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using reader = await server.open(talk);
+  const turn = talk.begin();
+  turn.start();
+  turn.grow("Hel");
+  await reader.next(({ event }) => event === "block_delta");
+  turn.grow("lo\nyou. \u2028");
+  turn.stop({ blockType: "text", textContent: "Hello\nyou. \u2028", content: null });
+  await turn.end();
+  await reader.next(isEnd);
+
+  const turnId = turn.turn.messageId;
+  expect(reader.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  expect(reader.response.headers.get("cache-control")).toBe("no-store");
+  expect(reader.text.startsWith("retry: 1000\n\n")).toBe(true);
+  expect(reader.events).toEqual([
+    {
+      id: undefined,
+      event: "turn_start",
+      data: { turnId, parentMessageId: turn.turn.parentMessageId, participantIdentity: "ann" },
+    },
+    { id: undefined, event: "block_start", data: { turnId, sequence: 0, blockType: "text" } },
+    { id: undefined, event: "block_delta", data: { turnId, sequence: 0, delta: { type: "text", text: "Hel" } } },
+    {
+      id: undefined,
+      event: "block_delta",
+      data: { turnId, sequence: 0, delta: { type: "text", text: "lo\nyou. \u2028" } },
+    },
+    {
+      id: "1.0",
+      event: "block_stop",
+      data: { turnId, sequence: 0, blockType: "text", textContent: "Hello\nyou. \u2028" },
+    },
+    {
+      id: "1.end",
+      event: "turn_complete",
+      data: {
+        turnId,
+        state: "completed",
+        stopReason: "end_turn",
+        model: "claude-test",
+        usage: expect.objectContaining({ outputTokens: 2 }),
+      },
+    },
+  ]);
+});
+
+test("after Last-Event-ID the rest comes from the store, and the live talk follows without a loss or a double", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await talk.say("1a", "1b", "1c");
+  await talk.say("2a");
+  const third = talk.begin();
+  third.text("3a");
+
+  await using reader = await server.open(talk, { lastEventId: "1.0" });
+  third.text("3b");
+  await third.end();
+  await talk.say("4a");
+  await reader.next(({ id }) => id === "4.end");
+
+  const ids = reader.events.flatMap(({ id }) => id ?? []);
+  expect(ids).toEqual(["1.1", "1.2", "1.end", "2.0", "2.end", "3.0", "3.1", "3.end", "4.0", "4.end"]);
+  expect(texts(reader)).toEqual(["1b", "1c", "2a", "3a", "3b", "4a"]);
+  expect(Object.values(grown(reader.events))).toEqual(["1b", "1c", "2a", "3a", "3b", "4a"]);
+  expect(reader.names().filter((name) => name === "turn_start")).toHaveLength(3);
+});
+
+test("a reader that comes back at any event of a talk sees every durable event once", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  const seen: string[] = [];
+  let lastEventId = "0.end";
+  const talking = (async () => {
+    for (let turn = 1; turn <= 8; turn++) {
+      const { length } = await talk.say("a", "b".repeat(turn), "c").then(({ input }) => input);
+      await sleep(length * 5);
+    }
+  })();
+  for (let round = 0; !seen.includes("8.end"); round++) {
+    await using reader = await server.open(talk, { lastEventId });
+    const count = 1 + (round % 4);
+    await reader.until(
+      () => reader.events.filter(({ id }) => id !== undefined).length >= count || reader.lastId === "8.end",
+    );
+    const ids = reader.events.flatMap(({ id }) => id ?? []);
+    seen.push(...ids);
+    lastEventId = ids.at(-1) ?? lastEventId;
+  }
+  await talking;
+
+  const turns = [1, 2, 3, 4, 5, 6, 7, 8];
+  expect(seen).toEqual(turns.flatMap((turn) => [`${turn}.0`, `${turn}.1`, `${turn}.2`, `${turn}.end`]));
+});
+
+test("who comes in the middle of a block gets it whole when it ends", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await talk.say("old");
+  const turn = talk.begin();
+  turn.start();
+  turn.grow("One ");
+  await sleep(50);
+  await using reader = await server.open(talk);
+  await reader.next(({ event }) => event === "turn_start");
+  turn.grow("two");
+  turn.stop({ blockType: "text", textContent: "One two", content: null });
+  await turn.end();
+  await reader.next(isEnd);
+
+  expect(reader.names()).toEqual(["turn_start", "block_start", "block_delta", "block_stop", "turn_complete"]);
+  expect(Object.values(grown(reader.events))).toEqual(["One two"]);
+});
+
+test("two readers see the same", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  await using elsewhere = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using first = await server.open(talk);
+  await using second = await server.open({ id: talk.room, room: talk.room }, { identity: "bob" });
+  await using third = await elsewhere.open(talk);
+  await talk.say("Hello.", "You.");
+  await Promise.all([first.next(isEnd), second.next(isEnd), third.next(isEnd)]);
+
+  expect(texts(first)).toEqual(["Hello.", "You."]);
+  expect(texts(second)).toEqual(texts(first));
+  expect(texts(third)).toEqual(texts(first));
+});
+
+test("equal deltas, long texts, long results and control characters all arrive as they are", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using reader = await server.open(talk);
+  const turn = talk.begin();
+  const long = '😀\u0001"\\\n'.repeat(6_000);
+  turn.start();
+  for (let count = 0; count < 50; count++) turn.grow("ha");
+  turn.grow(long);
+  turn.stop({ blockType: "text", textContent: "ha".repeat(50) + long, content: null });
+  const content = { tool_use_id: "toolu_1", content: "x".repeat(100_000) };
+  turn.start("tool_result");
+  turn.delta({ type: "tool_result", content: content.content });
+  turn.stop({ blockType: "tool_result", textContent: null, content });
+  turn.text("a\u0000b");
+  await turn.end();
+  await reader.next(isEnd);
+
+  const [text, , last] = Object.values(grown(reader.events));
+  expect(text).toBe("ha".repeat(50) + long);
+  expect(last).toBe("a\uFFFDb");
+  const ofResult = reader.events.filter(({ data }) => data["sequence"] === 1);
+  expect(ofResult.map(({ event }) => event)).toEqual(["block_start", "block_delta", "block_stop"]);
+  expect(ofResult[1]?.data["delta"]).toEqual({ type: "tool_result", content: content.content });
+  expect(ofResult[2]?.data["content"]).toEqual(content);
+});
+
+test("a heartbeat keeps a silent stream alive", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url, times: { heartbeatMs: 20 } });
+  await using reader = await server.open(await FollowedTalk.begin(database.sql));
+
+  await reader.until(() => reader.text.split(": heartbeat\n\n").length > 3);
+  expect(reader.events).toEqual([]);
+});
+
+test(
+  "a reader that never reads is cut, costs the others nothing, and can go on by id",
+  { timeout: 30_000 },
+  async () => {
+    await using server = await EventServer.start({ databaseUrl: database.url, times: { drainMs: 1_500 } });
+    const talk = await FollowedTalk.begin(database.sql);
+    await using reader = await server.open(talk);
+    const { hostname, port } = new URL(server.url);
+    const idle = connectSocket(Number(port), hostname);
+    const token = await roomToken(talk.room, { identity: "idle" });
+    idle.pause();
+    idle.write(`GET /session/${talk.id}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    const closed = new Promise<void>((resolve) => idle.once("close", () => resolve()));
+    idle.on("error", () => {});
+    const big = "y".repeat(500_000);
+    await talk.say(...Array.from({ length: 30 }, () => big));
+
+    await reader.next(isEnd, 20_000);
+    expect(texts(reader)).toHaveLength(30);
+    // It learns of the cut when it reads at last: less than all was buffered for it.
+    await sleep(2_500);
+    let bytes = 0;
+    idle.on("data", (chunk) => (bytes += chunk.length)).resume();
+    await closed;
+    expect(bytes).toBeLessThan(14_000_000);
+    await using back = await server.open(talk, { lastEventId: "1.28" });
+    await back.next(isEnd);
+    expect(texts(back)).toHaveLength(1);
+  },
+);
+
+test("streams end when the server closes, and when the token expires", async () => {
+  const server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  const reader = await server.open(talk);
+  const token = await roomToken(talk.room, { ttl: "1s" });
+  const short = await server.getAs(token, `/session/${talk.id}/events`);
+  expect(await short.text()).toBe("retry: 1000\n\n");
+
+  const startedAt = Date.now();
+  await server[Symbol.asyncDispose]();
+  expect(Date.now() - startedAt).toBeLessThan(2_000);
+  expect(await reader.ended).toBe(true);
+});
+
+test("a listener whose connection breaks, or is refused for a while, loses nothing that is durable", async () => {
+  await using proxy = await TcpProxy.start(database.url);
+  await using server = await EventServer.start({ databaseUrl: proxy.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using reader = await server.open(talk);
+  await talk.say("1");
+  await reader.next(({ id }) => id === "1.end");
+  proxy.cut();
+  await talk.say("2");
+  await reader.next(({ id }) => id === "2.end");
+  proxy.isRefusing = true;
+  proxy.cut();
+  await talk.say("3");
+  await sleep(500);
+  proxy.isRefusing = false;
+  await reader.next(({ id }) => id === "3.end", 15_000);
+  await talk.say("4");
+  await reader.next(({ id }) => id === "4.end");
+
+  expect(texts(reader)).toEqual(["1", "2", "3", "4"]);
+});
+
+test("a listener whose connection falls silent is replaced", async () => {
+  await using proxy = await TcpProxy.start(database.url);
+  await using server = await EventServer.start({ databaseUrl: proxy.url, checkMs: 100 });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using reader = await server.open(talk);
+  await talk.say("1");
+  await reader.next(({ id }) => id === "1.end");
+  proxy.pause();
+  await talk.say("2");
+  await sleep(600);
+  const before = proxy.connectionCount;
+  proxy.resume();
+  await reader.next(({ id }) => id === "2.end");
+
+  expect(before).toBeGreaterThan(2);
+  expect(texts(reader)).toEqual(["1", "2"]);
+});
+
+test("a publisher whose database is away holds nothing up; readers find the record afterwards", async () => {
+  await using proxy = await TcpProxy.start(database.url);
+  const publishing = connect(proxy.url, { maxConnections: 1 });
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql, publishing);
+  await using reader = await server.open(talk);
+  await talk.say("1");
+  await reader.next(({ id }) => id === "1.end");
+  proxy.isRefusing = true;
+  proxy.cut();
+  const startedAt = Date.now();
+  await talk.say("2");
+  expect(Date.now() - startedAt).toBeLessThan(1_000);
+  proxy.isRefusing = false;
+  await reader.next(({ id }) => id === "2.end", 15_000);
+
+  expect(texts(reader)).toEqual(["1", "2"]);
+  await publishing.end({ timeout: 1 });
+});
+
+test("a turn that another worker takes up goes on in the same stream", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using reader = await server.open(talk);
+  const turn = talk.begin();
+  turn.text("One.");
+  turn.start();
+  turn.grow("Tw");
+  await reader.next(({ data }) => (data["delta"] as { text?: string } | undefined)?.text === "Tw");
+  turn.tell({ type: "turn_start", model: "claude-test" });
+  turn.text("Two.");
+  await turn.end();
+  await reader.next(isEnd);
+
+  expect(Object.values(grown(reader.events))).toEqual(["One.", "Two."]);
+  expect(reader.names().filter((name) => name === "turn_start")).toHaveLength(1);
+});

@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { TestAgent } from "../support/agent.ts";
+import { EventServer, roomToken, type ReadEvent } from "../support/event-server.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+
+const add = defineTool({
+  description: "Adds.",
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => ({ sum: a + b }),
+});
+
+/** Event and place; deltas of one block in a row are one line. */
+function outline(events: readonly ReadEvent[]): string[] {
+  const lines = events.map(({ event, data }) =>
+    [event, data["sequence"] ?? data["state"] ?? data["step"]].join(" ").trim(),
+  );
+  return lines.filter((line, index) => line !== lines[index - 1]);
+}
+
+test("a turn with a tool in a real room is streamed as it happens, and again from the middle", async () => {
+  await using agent = await TestAgent.start({ tools: { add } });
+  await using server = await EventServer.start({ databaseUrl: agent.databaseUrl });
+  const user = await agent.client("user");
+  const found = await server.getAs(await roomToken(agent.roomName), "/session");
+  const { id } = (await found.json()) as { id: string };
+  await using reader = await server.open({ id, room: agent.roomName });
+  agent.model.script([
+    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")], { chunking: 5 }),
+    reply([text("It is 3.")]),
+  ]);
+
+  const messageId = await user.say("1 + 2?");
+  await reader.next(({ event }) => event === "turn_complete");
+
+  const start = await user.next("start_answer");
+  const blocks = reader.events.filter(({ event }) => event !== "tool_state");
+  expect(outline(blocks)).toEqual([
+    "turn_start",
+    "block_start 0",
+    "block_delta 0",
+    "block_stop 0",
+    "block_start 1",
+    "block_delta 1",
+    "block_stop 1",
+    "usage 1",
+    "block_start 2",
+    "block_delta 2",
+    "block_stop 2",
+    "block_start 3",
+    "block_delta 3",
+    "block_stop 3",
+    "usage 2",
+    "turn_complete completed",
+  ]);
+  expect(reader.events[0]?.data).toEqual({
+    turnId: start.id,
+    parentMessageId: messageId,
+    participantIdentity: "user",
+  });
+  const deltas = blocks.filter(({ event, data }) => event === "block_delta" && data["sequence"] === 1);
+  expect(deltas.length).toBeGreaterThan(2);
+  const request = await user.next("tool_use_request");
+  const states = reader.events.filter(({ event }) => event === "tool_state").map(({ data }) => data);
+  expect(states.map(({ state }) => state)).toEqual(["pending", "running", "success"]);
+  expect(states.at(-1)).toEqual({
+    turnId: start.id,
+    callId: request.id,
+    toolUseId: "toolu_1",
+    name: "add",
+    state: "success",
+    executionAsked: "server",
+    executionResolved: "server",
+    timeoutMs: 30_000,
+    startedAt: expect.any(Number),
+    deadlineAt: expect.any(Number),
+    finishedAt: expect.any(Number),
+  });
+
+  await using again = await server.open(
+    { id: conversationIdOfRoom(agent.roomName), room: agent.roomName },
+    { lastEventId: "1.1" },
+  );
+  await again.next(({ event }) => event === "turn_complete");
+  expect(outline(again.events)).toEqual([
+    "block_start 2",
+    "block_delta 2",
+    "block_stop 2",
+    "block_start 3",
+    "block_delta 3",
+    "block_stop 3",
+    "turn_complete completed",
+  ]);
+  const durable = (events: readonly ReadEvent[]) => events.filter((event) => event.id !== undefined);
+  expect(durable(again.events)).toEqual(durable(reader.events).slice(2));
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("the transcript of docs/events.md is what such a turn sends", async () => {
+  await using agent = await TestAgent.start({ tools: { add } });
+  await using server = await EventServer.start({ databaseUrl: agent.databaseUrl });
+  const user = await agent.client("user");
+  const room = agent.roomName;
+  await using reader = await server.open({ id: conversationIdOfRoom(room), room });
+  agent.model.script([
+    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")]),
+    reply([text("It is 3.")]),
+  ]);
+
+  const messageId = await user.say("1 + 2?");
+  await reader.next(({ event }) => event === "turn_complete");
+
+  const start = await user.next("start_answer");
+  const request = await user.next("tool_use_request");
+  const transcript = reader.text
+    .replaceAll(start.id, "ANSWER")
+    .replaceAll(messageId, "MESSAGE")
+    .replaceAll(request.id, "CALL")
+    .replaceAll(/"(\w+(?:At|Tokens))":\d+/g, '"$1":0');
+  const [, documented] = /```text\n([^`]*)```/.exec(readFileSync("docs/events.md", "utf8")) ?? [];
+  expect(transcript.trimEnd()).toBe(documented?.trimEnd());
+});

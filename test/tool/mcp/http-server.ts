@@ -1,0 +1,76 @@
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type Tool } from "@modelcontextprotocol/sdk/types.js";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { type AddressInfo } from "node:net";
+import { BASE_TOOLS, createToolServer } from "../../fixtures/mcp/tool-server.ts";
+
+/** A streamable HTTP server in this process that can go away and come back at the same address. */
+export class HttpToolServer implements AsyncDisposable {
+  readonly notes: string[] = [];
+  readonly headers: IncomingMessage["headers"][] = [];
+  readonly tools: readonly Tool[];
+  #port = 0;
+  #http: Server | undefined;
+
+  constructor(tools: readonly Tool[] = BASE_TOOLS) {
+    this.tools = tools;
+  }
+
+  static async start(tools?: readonly Tool[]): Promise<HttpToolServer> {
+    const server = new HttpToolServer(tools);
+    await server.listen();
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/mcp`;
+  }
+
+  async listen(): Promise<void> {
+    const sessions = new Map<string, StreamableHTTPServerTransport>();
+    const http = createServer((request, response) => {
+      this.headers.push(request.headers);
+      if (request.method === "DELETE") this.notes.push("delete");
+      void (async () => {
+        const id = request.headers["mcp-session-id"];
+        const known = typeof id === "string" ? sessions.get(id) : undefined;
+        if (id !== undefined && !known) return void response.writeHead(404).end();
+        const transport = known ?? (await this.#open(sessions));
+        await transport.handleRequest(request, response);
+      })();
+    });
+    http.listen(this.#port, "127.0.0.1");
+    await once(http, "listening");
+    this.#port = (http.address() as AddressInfo).port;
+    this.#http = http;
+  }
+
+  async #open(sessions: Map<string, StreamableHTTPServerTransport>): Promise<StreamableHTTPServerTransport> {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    const server = createToolServer({
+      tools: this.tools,
+      note: (line) => this.notes.push(line),
+      crash: () => void this.stop(),
+    });
+    await server.connect(transport as Transport);
+    return transport;
+  }
+
+  /** As when its process is killed. */
+  async stop(): Promise<void> {
+    const http = this.#http;
+    this.#http = undefined;
+    http?.closeAllConnections();
+    await new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

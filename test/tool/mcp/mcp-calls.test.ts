@@ -1,0 +1,233 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { HttpToolServer } from "./http-server.ts";
+import { McpBench, STDIO_SERVER } from "./support.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "parley-mcp-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Running extends AsyncDisposable {
+  readonly bench: McpBench;
+  readonly notes: () => Promise<string[]>;
+}
+
+async function overStdio(more: Record<string, unknown> = {}): Promise<Running> {
+  const file = join(folder, `notes-${Math.random()}`);
+  const bench = new McpBench({ shop: { command: process.execPath, args: [STDIO_SERVER, file], ...more } });
+  await bench.until("shop_echo");
+  const notes = async () => (await readFile(file, "utf8").catch(() => "")).split("\n");
+  return { bench, notes, [Symbol.asyncDispose]: () => bench.servers.close() };
+}
+
+async function overHttp(more: Record<string, unknown> = {}): Promise<Running> {
+  const server = await HttpToolServer.start();
+  const bench = new McpBench({ shop: { url: server.url, ...more } });
+  await bench.until("shop_echo");
+  const dispose = async () => {
+    await bench.servers.close();
+    await server.stop();
+  };
+  return { bench, notes: async () => server.notes, [Symbol.asyncDispose]: dispose };
+}
+
+describe.each([
+  ["stdio", overStdio],
+  ["streamable HTTP", overHttp],
+] as const)("over %s", (_name, start) => {
+  test("all pages of the list become tools, with their descriptions, schemas and hints", async () => {
+    await using running = await start();
+    const { tools } = running.bench.servers;
+
+    expect(tools.size).toBe(11);
+    expect(tools.get("shop_echo")).toMatchObject({
+      description: "Says the text again.",
+      execution: "server",
+      timeoutMs: 30_000,
+      readOnly: true,
+      idempotent: true,
+      onInterrupt: "cancel",
+      input: { jsonSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
+    });
+    expect(tools.get("shop_fail")).toMatchObject({ readOnly: false, idempotent: true, onInterrupt: "finish" });
+    expect(tools.get("shop_throw")).toMatchObject({ readOnly: false, idempotent: false });
+  });
+
+  test("a call gives the text, the structured content, or the names of what is no text", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+
+    expect(await ports.run("shop_echo", { text: "hello" })).toEqual({ content: "You said hello", isError: false });
+    expect(await ports.run("shop_structured")).toEqual({ content: '{"shelves":3}', isError: false });
+    expect((await ports.run("shop_picture")).content).toBe(
+      "A cat:\n[image image/png 3 bytes]\n[resource file:///cat.txt text/plain]\n[resource file:///dog.txt]",
+    );
+  });
+
+  test("bad arguments do not reach the server", async () => {
+    await using running = await start();
+
+    const answer = await running.bench.ports.run("shop_echo", { text: 5 });
+
+    expect(answer).toEqual({ content: 'Invalid parameter "text": must be string', isError: true });
+    expect(await running.notes()).not.toContain("call echo");
+  });
+
+  test("an error result and a thrown error keep the server's own words", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+
+    expect(await ports.run("shop_fail")).toEqual({ content: "The shelf is empty", isError: true });
+    expect(await ports.run("shop_throw")).toEqual({ content: "No such shelf", isError: true });
+    expect(ports.settled.map(({ outcome }) => outcome)).toMatchObject([
+      { errorCode: "execution_error" },
+      { errorCode: "execution_error" },
+    ]);
+  });
+
+  test("progress goes into the call's log", async () => {
+    await using running = await start();
+
+    await running.bench.ports.run("shop_count");
+
+    expect(running.bench.ports.lines).toEqual(["progress 1/2: step 1", "progress 2/2: step 2"]);
+  });
+
+  test("a stop cancels the call at the server", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+    const answer = ports.run("shop_wait");
+    await vi.waitFor(async () => expect(await running.notes()).toContain("call wait"));
+
+    ports.abort("stopped");
+
+    expect(await answer).toMatchObject({ isError: true });
+    await vi.waitFor(async () => expect(await running.notes()).toContain("cancelled"));
+  });
+
+  test("the deadline is ours, and cancels the call at the server", async () => {
+    await using running = await start({ timeoutMs: 3_000 });
+
+    expect(await running.bench.ports.run("shop_wait")).toEqual({
+      content: "Tool execution timed out after 3s",
+      isError: true,
+    });
+    expect(running.bench.ports.settled[0]?.outcome).toMatchObject({ errorCode: "timeout" });
+    await vi.waitFor(async () => expect(await running.notes()).toContain("cancelled"));
+  });
+
+  test("an answer that is too large ends its call at once, and the connection comes back", async () => {
+    await using running = await start();
+    const { bench } = running;
+
+    const { content, isError } = await bench.ports.run("shop_huge");
+
+    expect(isError).toBe(true);
+    expect(content).toMatch(/was lost during the call|cannot be read/);
+    await bench.until("shop_echo");
+  });
+
+  test("a call that ended well is not cancelled afterwards", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+    const waiting = ports.run("shop_wait");
+    await ports.run("shop_echo", { text: "a" });
+    await ports.run("shop_echo", { text: "b" });
+
+    expect(await running.notes()).not.toContain("cancelled");
+    ports.abort("stopped");
+    await waiting;
+  });
+
+  test("changes of the list are followed", async () => {
+    await using running = await start();
+    const { bench } = running;
+
+    await bench.ports.run("shop_grow");
+    await bench.until("shop_extra");
+    expect(await bench.ports.run("shop_extra")).toEqual({ content: "ok", isError: false });
+
+    await bench.ports.run("shop_shrink");
+    await vi.waitFor(() => expect(bench.names).not.toContain("shop_extra"), { timeout: 5_000 });
+    expect(await bench.ports.run("shop_extra")).toEqual({
+      content: "Tool 'shop_extra' does not exist",
+      isError: true,
+    });
+  });
+});
+
+test("a process that dies in a call ends that call, answers at once while it is away, and comes back", async () => {
+  await using running = await overStdio();
+  const { bench } = running;
+
+  expect(await bench.ports.run("shop_crash")).toEqual({
+    content: 'MCP server "shop" was lost during the call; its outcome is unknown',
+    isError: true,
+  });
+  expect(await bench.ports.run("shop_echo", { text: "x" })).toEqual({
+    content: 'MCP server "shop" is not connected',
+    isError: true,
+  });
+  expect(bench.names).toEqual([]);
+
+  await bench.until("shop_echo");
+  expect(await bench.ports.run("shop_echo", { text: "again" })).toEqual({ content: "You said again", isError: false });
+  expect(bench.warnings()).toMatchObject([{ mcpServer: "shop", why: "connection lost" }]);
+});
+
+test("an HTTP server that dies in a call ends that call, is logged once, and comes back with a new session", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: server.url } });
+  await bench.until("shop_echo");
+
+  expect((await bench.ports.run("shop_crash")).content).toMatch(/was lost during the call|could not be reached/);
+  await vi.waitFor(() => expect(bench.names).toEqual([]), { timeout: 10_000 });
+  expect((await bench.ports.run("shop_echo", { text: "x" })).content).toBe('MCP server "shop" is not connected');
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await server.listen();
+
+  await bench.until("shop_echo");
+  expect((await bench.ports.run("shop_echo", { text: "again" })).content).toBe("You said again");
+  expect(bench.warnings()).toHaveLength(1);
+});
+
+test("a restart that nothing told of is found out by the next call", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: server.url } });
+  await bench.until("shop_echo");
+  await server.stop();
+  await server.listen();
+
+  await vi.waitFor(async () => expect((await bench.ports.run("shop_echo", { text: "x" })).content).toBe("You said x"), {
+    timeout: 10_000,
+    interval: 100,
+  });
+});
+
+test("headers go with every request, and the session is ended at the close", async () => {
+  await using server = await HttpToolServer.start();
+  const bench = new McpBench({ shop: { url: server.url, headers: { Authorization: "Bearer key" } } });
+  await bench.until("shop_echo");
+  await bench.servers.close();
+
+  expect(server.headers.every((headers) => headers.authorization === "Bearer key")).toBe(true);
+  expect(server.notes).toContain("delete");
+});
+
+test("a process gets the configured environment and none of ours, and ends at the close", async () => {
+  process.env["DATABASE_URL"] = "postgres://secret";
+  const running = await overStdio({ env: { SHELF: "7" } });
+  delete process.env["DATABASE_URL"];
+  const [, pid = "", ...environment] = (await running.notes())[0]?.split(" ") ?? [];
+  expect(environment).toEqual(["7", "-"]);
+  expect(processStart(Number(pid))).toBeDefined();
+
+  await running.bench.servers.close();
+
+  expect(processStart(Number(pid))).toBeUndefined();
+});

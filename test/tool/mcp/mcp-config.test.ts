@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadConfig } from "../../../src/worker/load-config.ts";
+
+let folder: string;
+let count = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "parley-mcp-config-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function load(mcpServers: string) {
+  const name = `config-${count++}.ts`;
+  await writeFile(join(folder, name), `export default { instructions: "x", mcpServers: ${mcpServers} };`);
+  return (await loadConfig({ PARLEY_CONFIG: name }, folder)).mcpServers;
+}
+
+test("both kinds of servers get their defaults", async () => {
+  expect(await load(`{ a: { command: "npx" }, "b-2": { url: "https://example.com/mcp", timeoutMs: 5 } }`)).toEqual({
+    a: { command: "npx", args: [], env: {}, timeoutMs: 30_000 },
+    "b-2": { url: "https://example.com/mcp", headers: {}, timeoutMs: 5 },
+  });
+});
+
+test.each([
+  [`{ "a b": { command: "x" } }`, /mcpServers\.a b: expected a name of 1 to 32/],
+  [`{ a: 5 }`, /mcpServers\.a: expected an object with command or url, got 5/],
+  [`{ a: {} }`, /mcpServers\.a: expected an object with command or url/],
+  [`{ a: { command: "" } }`, /mcpServers\.a\.command: /],
+  [`{ a: { command: "x", args: ["y", 5] } }`, /mcpServers\.a\.args\.1: expected string, got 5/],
+  [`{ a: { command: "x", env: { KEY: undefined } } }`, /mcpServers\.a\.env\.KEY: expected string, got nothing/],
+  [`{ a: { command: "x", headers: {} } }`, /mcpServers\.a\.headers: expected no such field/],
+  [`{ a: { url: "http://x", command: "x" } }`, /mcpServers\.a\.command: expected no such field/],
+  [`{ a: { url: "ftp://x" } }`, /mcpServers\.a\.url: expected an http or https URL/],
+  [`{ a: { url: "http://user:word@x" } }`, /mcpServers\.a\.url: expected a URL without a user name/],
+  [`{ a: { url: "http://x", headers: { "no good": "x" } } }`, /mcpServers\.a\.headers: expected names and values/],
+  [`{ a: { url: "http://x", timeoutMs: 700_000 } }`, /mcpServers\.a\.timeoutMs: .*, got 700000/],
+])("%s stops the start, naming the field", async (source, expected) => {
+  await expect(load(source)).rejects.toMatchObject({
+    code: "invalid_config",
+    message: expect.stringMatching(expected) as string,
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, test, vi } from "vitest";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { HttpToolServer } from "./http-server.ts";
+import { McpBench, STDIO_SERVER } from "./support.ts";
+
+/** The names of the tools that the model was offered, in each of its requests. */
+function offered(agent: TestAgent): string[][] {
+  return agent.model.requests.map(({ body }) => ((body["tools"] ?? []) as { name: string }[]).map(({ name }) => name));
+}
+
+test("a turn uses tools of two servers, and its next step is offered what one of them has added", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({
+    shop: { url: server.url },
+    local: { command: process.execPath, args: [STDIO_SERVER] },
+  });
+  await bench.until("shop_echo", "local_echo");
+  await using agent = await TestAgent.start({ liveTools: bench.servers.tools });
+  const user = await agent.client("user");
+  const uses = [toolUse("shop_grow"), toolUse("local_echo", { text: "hi" }), toolUse("local_fail")];
+  agent.model.script([reply(uses), reply([text("Done.")]), reply([text("More.")])]);
+
+  expect(await user.answerTo(await user.say("Go"))).toBe("Done.");
+  await bench.until("shop_extra");
+  expect(await user.answerTo(await user.say("And now?"))).toBe("More.");
+
+  expect(agent.model.rejections).toEqual([]);
+  expect(offered(agent)[0]).toHaveLength(22);
+  expect(offered(agent)[0]).not.toContain("shop_extra");
+  expect(offered(agent)[2]).toContain("shop_extra");
+  expect((await agent.calls()).toSorted((a, b) => (a.name < b.name ? -1 : 1))).toMatchObject([
+    { name: "local_echo", state: "success", result: { value: "You said hi" } },
+    { name: "local_fail", state: "error", error_code: "execution_error" },
+    { name: "shop_grow", state: "success", result: { value: "grown" }, execution_resolved: "server" },
+  ]);
+});
+
+test("a server that dies in a turn costs its call, and the turn goes on without its tools", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: server.url } });
+  await bench.until("shop_echo");
+  await using agent = await TestAgent.start({ liveTools: bench.servers.tools });
+  const user = await agent.client("user");
+  const again = toolUse("shop_echo", { text: "x" });
+  agent.model.script([reply([toolUse("shop_crash")]), reply([again]), reply([text("It is away.")])]);
+
+  expect(await user.answerTo(await user.say("Go"))).toBe("It is away.");
+
+  expect(agent.model.rejections).toEqual([]);
+  // What the talk has used already stays named in a request.
+  expect(offered(agent).slice(1)).toEqual([["shop_crash"], ["shop_crash", "shop_echo"]]);
+  expect(await agent.calls()).toMatchObject([
+    { name: "shop_crash", error_code: "execution_error" },
+    { name: "shop_echo", error_code: "execution_error" },
+  ]);
+  await server.listen();
+  await vi.waitFor(() => expect(bench.names).toHaveLength(11), { timeout: 10_000 });
+});
