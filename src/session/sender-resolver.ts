@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { LIMITS } from "../protocol/limits.ts";
 import { type RoomParticipant } from "./room-link.ts";
 
@@ -132,7 +131,7 @@ export class SenderResolver {
         if (!isHidden) this.#room.announce(identity).catch(() => {});
       }
       this.#release(unannounced);
-      if (this.#isAskedAgain) await sleep(LIST_PAUSE_MS);
+      if (this.#isAskedAgain) await new Promise((resolve) => setTimeout(resolve, LIST_PAUSE_MS));
     }
     this.#isResolving = false;
     if (this.#held.length > 0) this.#timer = setTimeout(() => void this.#resolve(), RETRY_MS);

@@ -33,7 +33,7 @@ test("acknowledgements are not kept", () => {
   const log = new StanzaLog();
   log.add({ stanzaId: 0, bytes, destinations: "all" });
 
-  expect(log.after(0, "anna")).toEqual({ entries: [], hasGap: false });
+  expect(log.after(0, "anna")).toMatchObject({ entries: [], hasGap: false });
 });
 
 test("the oldest of over 500 envelopes go, and leave a gap for who had not seen them", () => {
@@ -64,7 +64,7 @@ test("an envelope over 1 MiB is not kept, and is a gap", () => {
   const log = filled(1);
   log.add({ stanzaId: -2, bytes: new Uint8Array(2_000_000), destinations: "all" });
 
-  expect(log.after(1, "anna")).toEqual({ entries: [], hasGap: true });
+  expect(log.after(1, "anna")).toMatchObject({ entries: [], hasGap: true });
 });
 
 test("what an earlier worker sent is a gap", () => {

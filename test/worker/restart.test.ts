@@ -188,8 +188,8 @@ test("killed while a client's call waits: the client is asked again under the sa
   await user.next("assistant_sentence", (body) => body.text === "All done." && body.isFinal, 20_000);
   expect(answered).toEqual([first.id]);
   expect(await runs()).toEqual(["look", "order"]);
-  const [uses, results] = [new Array<string>(3).fill("tool_use"), new Array<string>(3).fill("tool_result")];
-  expect(await turnBlocks()).toEqual([...uses, ...results, "text"]);
+  const three = (blockType: string) => Array.from({ length: 3 }, () => blockType);
+  expect(await turnBlocks()).toEqual([...three("tool_use"), ...three("tool_result"), "text"]);
   expect(model.rejections).toEqual([]);
 });
 
