@@ -45,6 +45,9 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     peer.isClient = true;
     if (incoming.stanzaId > 0) {
       outbox.acknowledge(incoming.stanzaId, peer.identity);
+      const isConfiguration = "message" in incoming && incoming.message.type === "configuration";
+      // A client that was started anew counts from 1 again, and LiveKit may still show its old join.
+      if (isConfiguration) peer.forgetStanzas();
       if (!peer.takeStanza(incoming.stanzaId)) return onDropped("repeated");
     }
     if ("message" in incoming) {

@@ -43,6 +43,11 @@ export class Peer {
     return isNewJoin;
   }
 
+  /** Its numbers may begin again. What must not be handled twice is known by its own id, too. */
+  forgetStanzas(): void {
+    this.#seenStanzas = new Set();
+  }
+
   /** `false` for a stanza of this join that came before. */
   takeStanza(stanzaId: number): boolean {
     if (this.#seenStanzas.has(stanzaId)) return false;
