@@ -10,6 +10,7 @@ const MAX_WAITING = 5_000;
 const MAX_WAITING_LENGTH = 1024 * 1024;
 /** How long something that was told live may take to be stored. */
 const STORE_LIMIT_MS = 10_000;
+const BLOCK_LIMIT_MS = 2_000;
 const MAX_RETRY_MS = 250;
 /**
  * How often it looks whether more is stored, while a turn goes on and for a while after a gap: what was told before
@@ -116,7 +117,10 @@ class SessionFeed implements SessionFollower {
         if (reader.has({ turn, sequence: "start" })) return this.#handleGap();
         return void (await this.#reached(turn));
       case "block_start":
-        if (await this.#reached(turn)) await reader.open({ turn, sequence }, { event, data });
+        if (!(await this.#reached(turn))) return;
+        // Blocks do not overlap: one that ended unheard is shown first.
+        if (sequence > 0) await this.#caughtUp({ turn, sequence: sequence - 1 }, BLOCK_LIMIT_MS);
+        await reader.open({ turn, sequence }, { event, data });
         return;
       case "block_delta":
         if (await this.#reached(turn)) await reader.grow({ turn, sequence }, { event, data });
@@ -127,7 +131,7 @@ class SessionFeed implements SessionFollower {
       case "block_stop":
       case "turn_complete": {
         const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : "end" };
-        if (!(await this.#reached(turn)) || reader.has(goal) || (await this.#caughtUp(goal))) return;
+        if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
         reader.forgetOpen();
         // It could not be stored: shown without an id, for nobody can go on from it.
         return this.#stream.send({ event, data });
@@ -149,9 +153,10 @@ class SessionFeed implements SessionFollower {
   }
 
   /** Shows what is stored, until the goal is; `false` when that took too long or the reader is gone. */
-  async #caughtUp(goal?: Goal): Promise<boolean> {
+  async #caughtUp(goal?: Goal, limitMs = STORE_LIMIT_MS): Promise<boolean> {
+    if (goal && this.#reader.has(goal)) return true;
     const { closed } = this.#stream;
-    const giveUpAt = performance.now() + STORE_LIMIT_MS;
+    const giveUpAt = performance.now() + limitMs;
     for (let waitMs = 5; !closed.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       const isRead = await this.#reader.catchUp(goal).then(
         () => true,

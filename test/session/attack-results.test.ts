@@ -97,7 +97,8 @@ test("F6: a data-only client's result counts, in the first moments too", async (
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "quiet", { canPublish: false });
   agent.model.script(callOf("scan"));
-  await user.send({ type: "configuration", body: { tools: [announced("scan")] } }, { asStream: true });
+  // A stream and a packet keep no order between them: what a message needs must be known before it is sent.
+  await user.configure({ tools: [announced("scan")] });
   const messageId = await user.say("Go");
   const { id } = await user.next("tool_use_request");
   await user.answer(id, { success: true, result: { ok: 1 } });
