@@ -1,7 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
-import { type Execution } from "./define-tool.ts";
 import { type InputSchema } from "./input-schema.ts";
-import { type OnDuplicate, type OnInterrupt, type ServerTool } from "./server-tool.ts";
+import { type ServerTool } from "./server-tool.ts";
 
 /** A tool that a participant announced in its Configuration. */
 export interface AnnouncedTool {
@@ -27,18 +26,7 @@ export interface OfferedTool {
 }
 
 /** Everything that is needed to run a tool, wherever it was declared. */
-export interface FoundTool {
-  readonly name: string;
-  readonly input: InputSchema;
-  readonly execution: Execution;
-  readonly timeoutMs: number | undefined;
-  readonly readOnly: boolean;
-  readonly idempotent: boolean;
-  readonly onInterrupt: OnInterrupt;
-  readonly onDuplicate?: OnDuplicate;
-  /** Absent when the worker cannot run it. */
-  readonly run?: ServerTool["run"];
-}
+export type FoundTool = Omit<ServerTool, "description" | "isAway">;
 
 /** Who a call goes to. `ask` is an `either` tool whose client's list is unknown: it must claim the call first. */
 export type Route =
