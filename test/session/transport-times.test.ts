@@ -136,3 +136,23 @@ test("F36: 10,000 results in one tick stop nobody", async () => {
   expect(room.fake.recorder.settled).toMatchObject([{ outcome: { result: { count: 0 } } }]);
   expect(tookMs).toBeLessThan(1_000);
 });
+
+test("F35: a listener that throws costs nobody else anything", async () => {
+  const seen: string[] = [];
+  const sent: Message[] = [];
+  const { session, recorder } = new FakeSession({
+    think: () => ({ text: "Done." }),
+    publish: async (bytes) => void sent.push(decode(bytes).message),
+    watchers: [
+      () => {
+        throw new Error("broken watcher");
+      },
+      (event) => seen.push(event.type === "turn" ? event.event.type : event.type),
+    ],
+  });
+  session.onPacket(fakeParticipant("user"), encode(1, { type: "user_message", body: { id: "a", content: "Go" } }));
+  await clock.run(1_000);
+  expect([...recorder.turns.values()]).toMatchObject([{ state: "completed" }]);
+  expect(seen.at(-1)).toBe("turn_complete");
+  expect(sent.at(-1)).toMatchObject({ type: "assistant_sentence", body: { text: "Done.", isFinal: true } });
+});

@@ -10,6 +10,7 @@ import { type Message } from "../../src/protocol/messages.ts";
 import { Outbox } from "../../src/session/outbox.ts";
 import { type Recorder } from "../../src/session/recorder.ts";
 import { type RoomParticipant } from "../../src/session/room-link.ts";
+import { type SessionWatcher } from "../../src/session/session-event.ts";
 import { Session, type SessionPolicy } from "../../src/session/session.ts";
 import { StanzaCounter } from "../../src/session/stanza-counter.ts";
 import { type Call, type ExtraAnswer } from "../../src/tool/call.ts";
@@ -84,6 +85,7 @@ interface FakeSessionOptions {
   readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
   readonly tools?: Readonly<Record<string, Tool>>;
   readonly policy?: Partial<SessionPolicy>;
+  readonly watchers?: readonly SessionWatcher[];
 }
 
 /** A session without LiveKit, database and model: packets go in and out as bytes, and the model is a function. */
@@ -93,7 +95,7 @@ export class FakeSession {
   readonly session: Session;
   readonly dropped: string[] = [];
 
-  constructor({ think, publish, tools = {}, policy = {} }: FakeSessionOptions) {
+  constructor({ think, publish, tools = {}, policy = {}, watchers = [] }: FakeSessionOptions) {
     const { recorder, conversationId } = this;
     let reserved = 1;
     const reserve = (count: number) => Promise.resolve((reserved += count) - count);
@@ -109,7 +111,7 @@ export class FakeSession {
       recorder: recorder as unknown as Recorder,
       link: { openTranscription: async () => ({ write: async () => {}, close: async () => {} }) },
       past: [],
-      watchers: [],
+      watchers,
       logger: pino({ level: "silent" }),
     });
   }
