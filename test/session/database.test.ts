@@ -92,3 +92,48 @@ test(
     expect(await user.answerTo(await user.say("b"), 20_000)).toBe("Fine.");
   },
 );
+
+/** F28. What it takes away and gives back is seen by the database's own means, so the errors are the real ones. */
+for (const [what, take] of [
+  [
+    "whose disk is full",
+    async ({ sql }: TestAgent) => {
+      await sql.unsafe(`
+        create function no_space() returns trigger language plpgsql as
+          $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+        create trigger no_space before insert on turn_blocks for each row execute function no_space()`);
+      return async () => void (await sql`drop trigger no_space on turn_blocks`);
+    },
+  ],
+  [
+    "that has no connection left for us",
+    async ({ sql }: TestAgent) => {
+      const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const holding = sql.begin(async (transaction) => {
+        await transaction`lock table turns, turn_blocks, tool_calls in access exclusive mode`;
+        locked.resolve();
+        await released.promise;
+      });
+      await locked.promise;
+      return async () => {
+        released.resolve();
+        await holding;
+      };
+    },
+  ],
+] as const) {
+  test(`a database ${what} is a clear error and no deadlock`, { timeout: 60_000 }, async () => {
+    const ran: string[] = [];
+    const { agent } = await startAgent(ran);
+    await using _agent = agent;
+    const user = await agent.client("user");
+    agent.model.script([reply([text("Wait."), toolUse("order")]), reply([text("Fine.")])]);
+    const giveBack = await take(agent);
+    const id = await user.say("a");
+    expect(await user.next("error_message", (body) => body.originatingId === id, 30_000)).toMatchObject({ code: 503 });
+    expect(ran).toEqual([]);
+    await giveBack();
+    expect(await user.answerTo(await user.say("b"), 20_000)).toBe("Fine.");
+    expect(agent.model.rejections).toEqual([]);
+  });
+}

@@ -150,9 +150,13 @@ test("killed between the tool uses and their run: what acts is not run, and the 
   const seen = user.all("configuration").length;
   answerScans();
   scriptOf(reply([toolUse("order", { hangMs: 0 }), toolUse("scan")]), reply([text("Shall I?")]));
-  const hold = await sql.reserve();
-  await hold`begin`;
-  await hold`lock table tool_calls in exclusive mode`;
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = sql.begin(async (transaction) => {
+    await transaction`lock table tool_calls in exclusive mode`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
   const id = await user.say("Go");
   await untilStored(
     () => sql`
@@ -161,9 +165,11 @@ test("killed between the tool uses and their run: what acts is not run, and the 
   );
   killJobs();
   // The database does not notice that the insert's client is dead while it waits for the lock.
-  await hold`select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-  await hold`rollback`;
-  hold.release();
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`;
+  released.resolve();
+  await holding;
   await backWithTools(seen);
   expect(await user.answerTo(id, 20_000)).toBe("Shall I?");
   expect(await runs()).toEqual([]);
