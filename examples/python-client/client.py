@@ -294,7 +294,8 @@ class ParleyClient:
     def on_tool_cancel(self, body: dict) -> None:
         request_id = body.get("id")
         if call := self.calls.get(request_id):
-            call.cancel()
+            # Not at once: a task that is cancelled before its first step never gets to send its result.
+            asyncio.get_running_loop().call_soon(call.cancel)
         elif isinstance(request_id, str) and request_id not in self.results:
             # A cancel can overtake a long request, which comes as a stream.
             self.keep(request_id, {"id": request_id, **failure("cancelled", "The call was cancelled")})
