@@ -56,9 +56,9 @@ export class Recorder implements LedgerListener {
     });
   }
 
-  /** Takes the turns from a position on out of the talk, for `turnId`, which has begun. */
-  supersede(fromPosition: number, turnId: string): void {
-    this.#write(turnId, () => supersedeTurns(this.#sql, { sessionId: this.#sessionId, fromPosition, turnId }));
+  /** Takes a turn and all after it out of the talk, for `turnId`, which has begun. */
+  supersede(fromTurnId: string, turnId: string): void {
+    this.#write(turnId, () => supersedeTurns(this.#sql, { sessionId: this.#sessionId, fromTurnId, turnId }));
   }
 
   /** A client's note on a message. One that belongs to no message of the session is dropped. */

@@ -7,6 +7,7 @@ import { type Sql } from "../store/pool.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { type ToolCallRecord } from "../store/tool-call-record.ts";
 import { toModelAnswer, type ModelAnswer } from "../tool/outcome.ts";
+import { NOT_STARTED } from "../tool/resume-call.ts";
 import { toOutcome } from "./call-outcome.ts";
 import { BlockWriter } from "../store/block-writer.ts";
 
@@ -39,11 +40,10 @@ export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: num
   return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
 }
 
+/** A pending call may have been started: that is put on record behind what happens. */
 function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnswer {
-  const outcome = call && toOutcome(call);
-  if (!call || call.state === "pending")
-    return { content: "Not run: the worker stopped before the tool was started.", isError: true };
-  return outcome
-    ? toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes })
-    : { content: OUTCOME_UNKNOWN, isError: true };
+  if (!call) return { content: NOT_STARTED, isError: true };
+  const outcome = toOutcome(call);
+  if (outcome) return toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes });
+  return { content: OUTCOME_UNKNOWN, isError: true };
 }

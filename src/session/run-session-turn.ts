@@ -54,8 +54,7 @@ export async function runSessionTurn(
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.past);
   if (!("turn" in begin)) {
     recorder.beginTurn(turn);
-    const first = ports.past[replaced];
-    if (first) recorder.supersede(first.position, turn.id);
+    if (begin.replaces !== undefined) recorder.supersede(begin.replaces, turn.id);
     for (const block of turn.blocks) recorder.blocksOf(turn.id).add(block);
   }
   const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;

@@ -7,7 +7,8 @@ import { followCall, refuseCall, runCall } from "./run-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 
-const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
+/** What is known of a tool use whose call was never stored: nothing runs before that. */
+export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
 
 /**
  * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
