@@ -9,7 +9,7 @@ import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { tempDatabase } from "../support/temp-database.ts";
-import { freePortVariables, runMain, type RunningMain } from "./support/run-main.ts";
+import { settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
 
 let model: ModelServer;
 let sql: Sql;
@@ -29,15 +29,8 @@ beforeEach(async () => {
   sql = connect(database.url, { maxConnections: 1 });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   main = runMain({
-    ...(await freePortVariables()),
+    ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
     PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
-    PARLEY_DATA_DIR: join(folder, "data"),
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
-    DATABASE_URL: database.url,
-    ANTHROPIC_API_KEY: "test",
-    ANTHROPIC_BASE_URL: model.url,
   });
   await main.ready;
   user = await Participant.join(`room-${createId()}`, "user", { server: livekit });

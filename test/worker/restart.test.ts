@@ -10,7 +10,7 @@ import { noHeaders, reply, text, toolUse, type Step } from "../support/model-ser
 import { Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { tempDatabase } from "../support/temp-database.ts";
-import { freePortVariables, runMain, type RunningMain } from "./support/run-main.ts";
+import { settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
 
 const scan = { name: "scan", description: "S.", inputSchema: { type: "object" } };
 const THREE_TOOLS = [toolUse("look"), toolUse("order", { hangMs: 0 }), toolUse("scan")];
@@ -28,15 +28,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "parley-restart-"));
   sql = connect(database.url, { maxConnections: 3 });
   main = runMain({
-    ...(await freePortVariables()),
+    ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
     PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
-    PARLEY_DATA_DIR: join(folder, "data"),
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
-    DATABASE_URL: database.url,
-    ANTHROPIC_API_KEY: "test",
-    ANTHROPIC_BASE_URL: model.url,
     TEST_RUNS_FILE: join(folder, "runs"),
   });
   await main.ready;

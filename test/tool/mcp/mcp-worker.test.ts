@@ -9,7 +9,7 @@ import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
 import { tempDatabase } from "../../support/temp-database.ts";
-import { freePortVariables, runMain } from "../../worker/support/run-main.ts";
+import { settingsFor, runMain } from "../../worker/support/run-main.ts";
 
 test("a worker's rooms find the servers connected, one that hangs delays nothing, and none outlives the worker", async () => {
   await using cleanup = new AsyncDisposableStack();
@@ -22,16 +22,9 @@ test("a worker's rooms find the servers connected, one that hangs delays nothing
   cleanup.defer(() => rm(folder, { recursive: true }));
   const notes = async () => (await readFile(join(folder, "notes"), "utf8").catch(() => "")).split("\n");
   const main = runMain({
-    ...(await freePortVariables()),
+    ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
     PARLEY_CONFIG: "test/fixtures/mcp/parley.config.ts",
-    PARLEY_DATA_DIR: join(folder, "data"),
     MCP_NOTES: join(folder, "notes"),
-    LIVEKIT_URL: livekit.url,
-    LIVEKIT_API_KEY: livekit.apiKey,
-    LIVEKIT_API_SECRET: livekit.apiSecret,
-    DATABASE_URL: database.url,
-    ANTHROPIC_API_KEY: "test",
-    ANTHROPIC_BASE_URL: model.url,
   });
   await main.ready;
   await vi.waitFor(async () => expect((await notes())[0]).toMatch(/^start/), { timeout: 10_000 });

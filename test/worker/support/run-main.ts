@@ -24,6 +24,28 @@ export async function freePortVariables(): Promise<NodeJS.ProcessEnv> {
   return { HTTP_PORT: String(first), WORKER_PORT: String(first + 1), LIVEKIT_PORT: String(first + 2) };
 }
 
+interface Parts {
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  readonly databaseUrl: string;
+  readonly modelUrl: string;
+  /** Where its data folder is made. */
+  readonly folder: string;
+}
+
+/** The environment of a worker that starts no service of its own, on free ports. */
+export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Parts): Promise<NodeJS.ProcessEnv> {
+  return {
+    ...(await freePortVariables()),
+    PARLEY_DATA_DIR: join(folder, "data"),
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+    DATABASE_URL: databaseUrl,
+    ANTHROPIC_API_KEY: "test",
+    ANTHROPIC_BASE_URL: modelUrl,
+  };
+}
+
 /** `npm start` as its own process, with nothing but `env` of our environment. */
 export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): RunningMain {
   const child = spawn(process.execPath, [join(ROOT, "src/worker/main.ts"), ...args], {
