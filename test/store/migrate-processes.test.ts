@@ -17,6 +17,6 @@ test("three processes that start together migrate once", async () => {
     run(process.execPath, ["--input-type=module", "--eval", program, database.url]),
   );
 
-  for (const { stdout } of await Promise.all(starts)) expect(JSON.parse(stdout)).toMatchObject({ databaseVersion: 1 });
-  expect(await migrationStatus(database.sql)).toMatchObject({ databaseVersion: 1, pending: [] });
+  for (const { stdout } of await Promise.all(starts)) expect(JSON.parse(stdout)).toMatchObject({ databaseVersion: 2 });
+  expect(await migrationStatus(database.sql)).toMatchObject({ databaseVersion: 2, pending: [] });
 });

@@ -12,28 +12,29 @@ afterEach(() => database.drop());
 test("an empty database says what is pending", async () => {
   expect(await migrationStatus(database.sql)).toEqual({
     databaseVersion: 0,
-    codeVersion: 1,
-    pending: ["001.do.record.sql"],
+    codeVersion: 2,
+    pending: ["001.do.record.sql", "002.do.permissions.sql"],
     isDatabaseNewer: false,
   });
   expect(await migrationsAreApplied(database.sql)).toBe(false);
 });
 
 test("migrating twice is migrating once", async () => {
-  expect(await migrate(database.url)).toMatchObject({ databaseVersion: 1, pending: [] });
-  expect(await migrate(database.url)).toMatchObject({ databaseVersion: 1, pending: [] });
+  expect(await migrate(database.url)).toMatchObject({ databaseVersion: 2, pending: [] });
+  expect(await migrate(database.url)).toMatchObject({ databaseVersion: 2, pending: [] });
 
   expect(await migrationsAreApplied(database.sql)).toBe(true);
   expect(await database.sql`select version::int from parley_migrations order by version`).toMatchObject([
     { version: 0 },
     { version: 1 },
+    { version: 2 },
   ]);
 });
 
 test("workers that start together migrate once", async () => {
   const reports = await Promise.all(Array.from({ length: 5 }, () => migrate(database.url)));
 
-  expect(reports.map((report) => report.databaseVersion)).toEqual([1, 1, 1, 1, 1]);
+  expect(reports.map((report) => report.databaseVersion)).toEqual([2, 2, 2, 2, 2]);
   const [count] = await database.sql`select count(*)::int as runs from parley_migrations where version = 1`;
   expect(count).toEqual({ runs: 1 });
 });
@@ -42,7 +43,7 @@ test("a database that is newer than the code is left alone and reported", async 
   await migrate(database.url);
   await database.sql`insert into parley_migrations (version, name) values (99, 'from the future')`;
 
-  expect(await migrate(database.url)).toMatchObject({ databaseVersion: 99, codeVersion: 1, isDatabaseNewer: true });
+  expect(await migrate(database.url)).toMatchObject({ databaseVersion: 99, codeVersion: 2, isDatabaseNewer: true });
   expect(await migrationsAreApplied(database.sql)).toBe(true);
 });
 

@@ -1,0 +1,46 @@
+/** What speaks a room's answers and hears its participants. Without one, the session is text only. */
+export interface VoicePort {
+  /** Begins to speak an answer. The session opens one at a time, after the one before has ended. */
+  readonly open: (answer: AnswerToSpeak) => SpokenAnswer;
+  /**
+   * Resolves at once, or, while the participant is speaking, when it is silent again: what it says may be the rest of
+   * its question, and then the turn is aborted instead. Rejects with the signal's reason.
+   */
+  readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface AnswerToSpeak {
+  /** The StartAnswer's id. */
+  readonly messageId: string;
+  /** Whose turn it is. */
+  readonly participant: string;
+  /** BCP 47. */
+  readonly language: string | undefined;
+}
+
+/** One answer on its way to the ear. Nothing here throws, and nothing but what returns a promise waits. */
+export interface SpokenAnswer {
+  readonly write: (text: string) => void;
+  /** A wait follows: what was written is spoken now, not held back for the end of its sentence. */
+  readonly flush: () => void;
+  /** Said after what was written before it. Not part of the answer: neither the record nor the model knows of it. */
+  readonly aside: (text: string) => Aside;
+  /** Resolves when what was written so far has been heard, or will not be any more. */
+  readonly untilHeard: () => Promise<void>;
+  /** Stops speaking; the turn goes on, and its words are still shown. */
+  readonly silence: () => void;
+  /** No more words come. Resolves when the last has been heard or the speech was cut off. */
+  readonly end: () => Promise<SpeechEnd>;
+}
+
+export interface Aside {
+  /** `false`: it was cut before it was said in full. */
+  readonly spoken: Promise<boolean>;
+  /** Ends it, also in the middle of a word. Does nothing when it has been said. */
+  readonly cut: () => void;
+}
+
+export interface SpeechEnd {
+  /** What of the answer's own text was heard; undefined when all of it was, or nothing was to be spoken. */
+  readonly heard: string | undefined;
+}
