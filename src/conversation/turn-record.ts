@@ -23,4 +23,6 @@ export interface TurnRecord {
   readonly input: readonly InputText[];
   readonly state: TurnState;
   readonly blocks: readonly TurnBlock[];
+  /** Sentences of the answer that are in no block, because the worker said them itself. */
+  readonly asides?: number;
 }

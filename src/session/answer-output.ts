@@ -2,6 +2,7 @@ import { createId } from "../lib/id.ts";
 import { type Outbox } from "./outbox.ts";
 import { type RoomLink } from "./room-link.ts";
 import { countSentences, Speaker } from "./speaker.ts";
+import { type SpokenAnswer } from "./voice-port.ts";
 
 interface AnswerOutputOptions {
   readonly outbox: Outbox;
@@ -9,16 +10,25 @@ interface AnswerOutputOptions {
   /** The StartAnswer's id. */
   readonly messageId: string;
   readonly language: string | undefined;
-  /** Texts of the answer that an earlier worker has said: their sentences keep their numbers. */
-  readonly said: readonly string[];
+  /** What an earlier worker has said of the answer: its sentences keep their numbers. */
+  readonly said: { readonly texts: readonly string[]; readonly asides: number };
+  /** Absent in a session without a voice. */
+  readonly spoken?: SpokenAnswer | undefined;
+  /** An aside was given a sentence's number. */
+  readonly onAside: () => void;
 }
 
 /** One answer's way to the participants: AssistantSentences, and `lk.transcription` for ordinary LiveKit clients. */
 export class AnswerOutput {
   readonly #speaker: Speaker;
   readonly #transcription: Transcription;
+  readonly #spoken: SpokenAnswer | undefined;
+  readonly #onAside: () => void;
+  #isEnded = false;
 
-  constructor({ outbox, link, messageId, language, said }: AnswerOutputOptions) {
+  constructor({ outbox, link, messageId, language, said, spoken, onAside }: AnswerOutputOptions) {
+    this.#spoken = spoken;
+    this.#onAside = onAside;
     this.#transcription = new Transcription(() => link.openTranscription(messageId));
     this.#speaker = new Speaker(
       {
@@ -27,7 +37,7 @@ export class AnswerOutput {
         },
         onText: (text) => this.#transcription.write(text),
       },
-      { language, after: countSentences(said, language) },
+      { language, after: countSentences(said.texts, language) + said.asides },
     );
   }
 
@@ -40,8 +50,26 @@ export class AnswerOutput {
     this.#speaker.flush();
   }
 
+  /**
+   * Says what is not part of the answer: neither its record nor the model knows of it. Spoken where there is a voice,
+   * else shown as a sentence of its own. Resolves when it has been said, or `signal` has cut it off; never rejects.
+   */
+  async aside(text: string, signal: AbortSignal): Promise<void> {
+    if (this.#isEnded || signal.aborted) return;
+    if (!this.#spoken) {
+      this.#onAside();
+      return this.#speaker.aside(text);
+    }
+    const aside = this.#spoken.aside(text);
+    const cut = () => aside.cut();
+    signal.addEventListener("abort", cut, { once: true });
+    await aside.spoken;
+    signal.removeEventListener("abort", cut);
+  }
+
   /** Sends the final sentence; call exactly once. */
   end(): void {
+    this.#isEnded = true;
     this.#speaker.end();
     this.#transcription.close();
   }

@@ -10,6 +10,7 @@ import { BlockWriter } from "../store/block-writer.ts";
 import { finishTurn, type TurnEnd } from "../store/finish-turn.ts";
 import { insertToolCall } from "../store/insert-tool-call.ts";
 import { insertTurn } from "../store/insert-turn.ts";
+import { countAside } from "../store/count-aside.ts";
 import { type Sql } from "../store/pool.ts";
 import { recordExtraAnswer } from "../store/record-extra-answer.ts";
 import { setOpener } from "../store/set-opener.ts";
@@ -65,6 +66,11 @@ export class Recorder implements LedgerListener {
   comment(commentary: Omit<Commentary, "sessionId">): void {
     const stored = { sessionId: this.#sessionId, ...commentary };
     this.#write(commentary.messageId, async () => void (await appendCommentary(this.#sql, stored)));
+  }
+
+  /** A sentence was said that is in no block: the answer's next one has a higher number than its text tells. */
+  noteAside(turnId: string): void {
+    this.#write(turnId, () => countAside(this.#sql, { turnId }));
   }
 
   /** Where one turn's blocks go; they wait for the turn itself to be stored. */

@@ -62,10 +62,18 @@ export async function runSessionTurn(
   const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
   outbox.post({ type: "start_answer", body: { id: turn.messageId, previousId, answerType: "text" } });
   const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
-  const answer = new AnswerOutput({ outbox, link: ports.link, messageId: turn.messageId, language, said });
   const { id: turnId, messageId, participantIdentity: participant } = turn;
+  const answer = new AnswerOutput({
+    outbox,
+    link: ports.link,
+    messageId,
+    language,
+    said: { texts: said, asides: turn.asides ?? 0 },
+    onAside: () => recorder.noteAside(turnId),
+  });
+  const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
   const dependencies = {
-    ...ports.dependencies({ turnId, messageId, participant, signal }),
+    ...ports.dependencies({ turnId, messageId, participant, signal, aside }),
     record: recorder.blocksOf(turnId),
   };
   const blocks: TurnBlock[] = [...turn.blocks];

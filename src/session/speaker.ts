@@ -50,6 +50,16 @@ export class Speaker {
     this.#isNewThought = this.#sequence > 0;
   }
 
+  /**
+   * A sentence of its own that is none of the answer's. What waits for the end of its sentence waits on: so the answer's
+   * own sentences are the same with and without it, and a worker that goes on with the answer can count them.
+   */
+  aside(text: string): void {
+    this.#output.onText(this.#sequence > 0 ? ` ${text}` : text);
+    this.#say(text, false);
+    this.#isNewThought = true;
+  }
+
   end(): void {
     this.#say(this.#pending, true);
     this.#pending = "";

@@ -14,6 +14,7 @@ interface TurnRow {
   created_at: number;
   /** A bigint comes as text. */
   last_stanza: string | null;
+  asides: number;
   /** With the keys of `TurnBlock`. */
   blocks: TurnBlock[];
 }
@@ -34,7 +35,7 @@ export interface TurnSelection {
 /** Turns that are part of the talk in their order, each with its blocks in theirs, all as of one moment. */
 export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSelection): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
-    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, (
+    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, (
       select coalesce(
         json_agg(
           json_build_object(
@@ -60,5 +61,6 @@ export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSele
     createdAt: row.created_at,
     lastStanza: row.last_stanza === null ? undefined : Number(row.last_stanza),
     blocks: row.blocks,
+    asides: row.asides,
   }));
 }

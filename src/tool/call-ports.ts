@@ -22,6 +22,8 @@ export interface CallTurn {
   readonly participant: string;
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
+  /** Says something beside the turn's answer. Resolves when it has been said or was cut off; never rejects. */
+  readonly aside: (text: string, signal: AbortSignal) => Promise<void>;
 }
 
 /** What a call needs of the session around it. */

@@ -68,6 +68,8 @@ class MemoryRecorder {
     this.extras.push({ callId, ...answer });
   }
 
+  noteAside(): void {}
+
   log(): void {}
 
   durable(): Promise<void> {

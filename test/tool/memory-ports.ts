@@ -74,7 +74,8 @@ export class MemoryPorts implements CallPorts {
   }
 
   get turn(): CallTurn {
-    return { turnId: "turn", messageId: "m", participant: "user", signal: this.controller.signal };
+    const { signal } = this.controller;
+    return { turnId: "turn", messageId: "m", participant: "user", signal, aside: () => Promise.resolve() };
   }
 
   run(toolName: string, input: JsonObject = {}, more: Partial<ToolUse> = {}): Promise<ModelAnswer> {

@@ -53,3 +53,5 @@ alter table tool_calls add column is_background boolean not null default false;
 
 -- Of an answer that was spoken and cut off: what the participant has heard of it.
 alter table turns add column heard text;
+-- Sentences of the answer that are in none of its blocks: the worker said them itself.
+alter table turns add column asides int not null default 0;
