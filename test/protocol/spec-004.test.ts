@@ -1,0 +1,170 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { execFile } from "node:child_process";
+import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import * as z from "zod/mini";
+import { messageSchemas } from "../../scripts/message-schemas.ts";
+import {
+  PermissionRequestSchema,
+  PermissionResponseSchema,
+  PermissionService,
+  ToolCallStateSchema,
+} from "../../src/http/generated/opencode/tool_pb.ts";
+import { permissionRequestSchema, permissionResponseSchema } from "../../src/protocol/permission-messages.ts";
+import { toolCallStateSchema } from "../../src/protocol/tool-messages.ts";
+
+const GENERATED = "src/http/generated";
+
+async function filesIn(folder: string): Promise<Record<string, string>> {
+  const names = (await Array.fromAsync(glob("**/*.ts", { cwd: folder }))).toSorted();
+  const texts = await Promise.all(
+    names.map(async (name) => [name, await readFile(join(folder, name), "utf8")] as const),
+  );
+  return Object.fromEntries(texts);
+}
+
+test("the generated code is what the proto gives", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-generate-"));
+  try {
+    await promisify(execFile)("node_modules/.bin/buf", ["generate", "--output", folder], {
+      env: { ...process.env, PATH: `node_modules/.bin:${process.env["PATH"] ?? ""}` },
+    });
+
+    const fresh = await filesIn(join(folder, GENERATED));
+    expect(Object.keys(fresh)).toEqual(["opencode/tool_pb.ts"]);
+    expect(await filesIn(GENERATED)).toEqual(fresh);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("the schemas in schemas/ are what the code gives", async () => {
+  for (const [name, text] of messageSchemas()) expect(await readFile(`schemas/${name}`, "utf8")).toBe(text);
+});
+
+/** A message in the three forms that must agree, and where the wire differs from spec/004 on purpose. */
+interface Forms {
+  readonly proto: DescMessage;
+  readonly zod: z.ZodMiniObject;
+  /** Fields that are ours: the proto does not have them. */
+  readonly added?: readonly string[];
+  /** Fields that the proto always has and the wire may leave out. */
+  readonly leftOut?: readonly string[];
+}
+
+const FORMS: Readonly<Record<string, Forms>> = {
+  toolCallState: { proto: ToolCallStateSchema, zod: toolCallStateSchema },
+  permissionRequest: { proto: PermissionRequestSchema, zod: permissionRequestSchema },
+  permissionResponse: {
+    proto: PermissionResponseSchema,
+    zod: permissionResponseSchema,
+    added: ["message"],
+    // The sender's session is known.
+    leftOut: ["sessionId"],
+  },
+};
+
+interface JsonSchema {
+  readonly type: string;
+  readonly items?: JsonSchema;
+  readonly default?: unknown;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+}
+
+/** JSON has one kind of number: an `int64` of milliseconds fits in it. */
+function jsonTypeOf(field: DescField): string {
+  if (field.fieldKind === "list") return field.scalar === ScalarType.STRING ? "string[]" : "?";
+  if (field.fieldKind !== "scalar") return "?";
+  return field.scalar === ScalarType.STRING ? "string" : field.scalar === ScalarType.INT64 ? "integer" : "?";
+}
+
+function typeOf({ type, items }: JsonSchema): string {
+  return items ? `${items.type}[]` : type;
+}
+
+const readSchema = async (name: string) =>
+  JSON.parse(await readFile(`schemas/${name}.schema.json`, "utf8")) as JsonSchema;
+
+test.each(Object.entries(FORMS))("%s has the same fields in proto, code and schema", async (name, forms) => {
+  const { proto, zod, added = [] } = forms;
+  const schema = await readSchema(name);
+  const ofProto = proto.fields.map(({ jsonName }) => jsonName);
+
+  expect(Object.keys(zod.shape)).toEqual([...ofProto, ...added]);
+  expect(Object.keys(schema.properties)).toEqual([...ofProto, ...added]);
+});
+
+test.each(Object.entries(FORMS))("%s has fields of the same types in proto and schema", async (name, { proto }) => {
+  const { properties } = await readSchema(name);
+
+  for (const field of proto.fields) {
+    const property = properties[field.jsonName];
+    expect([field.jsonName, property && typeOf(property)]).toEqual([field.jsonName, jsonTypeOf(field)]);
+  }
+});
+
+test.each(Object.entries(FORMS))("what is optional in %s's proto is so in code and schema", async (name, forms) => {
+  const { proto, zod, added = [], leftOut = [] } = forms;
+  const { properties, required } = await readSchema(name);
+  const ofProto = proto.fields
+    .filter(({ proto: { proto3Optional } }) => proto3Optional)
+    .map(({ jsonName }) => jsonName);
+  const optional = [...ofProto, ...added, ...leftOut].toSorted();
+  const isOptional = (field: unknown) => field instanceof z.core.$ZodExactOptional;
+
+  expect(
+    Object.entries(zod.shape)
+      .filter(([, field]) => isOptional(field))
+      .map(([key]) => key)
+      .toSorted(),
+  ).toEqual(optional);
+  // A field with a default may be left out, too: that is proto3's own rule for one that is empty.
+  const mayBeAbsent = Object.keys(properties).filter(
+    (key) => !required.includes(key) && !("default" in (properties[key] ?? {})),
+  );
+  expect(mayBeAbsent.toSorted()).toEqual(optional);
+});
+
+test("the service is spec/004's", () => {
+  expect(PermissionService.typeName).toBe("opencode.tool.PermissionService");
+  expect(PermissionService.methods.map(({ name, input, output }) => [name, input.name, output.name])).toEqual([
+    ["RespondToPermission", "PermissionResponse", "Empty"],
+  ]);
+});
+
+test("the proto is spec/004's, field by field", async () => {
+  const withoutComments = (await readFile("proto/opencode/tool.proto", "utf8")).replaceAll(/\s*\/\/.*$/gm, "");
+  const fields = [...withoutComments.matchAll(/^ {2}(\S.*) = (\d+);$/gm)].map(
+    ([, field, number]) => `${number} ${field}`,
+  );
+
+  expect(fields).toEqual([
+    "1 string id",
+    "2 string name",
+    "3 string status",
+    "4 optional string call_id",
+    "5 string input_json",
+    "6 optional string output",
+    "7 optional string error",
+    "8 repeated string logs",
+    "9 string metadata_json",
+    "10 optional int64 started_at",
+    "11 optional int64 finished_at",
+    "1 string id",
+    "2 string type",
+    "3 repeated string pattern",
+    "4 string session_id",
+    "5 string message_id",
+    "6 optional string call_id",
+    "7 string title",
+    "8 string metadata_json",
+    "9 int64 created_at",
+    "1 string session_id",
+    "2 string permission_id",
+    "3 string response",
+  ]);
+});
