@@ -1,5 +1,6 @@
 import { type FastifyBaseLogger } from "fastify";
 import { listenEvents } from "../store/listen-events.ts";
+import { EVENT_CHANNEL } from "../store/notify-events.ts";
 import { connect, type Sql } from "../store/pool.ts";
 
 /** Gets what is told of one session. Must not throw. */
@@ -38,6 +39,7 @@ export function openEventSource({ databaseUrl, logger, checkMs }: SourceOptions)
   const start = () =>
     listenEvents({
       databaseUrl,
+      channel: EVENT_CHANNEL,
       sql,
       onEvent: (sessionId, json) => {
         for (const follower of followers.get(sessionId) ?? []) follower.onEvent(json);

@@ -1,9 +1,10 @@
 import { createId } from "../lib/id.ts";
-import { EVENT_CHANNEL } from "./notify-events.ts";
 import { connect, type Sql } from "./pool.ts";
 
 export interface ListenOptions {
   readonly databaseUrl: string;
+  /** Whose payloads begin with a session's id and a space. */
+  readonly channel: string;
   /** Sends the pings. */
   readonly sql: Sql;
   /** `payload` without the session's id. Must not throw. */
@@ -20,11 +21,11 @@ const PING = "ping";
 const SILENT_CHECKS = 3;
 
 /**
- * Hears every notification of all sessions. The driver reconnects by itself; a connection that died without a word is
- * found because it no longer hears its own pings, and is replaced.
+ * Hears every notification of one channel, of all sessions. The driver reconnects by itself; a connection that died
+ * without a word is found because it no longer hears its own pings, and is replaced.
  */
 export function listenEvents(options: ListenOptions): { readonly close: () => Promise<void> } {
-  const { databaseUrl, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
+  const { databaseUrl, channel, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
   const ping = `${PING} ${createId()}`;
   let listener: Sql | undefined;
   let heardAt = 0;
@@ -41,14 +42,14 @@ export function listenEvents(options: ListenOptions): { readonly close: () => Pr
       if (sessionId !== PING) onEvent(sessionId, payload.slice(space + 1));
     };
     current
-      .listen(EVENT_CHANNEL, handle, () => listener === current && onListening())
+      .listen(channel, handle, () => listener === current && onListening())
       .catch((error: unknown) => {
         if (listener === current) onError(error);
       });
   };
   const timer = setInterval(() => {
     if (performance.now() - heardAt > SILENT_CHECKS * checkMs) listen();
-    sql.notify(EVENT_CHANNEL, ping).catch(onError);
+    sql.notify(channel, ping).catch(onError);
   }, checkMs);
   listen();
   return {

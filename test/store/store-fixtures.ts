@@ -1,7 +1,9 @@
 import { type TurnBlock } from "../../src/conversation/block.ts";
 import { claimSession, type SessionClaim } from "../../src/store/claim-session.ts";
+import { insertPermission, type NewPermission } from "../../src/store/insert-permission.ts";
 import { insertToolCall, type NewToolCall } from "../../src/store/insert-tool-call.ts";
 import { insertTurn, type NewTurn } from "../../src/store/insert-turn.ts";
+import { type PermissionRecord } from "../../src/store/permission-record.ts";
 import { type Sql } from "../../src/store/pool.ts";
 import { createId } from "../../src/lib/id.ts";
 
@@ -66,4 +68,34 @@ export async function storedCall(sql: Sql): Promise<NewToolCall> {
 
 export function textBlock(sequence: number, text = `text ${sequence}`): TurnBlock {
   return { sequence, blockType: "text", textContent: text, content: null };
+}
+
+/** A request about a new pending call that asks ann. */
+export async function newPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<NewPermission> {
+  const turn = newTurn(await storedSession(sql));
+  await insertTurn(sql, turn);
+  const call = newCall(turn.id);
+  await insertToolCall(sql, call);
+  return {
+    id: createId(),
+    sessionId: turn.sessionId,
+    turnId: turn.id,
+    callId: call.id,
+    messageId: turn.messageId,
+    participantIdentity: "ann",
+    toolName: "write",
+    type: "filesystem",
+    pattern: ["notes/today.md"],
+    title: "Write notes/today.md",
+    metadata: {},
+    inputHash: "hash",
+    editedInputSchema: null,
+    waitMs: 60_000,
+    ...changes,
+  };
+}
+
+/** The same, stored. */
+export async function storedPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<PermissionRecord> {
+  return await insertPermission(sql, await newPermission(sql, changes));
 }

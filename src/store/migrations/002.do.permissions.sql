@@ -15,6 +15,8 @@ create table permissions (
   metadata jsonb not null default '{}',
   -- Of the tool and the arguments that were shown: the approval is for these alone.
   input_hash text not null,
+  -- What arguments that are put in their place must match; null where the tool takes none.
+  edited_input_schema jsonb,
   state text not null default 'asked' check (state in ('asked', 'approved', 'rejected', 'expired', 'withdrawn')),
   -- An approval that was stored as a grant as well.
   is_always boolean not null default false,

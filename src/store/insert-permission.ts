@@ -1,0 +1,52 @@
+import { AppError } from "../errors/app-error.ts";
+import { permissionColumns, type PermissionRecord } from "./permission-record.ts";
+import { jsonParameter } from "./json-parameter.ts";
+import { type Sql } from "./pool.ts";
+import { runQuery } from "./store-error.ts";
+
+export interface NewPermission extends Pick<
+  PermissionRecord,
+  | "id"
+  | "sessionId"
+  | "turnId"
+  | "callId"
+  | "messageId"
+  | "participantIdentity"
+  | "toolName"
+  | "type"
+  | "pattern"
+  | "title"
+  | "metadata"
+  | "inputHash"
+  | "editedInputSchema"
+> {
+  /** From now on, by the database's clock. */
+  readonly waitMs: number;
+}
+
+/**
+ * Stores a request before anybody is asked. A call has one: when it has it already (the answer was lost, or an earlier
+ * worker asked), that one is returned as it stands.
+ */
+export async function insertPermission(sql: Sql, permission: NewPermission): Promise<PermissionRecord> {
+  const { callId, waitMs } = permission;
+  const inserted = await runQuery(sql<PermissionRecord[]>`
+    insert into permissions (
+      id, session_id, turn_id, call_id, message_id, participant_identity, tool_name, type, pattern, title, metadata,
+      input_hash, edited_input_schema, expires_at
+    ) values (
+      ${permission.id}, ${permission.sessionId}, ${permission.turnId}, ${callId}, ${permission.messageId},
+      ${permission.participantIdentity}, ${permission.toolName}, ${permission.type}, ${sql.json(permission.pattern)},
+      ${permission.title}, ${sql.json(permission.metadata)}, ${permission.inputHash},
+      ${jsonParameter(sql, permission.editedInputSchema)}, now() + ${waitMs} * interval '1 millisecond'
+    )
+    on conflict (call_id) do nothing
+    returning ${permissionColumns(sql)}
+  `);
+  if (inserted[0]) return inserted[0];
+  const existing = await runQuery(sql<PermissionRecord[]>`
+    select ${permissionColumns(sql)} from permissions where call_id = ${callId}
+  `);
+  if (existing[0]) return existing[0];
+  throw new AppError("internal", "The permission request could not be stored");
+}
