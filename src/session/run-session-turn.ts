@@ -16,7 +16,10 @@ export interface SessionTurnPorts {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly recorder: Recorder;
+  /** What the turn goes on from, without what it replaces. */
   readonly past: readonly TurnRecord[];
+  /** Counts replaced turns, too. */
+  readonly nextPosition: number;
   /** BCP 47, of the participant whose turn it is. */
   readonly language: string | undefined;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
@@ -48,10 +51,8 @@ export async function runSessionTurn(
   ports: SessionTurnPorts,
   signal: AbortSignal,
 ): Promise<EndedTurn> {
-  const { outbox, recorder, language } = ports;
-  const replaced = "turn" in begin ? -1 : ports.past.findIndex(({ id }) => id === begin.replaces);
-  const past = replaced < 0 ? ports.past : ports.past.slice(0, replaced);
-  const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.past);
+  const { outbox, recorder, past, language } = ports;
+  const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
   if (!("turn" in begin)) {
     recorder.beginTurn(turn);
     if (begin.replaces !== undefined) recorder.supersede(begin.replaces, turn.id);
@@ -97,10 +98,10 @@ export async function runSessionTurn(
   throw new TypeError("A turn ended without turn_complete");
 }
 
-function createTurn({ participant, messageId, input, opening = [] }: NewTurn, past: readonly TurnRecord[]): TurnRecord {
+function createTurn({ participant, messageId, input, opening = [] }: NewTurn, position: number): TurnRecord {
   return {
     id: createId(),
-    position: (past.at(-1)?.position ?? 0) + 1,
+    position,
     participantIdentity: participant,
     parentMessageId: messageId,
     messageId: createId(),

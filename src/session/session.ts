@@ -53,7 +53,7 @@ export interface SessionOptions {
 export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #options: SessionOptions;
   readonly #peers = new Peers();
-  readonly #past: AnsweredTurn[];
+  #past: readonly AnsweredTurn[];
   readonly #messageIds: Set<string>;
   readonly #queue = new TurnQueue((input, signal) => this.#run(input, signal));
   readonly #calls: SessionCalls;
@@ -64,7 +64,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   constructor(options: SessionOptions) {
     const { outbox, watchers } = options;
     this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
-    this.#past = [...options.past];
+    this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#calls = new SessionCalls({
       ...options,
@@ -191,11 +191,13 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
     const { outbox, recorder, link, logger, policy, openStream } = this.#options;
     const participant = "turn" in begin ? begin.turn.participantIdentity : begin.participant;
+    const past = pastOf(begin, this.#past);
     const ports: SessionTurnPorts = {
       outbox,
       recorder,
       link,
-      past: this.#past,
+      past,
+      nextPosition: (this.#past.at(-1)?.position ?? 0) + 1,
       language: this.#peers.get(participant)?.language,
       dependencies: (turn) => ({
         model: policy.model,
@@ -212,9 +214,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     const startedAt = performance.now();
     const turn = await runSessionTurn(begin, ports, signal);
     this.#runningIds = [];
-    const replaced = "turn" in begin ? -1 : this.#past.findIndex(({ id }) => id === begin.replaces);
-    if (replaced >= 0) this.#past.length = replaced;
-    this.#past.push(turn);
+    this.#past = [...past, turn];
     const ms = Math.round(performance.now() - startedAt);
     const { id: turnId, state, blocks, errorCode } = turn;
     logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
@@ -237,4 +237,10 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       }
     }
   }
+}
+
+/** What a turn goes on from: a turn that replaces another has neither that one nor what came after it. */
+function pastOf(begin: TurnInput, past: readonly AnsweredTurn[]): readonly AnsweredTurn[] {
+  const replaced = "turn" in begin ? -1 : past.findIndex(({ id }) => id === begin.replaces);
+  return replaced < 0 ? past : past.slice(0, replaced);
 }

@@ -3,5 +3,5 @@ import { selectTurns, type StoredTurn } from "./turn-rows.ts";
 
 /** The session's whole record, oldest turn first: what history is built from. */
 export async function loadTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
-  return await selectTurns(sql, { sessionId, onlyRunning: false });
+  return await selectTurns(sql, { sessionId });
 }

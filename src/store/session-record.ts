@@ -9,8 +9,6 @@ export interface SessionRecord {
   readonly leaseOwner: string | null;
   /** Highest worker stanza number that may have been used, positive. */
   readonly workerStanzaReserved: number;
-  /** Last stanza number of each participant, by identity. */
-  readonly clientStanzas: Readonly<Record<string, number>>;
   readonly createdAt: number;
 }
 
@@ -22,7 +20,6 @@ export interface SessionRow {
   lease_owner: string | null;
   /** A bigint comes as text. */
   worker_stanza_reserved: string;
-  client_stanzas: Record<string, number>;
   created_at: number;
 }
 
@@ -34,7 +31,6 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
     participantIdentity: row.participant_identity,
     leaseOwner: row.lease_owner,
     workerStanzaReserved: Number(row.worker_stanza_reserved),
-    clientStanzas: row.client_stanzas,
     createdAt: row.created_at,
   };
 }

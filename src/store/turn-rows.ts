@@ -27,13 +27,8 @@ export interface StoredTurn extends TurnRecord {
   readonly lastStanza: number | undefined;
 }
 
-export interface TurnSelection {
-  readonly sessionId: string;
-  readonly onlyRunning: boolean;
-}
-
 /** Turns that are part of the talk in their order, each with its blocks in theirs, all as of one moment. */
-export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSelection): Promise<StoredTurn[]> {
+export async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
     select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, (
       select coalesce(
@@ -47,7 +42,7 @@ export async function selectTurns(sql: Sql, { sessionId, onlyRunning }: TurnSele
       from turn_blocks where turn_id = turns.id
     ) as blocks
     from turns
-    where session_id = ${sessionId} and superseded_by is null ${onlyRunning ? sql`and state = 'running'` : sql``}
+    where session_id = ${sessionId} and superseded_by is null
     order by position
   `);
   return rows.map((row) => ({

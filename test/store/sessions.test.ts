@@ -4,7 +4,6 @@ import { loadSession } from "../../src/store/load-session.ts";
 import { releaseLease } from "../../src/store/release-lease.ts";
 import { renewLease } from "../../src/store/renew-lease.ts";
 import { reserveStanzas } from "../../src/store/reserve-stanzas.ts";
-import { saveClientStanzas } from "../../src/store/save-client-stanzas.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { sessionClaim, storedSession } from "./store-fixtures.ts";
 
@@ -24,7 +23,6 @@ test("a new conversation gets a session", async () => {
     participantIdentity: "ann",
     leaseOwner: "worker-1",
     workerStanzaReserved: 0,
-    clientStanzas: {},
     createdAt: expect.any(Number),
   });
 });
@@ -106,19 +104,6 @@ test("reserved stanza numbers are never given twice", async () => {
   await expect(reserveStanzas(database.sql, { sessionId: "none", count: 1 })).rejects.toMatchObject({
     code: "conversation_not_found",
   });
-});
-
-test("participants' stanza numbers are merged and never go back", async () => {
-  const claim = sessionClaim();
-  await claimSession(database.sql, claim);
-  const { sessionId, conversationId } = claim;
-
-  await saveClientStanzas(database.sql, { sessionId, stanzas: { ann: 1.8e15, bob: 3 } });
-  await saveClientStanzas(database.sql, { sessionId, stanzas: { bob: 2, "c'; --": 1 } });
-  await saveClientStanzas(database.sql, { sessionId, stanzas: {} });
-
-  const session = await loadSession(database.sql, { conversationId });
-  expect(session?.clientStanzas).toEqual({ ann: 1.8e15, bob: 3, "c'; --": 1 });
 });
 
 test("an unknown conversation has no session", async () => {

@@ -3,7 +3,6 @@ import { type TurnBlock } from "../../src/conversation/block.ts";
 import { finishTurn } from "../../src/store/finish-turn.ts";
 import { insertBlocks } from "../../src/store/insert-blocks.ts";
 import { insertTurn } from "../../src/store/insert-turn.ts";
-import { loadOpenTurns } from "../../src/store/load-open-turns.ts";
 import { loadTurns } from "../../src/store/load-turns.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newTurn, storedSession, textBlock } from "./store-fixtures.ts";
@@ -118,7 +117,6 @@ test("turns load in order with their blocks in order, exactly as stored", async 
     { ...turn, position: 1, state: "completed", blocks },
     open,
   ]);
-  expect(await loadOpenTurns(database.sql, { sessionId })).toMatchObject([open]);
 });
 
 test("a stored block is never edited", async () => {

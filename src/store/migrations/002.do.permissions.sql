@@ -53,6 +53,9 @@ alter table tool_calls add column detail text not null default 'full';
 -- The turn was answered with a receipt; the outcome comes into the talk by itself.
 alter table tool_calls add column is_background boolean not null default false;
 
+-- A repeated message is known by its id; clients' counters begin again with each join.
+alter table sessions drop column client_stanzas;
+
 -- Of an answer that was spoken and cut off: what the participant has heard of it.
 alter table turns add column heard text;
 -- Sentences of the answer that are in none of its blocks: the worker said them itself.
