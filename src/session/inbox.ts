@@ -1,8 +1,8 @@
 import { AppError } from "../errors/app-error.ts";
-import { decodeEnvelope, type ReceivedMessage } from "../protocol/codec.ts";
+import { decodeEnvelope } from "../protocol/codec.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { MalformedMessageError } from "../protocol/malformed-message-error.ts";
-import { type MessageBody } from "../protocol/messages.ts";
+import { type Message, type MessageBody } from "../protocol/messages.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 
@@ -52,7 +52,11 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     }
     if ("message" in incoming) {
       originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
-      dispatch(peer, incoming, handlers);
+      const { conversationId, message } = incoming;
+      // A client's first message may not name the conversation yet.
+      if (conversationId === "" || conversationId === outbox.conversationId) dispatch(peer, message, handlers);
+      else if (message.type === "error_message") onDropped("malformed");
+      else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
     } else if (incoming.id !== undefined) {
       const text = `Message type ${incoming.unknownType} is not known`;
       outbox.postError(new AppError("unknown_type", text), peer.identity, incoming.id);
@@ -71,7 +75,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
   }
 }
 
-function dispatch(peer: Peer, { message }: ReceivedMessage, handlers: MessageHandlers): void {
+function dispatch(peer: Peer, message: Message, handlers: MessageHandlers): void {
   switch (message.type) {
     case "user_message":
       return handlers.onUserMessage(peer, message.body);

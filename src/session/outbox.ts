@@ -5,6 +5,7 @@ import { type JsonObject } from "../lib/json.ts";
 import { encodeEnvelope } from "../protocol/codec.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Message } from "../protocol/messages.ts";
+import { isKept } from "../protocol/is-kept.ts";
 import { StanzaLog, type Replay } from "../protocol/stanza-log.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { type StanzaCounter } from "./stanza-counter.ts";
@@ -51,7 +52,7 @@ export class Outbox {
     const stanzaId = this.#options.stanzas.next();
     const { conversationId } = this.#options;
     const bytes = encodeEnvelope({ stanzaId, conversationId, meta, message });
-    this.#log.add({ stanzaId, bytes, destinations: to ?? "all" });
+    if (isKept(message)) this.#log.add({ stanzaId, bytes, destinations: to ?? "all" });
     return { stanzaId, sent: this.#publish(bytes, to) };
   }
 
@@ -63,6 +64,10 @@ export class Outbox {
     } catch (error) {
       this.#options.onFailed(message.type, error);
     }
+  }
+
+  get conversationId(): string {
+    return this.#options.conversationId;
   }
 
   /** The number of the last message that was sent, positive. */

@@ -1,3 +1,4 @@
+import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { TestAgent } from "../support/agent.ts";
@@ -76,6 +77,27 @@ test("a malformed packet is answered with 101 and the id that it had, and never 
   }
   for (const index of bad.keys())
     await user.next("acknowledgement", (body) => body.acknowledgedStanzaId === 500 + index);
+});
+
+test("what names another conversation is answered with 201 and not handled; what names none is handled", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  const elsewhere = (stanzaId: number, type: number, body: Record<string, unknown>) =>
+    encode({ stanzaId, conversationId: "elsewhere", type, meta: {}, body });
+  agent.model.script(callOf("scan"));
+  await user.sendBytes(rawPacket({ type: 2, stanzaId: 600, body: { id: "msg-1", content: "Go" } }));
+  const { id } = await user.next("tool_use_request");
+  await user.sendBytes(elsewhere(601, 7, { id, requestId: id, success: true, result: { forged: true } }));
+  await user.sendBytes(elsewhere(602, 2, { id: "msg-2", content: "Elsewhere" }));
+  await user.sendBytes(elsewhere(603, 1, { id: "err-1", code: 501, message: "Elsewhere", originatingId: id }));
+  for (const originatingId of [id, "msg-2"])
+    await user.next("error_message", (body) => body.originatingId === originatingId && body.code === 201);
+  await user.next("acknowledgement", ({ acknowledgedStanzaId }) => acknowledgedStanzaId === 603);
+  await user.answer(id, { success: true, result: { ok: 1 } });
+  expect(await user.answerTo("msg-1")).toBe("Done.");
+  expect(lastContent(agent)).toBe('{"ok":1}');
+  expect(user.all("error_message")).toHaveLength(2);
+  expect(agent.model.requests).toHaveLength(2);
 });
 
 test("the whole corpus of bad bytes comes over the wire, and the talk goes on", async () => {

@@ -109,6 +109,24 @@ test("a client that reconnects gets what it missed again, unchanged", async () =
   expect(repeated).toEqual(sentences.slice(1));
 });
 
+test("what showed an answer in the making takes no place from what a client missed", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await agent.client("viewer", { features: ["blocks"] });
+  const lastSequenceSeen = Math.min(...user.received.map(({ stanzaId }) => stanzaId));
+  agent.model.script([reply([text("All of it. ".repeat(60))], { chunking: 1 })]);
+  await user.answerTo(await user.say("a"));
+  const sentencesOf = () => user.received.filter(({ message }) => message.type === "assistant_sentence");
+  const sentences = sentencesOf();
+  user.received.length = 0;
+
+  await user.configure({ lastSequenceSeen });
+
+  await user.until(() => sentencesOf().length >= sentences.length, "all sentences again");
+  expect(sentencesOf()).toEqual(sentences);
+  expect([...user.all("assistant_message"), ...user.all("error_message")]).toEqual([]);
+});
+
 for (const [onDuplicate, runs, second] of [
   ["allow", 2, "run 2"],
   ["reuse", 1, "run 1"],

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { isKept } from "../../src/protocol/is-kept.ts";
+import { type Message } from "../../src/protocol/messages.ts";
+
+const transcription = (final: boolean): Message => ({ type: "transcription", body: { id: "t", text: "Hi", final } });
+const state = (status: "running" | "success"): Message => ({
+  type: "tool_call_state",
+  body: { id: "c", name: "scan", status, inputJson: "{}", logs: [], metadataJson: "{}" },
+});
+
+test("ends are held for clients that come back, and what led to them is not", () => {
+  expect([transcription(true), transcription(false)].map(isKept)).toEqual([true, false]);
+  expect([state("success"), state("running")].map(isKept)).toEqual([true, false]);
+  expect(isKept({ type: "block_event", body: { event: "turn_complete", turnId: "msg" } })).toBe(false);
+});
