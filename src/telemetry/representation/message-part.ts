@@ -1,0 +1,118 @@
+import { type JsonObject, type JsonValue } from "../../lib/json.ts";
+
+/** What a tool was asked or answered; the other fields depend on `type`. */
+export interface ToolDetails extends JsonObject {
+  readonly type: string;
+}
+
+/** `completed` and `failed` say what the result says; `incomplete` is a call without one. */
+export type ExecutionStatus = "completed" | "failed" | "incomplete";
+
+interface Identified {
+  /** Absent where the stored block has none. */
+  readonly id?: string;
+}
+
+export interface TextPart {
+  readonly type: "text";
+  readonly content: string;
+}
+
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly content: string;
+  /** Only where it is true; then there is no content to show. */
+  readonly redacted?: true;
+}
+
+/** Bytes in base64. */
+export interface BlobPart {
+  readonly type: "blob";
+  readonly modality: string;
+  readonly mime_type?: string;
+  readonly content: string;
+}
+
+export interface FilePart {
+  readonly type: "file";
+  readonly modality: string;
+  readonly file_id: string;
+}
+
+export interface UriPart {
+  readonly type: "uri";
+  readonly modality: string;
+  readonly uri: string;
+}
+
+export interface CompactionPart {
+  readonly type: "compaction";
+  readonly content?: string;
+}
+
+/** `arguments` of function tools; `tool_call` in Option 1 only, for all tools. */
+export interface ToolCallRequestPart extends Identified {
+  readonly type: "tool_call";
+  readonly name: string;
+  readonly arguments?: JsonValue;
+  readonly tool_call?: ToolDetails;
+}
+
+export interface ToolCallResponsePart extends Identified {
+  readonly type: "tool_call_response";
+  readonly response: JsonValue;
+  /** Only where it is true. */
+  readonly is_error?: true;
+}
+
+export interface ServerToolCallPart extends Identified {
+  readonly type: "server_tool_call";
+  readonly name: string;
+  readonly server_tool_call: ToolDetails;
+}
+
+export interface ServerToolCallResponsePart extends Identified {
+  readonly type: "server_tool_call_response";
+  readonly server_tool_call_response: ToolDetails;
+}
+
+export interface ServerToolPart extends Identified {
+  readonly type: "server_tool";
+  readonly name: string;
+  readonly tool_call?: ToolDetails;
+  readonly tool_response?: ToolDetails;
+  readonly status: ExecutionStatus;
+}
+
+export interface ServerToolExecutionPart extends Identified {
+  readonly type: "server_tool_execution";
+  readonly name: string;
+  readonly request?: ToolDetails;
+  readonly response?: ToolDetails;
+  readonly execution_metadata: {
+    readonly status: ExecutionStatus;
+    readonly duration_ms?: number;
+    /** When the call began, in RFC 3339. */
+    readonly timestamp?: string;
+  };
+}
+
+/** A block that no other part fits, under its own `type`. */
+export interface GenericPart extends JsonObject {
+  readonly type: string;
+}
+
+export type MessagePart =
+  | TextPart
+  | ReasoningPart
+  | BlobPart
+  | FilePart
+  | UriPart
+  | CompactionPart
+  | ToolCallRequestPart
+  | ToolCallResponsePart
+  | ServerToolCallPart
+  | ServerToolCallResponsePart
+  | ServerToolPart
+  | ServerToolExecutionPart
+  | GenericPart;

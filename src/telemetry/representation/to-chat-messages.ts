@@ -1,0 +1,60 @@
+import { type HistoryBlock, type HistoryMessage } from "../../conversation/history.ts";
+import { type MessagePart } from "./message-part.ts";
+import { type RepresentationOptions, toMessageParts, toPartsByMessage } from "./to-message-parts.ts";
+import { type FinishReason } from "./to-finish-reason.ts";
+
+/** One of `gen_ai.input.messages`. */
+export interface ChatMessage {
+  readonly role: "user" | "assistant" | "tool";
+  readonly parts: readonly MessagePart[];
+}
+
+/** One of `gen_ai.output.messages`. */
+export interface OutputMessage {
+  readonly role: "assistant";
+  readonly parts: readonly MessagePart[];
+  readonly finish_reason: FinishReason;
+}
+
+/** The model's history as GenAI messages: the results that begin a user message are one of the role `tool`. */
+export function toChatMessages(history: readonly HistoryMessage[], options: RepresentationOptions): ChatMessage[] {
+  const messages = history.flatMap(splitResults);
+  const parts = toPartsByMessage(
+    messages.map(({ blocks }) => blocks),
+    options,
+  );
+  return messages.flatMap(({ role }, index) => {
+    const own = parts[index] ?? [];
+    // In Option 3 all that a message had may have joined the message before it.
+    return own.length > 0 ? [{ role, parts: own }] : [];
+  });
+}
+
+/** What one model call said. Of a whole turn: its text, calls and results as one message. */
+export function toOutputMessage(
+  blocks: readonly HistoryBlock[],
+  finishReason: FinishReason,
+  options: RepresentationOptions,
+): OutputMessage {
+  return { role: "assistant", parts: toMessageParts(blocks, options), finish_reason: finishReason };
+}
+
+/** `gen_ai.system_instructions`. */
+export function toSystemInstructions(system: string | undefined): MessagePart[] {
+  return system === undefined || system.trim() === "" ? [] : [{ type: "text", content: system }];
+}
+
+interface RoleBlocks {
+  readonly role: ChatMessage["role"];
+  readonly blocks: readonly HistoryBlock[];
+}
+
+function splitResults({ role, blocks }: HistoryMessage): RoleBlocks[] {
+  const isResult = (block: HistoryBlock) => role === "user" && block.blockType === "tool_result";
+  const results = blocks.filter(isResult);
+  const rest = blocks.filter((block) => !isResult(block));
+  return [
+    { role: "tool" as const, blocks: results },
+    { role, blocks: rest },
+  ].filter((each) => each.blocks.length > 0);
+}

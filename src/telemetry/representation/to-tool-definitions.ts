@@ -1,0 +1,39 @@
+import { type JsonObject } from "../../lib/json.ts";
+
+/** A tool that the model is offered and that we or a client run. */
+interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+interface Offer {
+  readonly tools?: readonly OfferedTool[];
+  /** Anthropic's own, in the API's words. */
+  readonly serverTools?: readonly JsonObject[];
+}
+
+/** One of `gen_ai.tool.definitions`: `type` is `function`, or the API's own as `web_search_20260318`. */
+export interface ToolDefinition {
+  readonly type: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject;
+}
+
+/** @param options.isDetailed with description and parameters, which the convention leaves out unless asked for */
+export function toToolDefinitions(
+  { tools = [], serverTools = [] }: Offer,
+  { isDetailed = false }: { readonly isDetailed?: boolean } = {},
+): ToolDefinition[] {
+  const functions = tools.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    name,
+    ...(isDetailed && { description, parameters: inputSchema }),
+  }));
+  return [...serverTools.map(({ type, name }) => ({ type: textOf(type), name: textOf(name) })), ...functions];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

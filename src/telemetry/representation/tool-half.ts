@@ -1,0 +1,88 @@
+import { toolUseId } from "../../conversation/block.ts";
+import { type HistoryBlock } from "../../conversation/history.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../lib/json.ts";
+import { type ToolDetails } from "./message-part.ts";
+
+/** One half of a tool's use. Function tools are ours and the clients'; server tools run where the model does. */
+export type ToolHalf = FunctionCall | FunctionResponse | ServerCall | ServerResponse;
+
+export interface FunctionCall {
+  readonly kind: "function_call";
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly arguments: JsonValue;
+}
+
+export interface FunctionResponse {
+  readonly kind: "function_response";
+  readonly id: string | undefined;
+  readonly response: JsonValue;
+  readonly isError: boolean;
+}
+
+export interface ServerCall {
+  readonly kind: "server_call";
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly details: ToolDetails;
+}
+
+export interface ServerResponse {
+  readonly kind: "server_response";
+  readonly id: string | undefined;
+  readonly details: ToolDetails;
+  readonly isError: boolean;
+}
+
+const RESULT = "_tool_result";
+const USE = "_tool_use";
+
+/** `undefined`: the block is no tool's. */
+export function toToolHalf(block: HistoryBlock): ToolHalf | undefined {
+  const { blockType } = block;
+  const content = block.content ?? {};
+  const id = toolUseId(block);
+  if (blockType === "tool_use") {
+    return { kind: "function_call", id, name: nameOf(content), arguments: content["input"] ?? {} };
+  }
+  if (blockType === "tool_result") {
+    return { kind: "function_response", id, response: content["content"] ?? "", isError: content["is_error"] === true };
+  }
+  // `server_tool_result` stands for all results of server tools; the API's own type says whose it is.
+  const type = blockType === "server_tool_result" ? textOf(content["type"]) : blockType;
+  if (type.endsWith(RESULT)) return toServerResponse(id, type.slice(0, -RESULT.length), content);
+  if (blockType === "server_tool_use") return toServerCall(id, nameOf(content), content);
+  return blockType.endsWith(USE) ? toServerCall(id, blockType.slice(0, -USE.length), content) : undefined;
+}
+
+function toServerCall(id: string | undefined, type: string, content: JsonObject): ServerCall {
+  const { type: _, id: _id, tool_use_id: _useId, name: _name, tool_name: _toolName, ...fields } = content;
+  const { caller: _caller, input = {}, ...rest } = fields;
+  const asked = type === "code_interpreter" && isCode(input) ? input : { input };
+  return { kind: "server_call", id, name: nameOf(content), details: { ...rest, ...asked, type } };
+}
+
+function toServerResponse(id: string | undefined, type: string, fields: JsonObject): ServerResponse {
+  const { type: _, tool_use_id: _useId, caller: _caller, is_error: saysError, content = null, ...rest } = fields;
+  const answered = type === "code_interpreter" && isOutputs(content) ? content : { content };
+  const error = saysError === true ? { is_error: true } : {};
+  const isError = saysError === true || (isRecord(content) && textOf(content["type"]).endsWith("_error"));
+  return { kind: "server_response", id, details: { ...rest, ...answered, ...error, type }, isError };
+}
+
+/** spec/002 fixes the fields of this one tool; what a model wrote otherwise stays under `input` and `content`. */
+function isCode(input: JsonValue): input is JsonObject {
+  return isRecord(input) && typeof input["code"] === "string" && typeof (input["container_id"] ?? "") === "string";
+}
+
+function isOutputs(content: JsonValue): content is JsonObject {
+  return isRecord(content) && Array.isArray(content["outputs"]) && content["outputs"].every(isRecord);
+}
+
+function nameOf(content: JsonObject): string {
+  return textOf(content["tool_name"] ?? content["name"]);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
