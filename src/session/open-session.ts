@@ -59,13 +59,17 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     publish: (bytes, to) => link.publish(bytes, to),
     onFailed: (type, error) => logger.warn({ type, error }, "a message could not be sent"),
   });
-  const recorder = new Recorder(sql, sessionId, (error) => logger.error({ error }, "a record was lost"));
+  const publish = createEventPublisher({ sql, sessionId, logger });
+  const recorder = new Recorder(sql, sessionId, {
+    onLost: (error) => logger.error({ error }, "a record was lost"),
+    onCallStored: (call) => publish({ type: "tool_state_stored", call }),
+  });
   const session = new Session({
     ...options,
     outbox,
     recorder,
     past,
-    watchers: [createEventPublisher({ sql, sessionId, logger })],
+    watchers: [publish],
   });
   if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {

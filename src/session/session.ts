@@ -2,7 +2,7 @@ import { type Logger } from "pino";
 import { AppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
-import { type ServerTool } from "../tool/server-tool.ts";
+import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
 import { catchUp, type AnsweredTurn } from "./catch-up.ts";
 import { createBlockEvents } from "./block-events.ts";
 import { compileAnnouncement } from "./announced-tools.ts";
@@ -29,6 +29,8 @@ export interface SessionPolicy {
   readonly toolTimeoutMs: number;
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
+  /** What of a tool's calls may be shown, by its name. It wins over what the tool says. */
+  readonly toolDetail?: Readonly<Record<string, StateDetail>>;
 }
 
 export interface SessionOptions {
@@ -168,6 +170,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       catchUp(from.identity, body.lastSequenceSeen, { outbox, past: this.#past });
     this.#sendConfiguration(from);
     this.#calls.handlePresence(from.identity, "returned");
+    this.#calls.showStates(from);
     this.#onConfigured(from);
   }
 

@@ -55,6 +55,7 @@ export function newCall(turnId: string, changes: Partial<NewToolCall> = {}): New
     timeoutMs: 30_000,
     idempotencyKey: "key",
     input: { city: "Utrecht" },
+    detail: "full",
     ...changes,
   };
 }
