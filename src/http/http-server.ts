@@ -4,6 +4,7 @@ import { type EventSource } from "./event-source.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
 import { sendError } from "./send-error.ts";
 import { type SseTimes } from "./sse-stream.ts";
+import { SseStreams } from "./sse-streams.ts";
 import { tokenRoutes, type TokenAccess } from "./token-routes.ts";
 
 export interface HttpOptions {
@@ -40,6 +41,10 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   );
   healthRoutes(app, options.checks);
   tokenRoutes(app, options);
-  if (options.events) eventRoutes(app, { livekit: options.livekit, ...options.events });
+  if (options.events) {
+    const { source, times = {} } = options.events;
+    const streams = new SseStreams(app, times);
+    eventRoutes(app, { livekit: options.livekit, source, streams });
+  }
   return app;
 }
