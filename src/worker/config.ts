@@ -72,6 +72,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly postgresPort: number;
   readonly httpHost: string;
   readonly httpPort: number;
+  /** Undefined: gRPC-Web and Connect on the HTTP port only. */
+  readonly grpcPort: number | undefined;
   readonly workerPort: number;
   /** Sessions that this worker takes before it calls itself full. */
   readonly maxSessions: number;

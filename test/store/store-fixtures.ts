@@ -100,3 +100,11 @@ export async function newPermission(sql: Sql, changes: Partial<NewPermission> = 
 export async function storedPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<PermissionRecord> {
   return await insertPermission(sql, await newPermission(sql, changes));
 }
+
+/** A new session in a room of its own. */
+export async function storedRoom(sql: Sql): Promise<{ readonly room: string; readonly sessionId: string }> {
+  const room = `room-${createId()}`;
+  const claim = sessionClaim({ conversationId: room, room });
+  await claimSession(sql, claim);
+  return { room, sessionId: claim.sessionId };
+}
