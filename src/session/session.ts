@@ -18,6 +18,8 @@ import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
 import { toVariationTurn } from "./variation.ts";
+import { type AnswerOutput } from "./answer-output.ts";
+import { type Transcript, type VoiceListener, type VoicePort } from "./voice-port.ts";
 import { TurnQueue, type NewTurn, type TurnInput, type UnfinishedTurn, type VariationRequest } from "./turn-queue.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
@@ -42,6 +44,8 @@ export interface SessionOptions {
   readonly outbox: Outbox;
   readonly recorder: Recorder;
   readonly link: Pick<RoomLink, "openTranscription">;
+  /** Undefined: nothing is spoken or heard. */
+  readonly voice?: VoicePort | undefined;
   /** Turns of earlier times, all ended. */
   readonly past: readonly AnsweredTurn[];
   readonly watchers: readonly SessionWatcher[];
@@ -52,7 +56,7 @@ export interface SessionOptions {
  * The talk in one room: messages in, turns one after another, answers and tool calls out. Its participants share one
  * history and one queue of turns; each call goes to one of them. Nothing that a participant sends ends it.
  */
-export class Session implements Omit<RoomListener, "onDisconnected"> {
+export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListener {
   readonly #options: SessionOptions;
   readonly #peers = new Peers();
   #past: readonly AnsweredTurn[];
@@ -61,6 +65,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   readonly #calls: SessionCalls;
   /** What a ControlStop may name to mean the running turn. */
   #runningIds: readonly string[] = [];
+  #answer: Pick<AnswerOutput, "silence"> | undefined;
   #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
@@ -71,7 +76,10 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     this.#calls = new SessionCalls({
       ...options,
       peers: this.#peers,
-      onState: (call) => this.#tell({ type: "tool_state", call }),
+      onState: (call) => {
+        options.voice?.setInterruptible(!this.#calls.isBlocking);
+        this.#tell({ type: "tool_state", call });
+      },
       onLateOutcome: (call, answer) => this.#queue.add(toOutcomeTurn(call, answer)),
     });
   }
@@ -97,6 +105,24 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     const { peer } = this.#peers.join(from);
     if (peer.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
     try {
+      this.#begin(peer, { id, content: text });
+    } catch (error) {
+      this.#options.outbox.postError(error, peer.identity, id);
+    }
+  }
+
+  onTranscript(_from: RoomParticipant, { id, text, language }: Transcript): void {
+    const body = { id, text, final: false, ...(language !== undefined && { language }) };
+    this.#options.outbox.post({ type: "transcription", body });
+  }
+
+  /** What was said is a message like a typed one, but that it never waits for the running answer to end. */
+  onUtterance(from: RoomParticipant, { id, text, language }: Transcript): void {
+    const { peer } = this.#peers.join(from);
+    const body = { id, text, final: true, ...(language !== undefined && { language }) };
+    this.#options.outbox.post({ type: "transcription", body });
+    try {
+      if (!this.#calls.isBlocking) this.#queue.abort("interrupted");
       this.#begin(peer, { id, content: text });
     } catch (error) {
       this.#options.outbox.postError(error, peer.identity, id);
@@ -135,7 +161,9 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       this.#options.recorder.comment({ messageId, content, commentaryType }),
     onControlStop: (_from, { targetId, stopType = "generation" }) => {
       const isMeant = targetId === undefined || this.#runningIds.includes(targetId);
-      if (stopType !== "speech" && isMeant) this.#queue.abort("stopped");
+      if (!isMeant) return;
+      if (stopType === "speech") this.#answer?.silence();
+      else this.#queue.abort("stopped");
     },
   };
 
@@ -192,15 +220,16 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
   }
 
   async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
-    const { outbox, recorder, link, logger, policy, openStream } = this.#options;
+    const { logger, policy, openStream } = this.#options;
     const participant = "turn" in begin ? begin.turn.participantIdentity : begin.participant;
     const past = pastOf(begin, this.#past);
     const ports: SessionTurnPorts = {
-      outbox,
-      recorder,
-      link,
+      ...this.#options,
+      voice: this.#options.voice,
       past,
       nextPosition: (this.#past.at(-1)?.position ?? 0) + 1,
+      onInterrupted: () => this.#queue.abort("interrupted"),
+      onAnswer: (answer) => (this.#answer = answer),
       language: this.#peers.get(participant)?.language,
       dependencies: (turn) => ({
         model: policy.model,
@@ -217,6 +246,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     const startedAt = performance.now();
     const turn = await runSessionTurn(begin, ports, signal);
     this.#runningIds = [];
+    this.#answer = undefined;
     this.#past = [...past, turn];
     const ms = Math.round(performance.now() - startedAt);
     const { id: turnId, state, blocks, errorCode } = turn;
