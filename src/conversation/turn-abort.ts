@@ -9,8 +9,3 @@ export class TurnAbort extends Error {
     this.kind = kind;
   }
 }
-
-/** The state in which a turn ends whose signal was aborted. */
-export function stateAfterAbort({ reason }: AbortSignal): "interrupted" | "cancelled" {
-  return reason instanceof TurnAbort && reason.kind === "interrupted" ? "interrupted" : "cancelled";
-}

@@ -1,5 +1,4 @@
 import { type Call, type ExtraAnswer } from "./call.ts";
-import { CallLog } from "./call-log.ts";
 import { type Outcome } from "./outcome.ts";
 
 /** What may change on an open call besides its outcome. */
@@ -19,7 +18,6 @@ export interface OpenCall {
 
 interface Entry extends OpenCall {
   current: Call;
-  readonly log: CallLog;
   readonly resolve: (outcome: Outcome) => void;
   readonly controller: AbortController;
   onClientSignal?: (signal: ClientSignal) => void;
@@ -29,8 +27,6 @@ interface Entry extends OpenCall {
 export interface LedgerListener {
   readonly onOpened: (call: Call) => void;
   readonly onChanged: (call: Call) => void;
-  /** It has logged something or come further. May come often. */
-  readonly onProgress: (call: Call) => void;
   readonly onSettled: (call: Call) => void;
   readonly onExtraAnswer: (callId: string, answer: ExtraAnswer) => void;
 }
@@ -62,8 +58,7 @@ export class CallLedger {
     const settled = Promise.withResolvers<Outcome>();
     const controller = new AbortController();
     const entry: Entry = {
-      current: { ...call, revision: call.revision + 1 },
-      log: new CallLog(call.logs),
+      current: call,
       settled: settled.promise,
       resolve: settled.resolve,
       controller,
@@ -71,7 +66,7 @@ export class CallLedger {
     };
     this.#open.set(call.id, entry);
     this.recall(call, settled.promise);
-    this.#listener.onOpened(entry.current);
+    this.#listener.onOpened(call);
     return entry;
   }
 
@@ -119,25 +114,8 @@ export class CallLedger {
   update(callId: string, progress: Progress): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
-    change(entry, progress);
+    entry.current = { ...entry.current, ...progress };
     this.#listener.onChanged(entry.current);
-  }
-
-  /** Adds one or more lines to the log of an open call, as far as it has room. */
-  log(callId: string, text: string): void {
-    const entry = this.#open.get(callId);
-    if (!entry?.log.add(text)) return;
-    change(entry, { logs: entry.log.lines });
-    this.#listener.onProgress(entry.current);
-  }
-
-  /** How far an open call is; what is no number from 0 to 1 is brought into that range. */
-  progress(callId: string, fraction: number): void {
-    const entry = this.#open.get(callId);
-    const progress = Math.min(1, Math.max(0, fraction));
-    if (!entry || Number.isNaN(progress) || entry.current.progress === progress) return;
-    change(entry, { progress });
-    this.#listener.onProgress(entry.current);
   }
 
   /** Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered. */
@@ -146,7 +124,7 @@ export class CallLedger {
     if (!entry) return false;
     this.#open.delete(callId);
     this.#remember(callId, by);
-    change(entry, { state: outcome.state, outcome, finishedAt: Date.now() });
+    entry.current = { ...entry.current, state: outcome.state, outcome, finishedAt: Date.now() };
     this.#listener.onSettled(entry.current);
     entry.resolve(outcome);
     entry.controller.abort(new Error(`The call has ended: ${outcome.state}`));
@@ -179,10 +157,6 @@ export class CallLedger {
     this.#ended.set(callId, { answeredBy });
     if (this.#ended.size > REMEMBERED_CALLS) forgetOldest(this.#ended);
   }
-}
-
-function change(entry: Entry, changes: Partial<Call>): void {
-  entry.current = { ...entry.current, ...changes, revision: entry.current.revision + 1 };
 }
 
 function forgetOldest(map: Map<string, unknown>): void {

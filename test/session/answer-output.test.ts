@@ -21,12 +21,10 @@ function output({
       openTranscription: () =>
         Promise.resolve({ write: async (text: string) => void transcribed.push(text), close: async () => {} }),
     },
-    voice: spoken && { open: () => spoken, untilQuiet: async () => {}, setInterruptible: () => {} },
     messageId: "m",
-    participant: "user",
     language: "en",
     said,
-    onInterrupted: () => {},
+    spoken,
     onAside: () => asides++,
   });
   return { answer, sentences, transcribed, asides: () => asides };
@@ -40,7 +38,7 @@ test("an aside without a voice is a sentence of its own, and never the final one
   answer.flush();
   await answer.aside("May I open the file?", signal);
   answer.write("It is open.");
-  await answer.end();
+  answer.end();
   expect(sentences).toEqual([
     [1, "Let me see.", false],
     [2, "May I open the file?", false],
@@ -53,7 +51,7 @@ test("a sentence that waits for its end is whole after an aside", async () => {
   answer.write("It is ");
   await answer.aside("One moment.", signal);
   answer.write("open.");
-  await answer.end();
+  answer.end();
   expect(sentences.map(([, text]) => text)).toEqual(["One moment.", "It is open."]);
 });
 
@@ -65,7 +63,7 @@ test("an answer that is gone on with counts the asides that were said before", a
 
   const second = output({ said: { texts: ["Let me see."], asides: first.asides() } });
   second.answer.write("Yes.");
-  await second.answer.end();
+  second.answer.end();
 
   expect(second.sentences).toEqual([[3, "Yes.", true]]);
 });
@@ -92,7 +90,7 @@ test("an aside ends with its signal", async () => {
 
 test("nothing is said after the answer has ended", async () => {
   const { answer, sentences } = output();
-  await answer.end();
+  answer.end();
   await answer.aside("Too late.", signal);
   expect(sentences).toEqual([[1, "", true]]);
 });

@@ -70,7 +70,7 @@ class MemoryRecorder {
 
   noteAside(): void {}
 
-  onProgress(): void {}
+  log(): void {}
 
   durable(): Promise<void> {
     return Promise.resolve();
