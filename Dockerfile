@@ -17,6 +17,6 @@ COPY tools ./tools
 COPY src ./src
 
 USER node
-EXPOSE 8080
+EXPOSE 8080 8082
 STOPSIGNAL SIGTERM
 CMD ["node", "src/worker/main.ts", "--worker-only"]

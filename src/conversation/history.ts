@@ -1,4 +1,5 @@
 import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
+import { heardBlocks } from "./heard.ts";
 import { toSteps, type Step } from "./steps.ts";
 import { type TurnRecord } from "./turn-record.ts";
 
@@ -37,7 +38,8 @@ export function buildHistory(turns: readonly TurnRecord[], { isPaused = false } 
   for (const [index, turn] of turns.entries()) {
     const isOpen = index === turns.length - 1 && turn.state === "running";
     append(messages, "user", turn.input.map((part) => textBlock(part.text)).filter(isSayable));
-    for (const step of toSteps(turn.blocks, { isOpen, isPaused, usedIds })) appendStep(messages, step);
+    const blocks = turn.heard === undefined ? turn.blocks : heardBlocks(turn.blocks, turn.heard);
+    for (const step of toSteps(blocks, { isOpen, isPaused, usedIds })) appendStep(messages, step);
     const note = END_NOTES[turn.state];
     if (note !== undefined) append(messages, "user", [textBlock(note)]);
   }

@@ -9,3 +9,8 @@ export class TurnAbort extends Error {
     this.kind = kind;
   }
 }
+
+/** The state in which a turn ends whose signal was aborted. */
+export function stateAfterAbort({ reason }: AbortSignal): "interrupted" | "cancelled" {
+  return reason instanceof TurnAbort && reason.kind === "interrupted" ? "interrupted" : "cancelled";
+}

@@ -25,4 +25,6 @@ export interface TurnRecord {
   readonly blocks: readonly TurnBlock[];
   /** Sentences of the answer that are in no block, because the worker said them itself. */
   readonly asides?: number;
+  /** Of an answer whose speech was cut off: what of its text was heard. Absent when all of it was, or none was spoken. */
+  readonly heard?: string | undefined;
 }

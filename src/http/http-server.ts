@@ -1,9 +1,15 @@
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { eventRoutes } from "./event-routes.ts";
 import { type EventSource } from "./event-source.ts";
+import { grantRoutes } from "./grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
+import { opencodeRoutes } from "./opencode-routes.ts";
+import { permissionRoutes } from "./permission-routes.ts";
+import { permissionService } from "./permission-service.ts";
 import { sendError } from "./send-error.ts";
 import { type SseTimes } from "./sse-stream.ts";
+import { SseStreams } from "./sse-streams.ts";
 import { tokenRoutes, type TokenAccess } from "./token-routes.ts";
 
 export interface HttpOptions {
@@ -13,7 +19,7 @@ export interface HttpOptions {
   readonly publicUrl: string;
   readonly checks: readonly ReadyCheck[];
   readonly token: TokenAccess;
-  /** Without it there are no event streams. The caller closes it. */
+  /** Without it there are no routes that show or change a session. The caller closes it. */
   readonly events?: { readonly source: EventSource; readonly times?: SseTimes };
 }
 
@@ -40,6 +46,16 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   );
   healthRoutes(app, options.checks);
   tokenRoutes(app, options);
-  if (options.events) eventRoutes(app, { livekit: options.livekit, ...options.events });
+  if (options.events) {
+    const { source, times = {} } = options.events;
+    const streams = new SseStreams(app, times);
+    const { livekit, logger } = options;
+    const { sql } = source;
+    eventRoutes(app, { livekit, source, streams });
+    permissionRoutes(app, { livekit, sql });
+    grantRoutes(app, { livekit, sql });
+    opencodeRoutes(app, { livekit, sql });
+    app.register(fastifyConnectPlugin, { routes: permissionService({ livekit, sql, logger }), grpc: false });
+  }
   return app;
 }

@@ -9,9 +9,16 @@ export interface RoomAccess {
   readonly expiresAt: number;
 }
 
+/** Why a request is not done. `error` names a field or a header, and holds nothing of what it contained. */
 export interface Refusal {
-  readonly status: 401 | 403;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
   readonly error: string;
+}
+
+/** What tokens are signed with. */
+export interface LivekitKeys {
+  readonly apiKey: string;
+  readonly apiSecret: string;
 }
 
 interface TokenSource {
@@ -22,7 +29,7 @@ interface TokenSource {
 /** Reads the bearer token of a request. One in the URL is refused whatever it is: URLs end up in logs. */
 export async function checkRoomToken(
   { headers, query }: TokenSource,
-  { apiKey, apiSecret }: { readonly apiKey: string; readonly apiSecret: string },
+  { apiKey, apiSecret }: LivekitKeys,
 ): Promise<RoomAccess | Refusal> {
   if (typeof query === "object" && query !== null && ("token" in query || "access_token" in query))
     return { status: 401, error: "A token in the URL is not taken: send it as Authorization: Bearer" };

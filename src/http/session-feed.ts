@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseLiveEvent, type LiveEvent } from "../session/live-event.ts";
 import { type RecordPoint } from "../store/load-turns-after.ts";
+import { CallFeed } from "./call-feed.ts";
 import { type EventSource, type SessionFollower } from "./event-source.ts";
 import { RecordReader, type Goal } from "./record-reader.ts";
 import { type SseStream } from "./sse-stream.ts";
@@ -30,7 +31,8 @@ interface FeedOptions {
 export async function feedStream({ source, stream, sessionId, after }: FeedOptions): Promise<void> {
   const { closed } = stream;
   const send = stream.send.bind(stream);
-  const feed = new SessionFeed(stream, new RecordReader({ sql: source.sql, sessionId, after, send, closed }));
+  const reader = new RecordReader({ sql: source.sql, sessionId, after, send, closed });
+  const feed = new SessionFeed(stream, { reader, calls: new CallFeed({ sql: source.sql, sessionId, send }) });
   // Before the record is read, so that nothing falls between the two.
   const leave = source.follow(sessionId, feed);
   try {
@@ -47,6 +49,7 @@ export async function feedStream({ source, stream, sessionId, after }: FeedOptio
 class SessionFeed implements SessionFollower {
   readonly #stream: SseStream;
   readonly #reader: RecordReader;
+  readonly #calls: CallFeed;
   readonly #waiting: string[] = [];
   #waitingLength = 0;
   #wake = () => {};
@@ -54,9 +57,10 @@ class SessionFeed implements SessionFollower {
   #ignored = "";
   #recheckUntil = 0;
 
-  constructor(stream: SseStream, reader: RecordReader) {
+  constructor(stream: SseStream, { reader, calls }: { readonly reader: RecordReader; readonly calls: CallFeed }) {
     this.#stream = stream;
     this.#reader = reader;
+    this.#calls = calls;
     stream.closed.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
@@ -103,7 +107,7 @@ class SessionFeed implements SessionFollower {
     this.#recheckUntil = performance.now() + STORE_LIMIT_MS;
     this.#reader.forgetOpen();
     // Without its record a stream is worth nothing: the reader comes back with its id.
-    if (!(await this.#caughtUp())) this.#stream.end();
+    if (!(await this.#caughtUp()) || !(await this.#until(() => this.#calls.showNow()))) this.#stream.end();
   }
 
   async #handle({ event, turn, data }: LiveEvent): Promise<void> {
@@ -111,7 +115,8 @@ class SessionFeed implements SessionFollower {
     const sequence = Number(data["sequence"]);
     switch (event) {
       case "tool_state":
-        return this.#stream.send({ event, data });
+        await this.#until(() => this.#calls.showTold(data));
+        return;
       case "turn_start":
         // Known already: another worker goes on with it, and the block that was open begins anew.
         if (reader.has({ turn, sequence: "start" })) return this.#handleGap();
@@ -155,14 +160,23 @@ class SessionFeed implements SessionFollower {
   /** Shows what is stored, until the goal is; `false` when that took too long or the reader is gone. */
   async #caughtUp(goal?: Goal, limitMs = STORE_LIMIT_MS): Promise<boolean> {
     if (goal && this.#reader.has(goal)) return true;
+    const read = async () => {
+      await this.#reader.catchUp(goal);
+      return !goal || this.#reader.has(goal);
+    };
+    return this.#until(read, limitMs);
+  }
+
+  /** Reads from the store until it can be read and, where `read` says so, until it has what is wanted. */
+  async #until(read: () => Promise<boolean | void>, limitMs = STORE_LIMIT_MS): Promise<boolean> {
     const { closed } = this.#stream;
     const giveUpAt = performance.now() + limitMs;
     for (let waitMs = 5; !closed.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
-      const isRead = await this.#reader.catchUp(goal).then(
-        () => true,
+      const isDone = await read().then(
+        (has) => has ?? true,
         () => false,
       );
-      if (isRead && (!goal || this.#reader.has(goal))) return true;
+      if (isDone) return true;
       if (performance.now() > giveUpAt) return false;
       await sleep(waitMs, undefined, { signal: closed }).catch(() => {});
     }

@@ -2,7 +2,8 @@ import { type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface SseEvent {
-  readonly event: string;
+  /** Absent for streams whose data says what it is. */
+  readonly event?: string;
   /** From where a reader that comes back goes on. */
   readonly id?: string | undefined;
   readonly data: object;
@@ -16,6 +17,8 @@ export interface SseTimes {
 }
 
 const RETRY_MS = 1_000;
+/** A comment: it keeps the connection in use, and readers skip it. */
+const HEARTBEAT = ": heartbeat";
 
 /** One open `text/event-stream` answer. A reader that does not read is cut: it can come back and go on by id. */
 export class SseStream {
@@ -24,15 +27,19 @@ export class SseStream {
   readonly #closed = new AbortController();
 
   /** Sends the head at once. The caller has taken the answer over from the framework. */
-  constructor(response: ServerResponse, { heartbeatMs = 10_000, drainMs = 30_000 }: SseTimes) {
+  constructor(
+    response: ServerResponse,
+    { heartbeatMs = 10_000, drainMs = 30_000 }: SseTimes,
+    heartbeat: () => string = () => HEARTBEAT,
+  ) {
     this.#response = response;
     this.#drainMs = drainMs;
-    const heartbeat = setInterval(() => {
-      if (!response.writableNeedDrain && !response.writableEnded) response.write(": heartbeat\n\n");
+    const timer = setInterval(() => {
+      if (!response.writableNeedDrain && !response.writableEnded) response.write(`${heartbeat()}\n\n`);
     }, heartbeatMs);
     response.on("error", () => {});
     response.once("close", () => {
-      clearInterval(heartbeat);
+      clearInterval(timer);
       this.#closed.abort();
     });
     response.writeHead(200, {
@@ -53,8 +60,8 @@ export class SseStream {
   /** Resolves when the reader has room for more, or is gone. JSON has no line breaks, so the data is one line. */
   async send({ event, id, data }: SseEvent): Promise<void> {
     if (this.closed.aborted || this.#response.writableEnded) return;
-    const head = id === undefined ? "" : `id: ${id}\n`;
-    if (this.#response.write(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+    const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
+    if (this.#response.write(`${head}data: ${JSON.stringify(data)}\n\n`)) return;
     await this.#drained();
   }
 

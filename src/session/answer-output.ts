@@ -1,44 +1,79 @@
+import { countLetters, dropLetters } from "../conversation/heard.ts";
 import { createId } from "../lib/id.ts";
 import { type Outbox } from "./outbox.ts";
+import { PacedSentences } from "./paced-sentences.ts";
 import { type RoomLink } from "./room-link.ts";
 import { countSentences, Speaker } from "./speaker.ts";
-import { type SpokenAnswer } from "./voice-port.ts";
+import { TranscriptionStream } from "./transcription-stream.ts";
+import { type SpeechEnd, type SpokenAnswer, type VoicePort } from "./voice-port.ts";
 
 interface AnswerOutputOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice: VoicePort | undefined;
   /** The StartAnswer's id. */
   readonly messageId: string;
+  /** Whose turn it is. */
+  readonly participant: string;
   readonly language: string | undefined;
   /** What an earlier worker has said of the answer: its sentences keep their numbers. */
   readonly said: { readonly texts: readonly string[]; readonly asides: number };
-  /** Absent in a session without a voice. */
-  readonly spoken?: SpokenAnswer | undefined;
+  /** The participant spoke over the answer. */
+  readonly onInterrupted: () => void;
   /** An aside was given a sentence's number. */
   readonly onAside: () => void;
 }
 
-/** One answer's way to the participants: AssistantSentences, and `lk.transcription` for ordinary LiveKit clients. */
+/**
+ * One answer's way to the participants: speech, if someone listens, AssistantSentences in step with it, and
+ * `lk.transcription` for ordinary LiveKit clients (which is the voice's own while it speaks).
+ */
 export class AnswerOutput {
   readonly #speaker: Speaker;
-  readonly #transcription: Transcription;
-  readonly #spoken: SpokenAnswer | undefined;
+  readonly #sentences: PacedSentences;
+  readonly #transcription: TranscriptionStream;
+  readonly #speech: SpokenAnswer | undefined;
   readonly #onAside: () => void;
   #isEnded = false;
+  /** The speech goes on; otherwise words are shown as they come. */
+  #isSpeaking: boolean;
+  /** What was given to the speech, and how many letters of it were heard. */
+  #given = "";
+  #heard = 0;
 
-  constructor({ outbox, link, messageId, language, said, spoken, onAside }: AnswerOutputOptions) {
-    this.#spoken = spoken;
-    this.#onAside = onAside;
-    this.#transcription = new Transcription(() => link.openTranscription(messageId));
-    this.#speaker = new Speaker(
-      {
-        onSentence: (sentence) => {
-          outbox.post({ type: "assistant_sentence", body: { id: createId(), previousId: messageId, ...sentence } });
-        },
-        onText: (text) => this.#transcription.write(text),
+  constructor(options: AnswerOutputOptions) {
+    const { outbox, link, voice, messageId, participant, language, said, onInterrupted } = options;
+    const after = countSentences(said.texts, language) + said.asides;
+    this.#onAside = options.onAside;
+    this.#transcription = new TranscriptionStream(() => link.openTranscription(messageId));
+    this.#sentences = new PacedSentences({
+      after,
+      post: (sentence) => {
+        outbox.post({ type: "assistant_sentence", body: { id: createId(), previousId: messageId, ...sentence } });
       },
-      { language, after: countSentences(said.texts, language) + said.asides },
+    });
+    this.#speaker = new Speaker(
+      { onSentence: (sentence) => this.#sentences.add(sentence), onText: (text) => this.#put(text) },
+      { language, after },
     );
+    this.#speech = voice?.open({
+      messageId,
+      participant,
+      language,
+      onHeard: (text) => {
+        this.#heard += countLetters(text);
+        this.#sentences.hear(text);
+      },
+      onInterrupted,
+      onUnspoken: () => this.#showRest(),
+    });
+    this.#isSpeaking = this.#speech !== undefined;
+    if (!this.#speech) this.#sentences.release();
+  }
+
+  /** It is spoken, too. */
+  get isSpoken(): boolean {
+    return this.#speech !== undefined;
   }
 
   write(text: string): void {
@@ -48,6 +83,7 @@ export class AnswerOutput {
   /** A sentence ends here whatever its last character is. */
   flush(): void {
     this.#speaker.flush();
+    this.#speech?.flush();
   }
 
   /**
@@ -56,49 +92,50 @@ export class AnswerOutput {
    */
   async aside(text: string, signal: AbortSignal): Promise<void> {
     if (this.#isEnded || signal.aborted) return;
-    if (!this.#spoken) {
+    if (!this.#speech || !this.#isSpeaking) {
       this.#onAside();
       return this.#speaker.aside(text);
     }
-    const aside = this.#spoken.aside(text);
+    const aside = this.#speech.aside(text);
     const cut = () => aside.cut();
     signal.addEventListener("abort", cut, { once: true });
     await aside.spoken;
     signal.removeEventListener("abort", cut);
   }
 
-  /** Sends the final sentence; call exactly once. */
-  end(): void {
+  /** Stops the speech; what was not spoken is shown. */
+  silence(): void {
+    this.#speech?.silence();
+    this.#showRest();
+  }
+
+  /** The turn was aborted: what was not heard by now never will be. */
+  stop(): void {
+    this.#speech?.stop();
+  }
+
+  /** Sends the final sentence, once the speech has ended; call exactly once. */
+  async end(): Promise<SpeechEnd> {
     this.#isEnded = true;
     this.#speaker.end();
+    const end = await (this.#speech?.end() ?? { heard: undefined });
+    if (end.heard === undefined) this.#sentences.release();
+    else this.#sentences.drop();
     this.#transcription.close();
-  }
-}
-
-type TextStream = Awaited<ReturnType<RoomLink["openTranscription"]>>;
-
-/** Opens its stream with the first words. It is a courtesy to other clients: a failure ends it and nothing else. */
-class Transcription {
-  readonly #open: () => Promise<TextStream>;
-  #stream: Promise<TextStream> | undefined;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(open: () => Promise<TextStream>) {
-    this.#open = open;
+    return end;
   }
 
-  write(text: string): void {
-    this.#stream ??= this.#open();
-    this.#then((stream) => stream.write(text));
+  #put(text: string): void {
+    if (!this.#isSpeaking) return this.#transcription.write(text);
+    this.#given += text;
+    this.#speech?.write(text);
   }
 
-  close(): void {
-    this.#then((stream) => stream.close());
-  }
-
-  #then(action: (stream: TextStream) => Promise<void>): void {
-    const stream = this.#stream;
-    if (!stream) return;
-    this.#last = this.#last.then(async () => action(await stream)).catch(() => {});
+  #showRest(): void {
+    if (!this.#isSpeaking) return;
+    this.#isSpeaking = false;
+    this.#sentences.release();
+    const rest = dropLetters(this.#given, this.#heard);
+    if (rest !== "") this.#transcription.write(rest);
   }
 }

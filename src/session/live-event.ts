@@ -4,6 +4,7 @@ import { MAX_PAYLOAD_BYTES } from "../store/notify-events.ts";
 import { type Call } from "../tool/call.ts";
 import { type TurnEvent } from "../turn/turn-event.ts";
 import { toBlockEvent } from "./block-events.ts";
+import { toLiveCall } from "./live-call.ts";
 import { type SessionEvent } from "./session-event.ts";
 
 const LIVE_EVENTS = [
@@ -23,7 +24,7 @@ export interface LiveEvent {
   readonly event: (typeof LIVE_EVENTS)[number];
   /** The row of `turns`; `""` for a gap. */
   readonly turn: string;
-  /** What followers are shown. A `block_stop` comes without the block: it is loaded from the store. */
+  /** What followers are shown. Of a `block_stop` the block, of a `tool_state` most of the call is loaded from the store. */
   readonly data: JsonObject;
 }
 
@@ -33,7 +34,8 @@ const PIECE = /[^]{1,1000}/gu;
 
 /** A session event as payloads, in order: a long delta in pieces, a long tool result not at all (its block is stored). */
 export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
-  if (event.type === "tool_state") return [toToolState(event.call)];
+  if (event.type === "tool_state") return [];
+  if (event.type === "tool_state_stored") return toToolState(event.call);
   const live = toLiveEvent(event.turn, event.event);
   if (!live) return [];
   if (JSON.stringify(live).length * 3 <= MAX_PAYLOAD_BYTES || fits(live)) return [live];
@@ -90,26 +92,8 @@ function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined 
   }
 }
 
-function toToolState(call: Call): LiveEvent {
-  const { id: callId, messageId: turnId, toolUseId, toolName, state, executionAsked, timeoutMs, outcome } = call;
-  const { executionResolved, addressee, startedAt, deadlineAt, finishedAt } = call;
-  const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
-  const data = {
-    turnId,
-    callId,
-    toolUseId: short(toolUseId),
-    name: short(toolName),
-    state,
-    executionAsked,
-    ...(executionResolved !== undefined && { executionResolved }),
-    ...(addressee !== undefined && { addressee: short(addressee) }),
-    timeoutMs,
-    ...(startedAt !== undefined && { startedAt }),
-    ...(deadlineAt !== undefined && { deadlineAt }),
-    ...(finishedAt !== undefined && { finishedAt }),
-    ...(errorCode !== undefined && { errorCode: short(errorCode) }),
-  };
-  return { event: "tool_state", turn: call.turnId, data };
+function toToolState(call: Call): LiveEvent[] {
+  return call.detail === "off" ? [] : [{ event: "tool_state", turn: call.turnId, data: toLiveCall(call, short) }];
 }
 
 function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {

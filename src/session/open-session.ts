@@ -8,7 +8,6 @@ import { renewLease } from "../store/renew-lease.ts";
 import { reserveStanzas } from "../store/reserve-stanzas.ts";
 import { type SessionRecord } from "../store/session-record.ts";
 import { trimStanzas } from "../store/trim-stanzas.ts";
-import { type Telemetry } from "../telemetry/telemetry.ts";
 import { createEventPublisher } from "./event-publisher.ts";
 import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
@@ -16,7 +15,6 @@ import { restore } from "./restore.ts";
 import { type RoomLink } from "./room-link.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { StanzaCounter } from "./stanza-counter.ts";
-import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 /** A worker that stopped without a word loses its session after this long. */
 const LEASE_MS = 15_000;
@@ -25,12 +23,10 @@ const CLAIM_RETRY_MS = 250;
 
 export interface OpenSessionOptions extends Pick<
   SessionOptions,
-  "room" | "policy" | "serverTools" | "openStream" | "logger"
+  "room" | "policy" | "serverTools" | "openStream" | "logger" | "voice"
 > {
   readonly sql: Sql;
   readonly conversationId: string;
-  /** @defaultValue what this process has registered */
-  readonly telemetryTo?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
   readonly link: RoomLink;
@@ -63,16 +59,17 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     publish: (bytes, to) => link.publish(bytes, to),
     onFailed: (type, error) => logger.warn({ type, error }, "a message could not be sent"),
   });
-  const recorder = new Recorder(sql, sessionId, (error) => logger.error({ error }, "a record was lost"));
-  const identity = { conversationId, sessionId, model: policy.model };
-  const telemetry = new SessionTelemetry(options.telemetryTo, identity, () => recorder.waitingBlocks);
+  const publish = createEventPublisher({ sql, sessionId, logger });
+  const recorder = new Recorder(sql, sessionId, {
+    onLost: (error) => logger.error({ error }, "a record was lost"),
+    onCallStored: (call) => publish({ type: "tool_state_stored", call }),
+  });
   const session = new Session({
     ...options,
     outbox,
     recorder,
     past,
-    watchers: [createEventPublisher({ sql, sessionId, logger })],
-    telemetry,
+    watchers: [publish],
   });
   if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {

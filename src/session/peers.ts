@@ -35,6 +35,13 @@ export class Peers {
       .map((peer) => peer.identity);
   }
 
+  /** Identities of those that asked for a feature and are away. */
+  absentWithFeature(feature: Feature): string[] {
+    return [...this.#peers.values()]
+      .filter((peer) => !peer.isPresent && peer.features.has(feature))
+      .map((peer) => peer.identity);
+  }
+
   /** Clients that are present and may run tools, the given one first, then by when they came. */
   hosts(first: string): ToolHost[] {
     const hosts = this.#present().filter((peer) => peer.isClient);

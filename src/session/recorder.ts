@@ -5,7 +5,6 @@ import { AppError } from "../errors/app-error.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { appendCommentary, type Commentary } from "../store/append-commentary.ts";
-import { appendCallLogs } from "../store/append-call-logs.ts";
 import { BlockWriter } from "../store/block-writer.ts";
 import { finishTurn, type TurnEnd } from "../store/finish-turn.ts";
 import { insertToolCall } from "../store/insert-tool-call.ts";
@@ -13,6 +12,7 @@ import { insertTurn } from "../store/insert-turn.ts";
 import { countAside } from "../store/count-aside.ts";
 import { type Sql } from "../store/pool.ts";
 import { recordExtraAnswer } from "../store/record-extra-answer.ts";
+import { saveCallProgress } from "../store/save-call-progress.ts";
 import { setOpener } from "../store/set-opener.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { startToolCall } from "../store/start-tool-call.ts";
@@ -24,6 +24,13 @@ import { type BlockRecord } from "../turn/turn-draft.ts";
 /** How long a write is tried again while the database is away. */
 const GIVE_UP_AFTER_MS = 10_000;
 
+interface RecorderEvents {
+  /** A write came to nothing; must not throw. */
+  readonly onLost: (error: AppError) => void;
+  /** A call is stored as it is given here; must not throw. */
+  readonly onCallStored?: (call: Call) => void;
+}
+
 /**
  * Writes a session's turns, blocks and calls behind what happens. Nothing here waits, but for `durable`: it resolves
  * when everything that was handed over before is stored. Writes of one turn or call keep their order.
@@ -32,22 +39,16 @@ export class Recorder implements LedgerListener {
   readonly #sql: Sql;
   readonly #sessionId: string;
   readonly #writer: BlockWriter;
-  readonly #onLost: (error: AppError) => void;
+  readonly #events: Required<RecorderEvents>;
   /** The last write of each turn and call that is still under way, by its id. */
   readonly #chains = new Map<string, Promise<void>>();
   #failure: AppError | undefined;
 
-  /** @param onLost told of each write that came to nothing; must not throw */
-  constructor(sql: Sql, sessionId: string, onLost: (error: AppError) => void) {
+  constructor(sql: Sql, sessionId: string, { onLost, onCallStored = () => {} }: RecorderEvents) {
     this.#sql = sql;
     this.#sessionId = sessionId;
-    this.#onLost = onLost;
+    this.#events = { onLost, onCallStored };
     this.#writer = new BlockWriter(sql, { onProblem: ({ error }) => onLost(error) });
-  }
-
-  /** Blocks that are not stored yet. */
-  get waitingBlocks(): number {
-    return this.#writer.queuedCount;
   }
 
   beginTurn(turn: TurnRecord): void {
@@ -100,30 +101,42 @@ export class Recorder implements LedgerListener {
   }
 
   onOpened(call: Call): void {
-    const { id, turnId, toolUseId, toolName: name, executionAsked, timeoutMs, idempotencyKey, input } = call;
-    const row = { id, turnId, toolUseId, name, executionAsked, timeoutMs, idempotencyKey, input: toObject(input) };
-    const insert = async () => void (await insertToolCall(this.#sql, row));
-    this.#write(id, insert, this.#chains.get(turnId));
+    const { id, turnId, toolUseId, toolName: name, executionAsked, timeoutMs, idempotencyKey, input, detail } = call;
+    const row = {
+      id,
+      turnId,
+      toolUseId,
+      name,
+      executionAsked,
+      timeoutMs,
+      idempotencyKey,
+      input: toObject(input),
+      detail,
+    };
+    this.#writeCall(call, () => insertToolCall(this.#sql, row), this.#chains.get(turnId));
   }
 
-  onChanged({ id: callId, executionResolved = "client", addressee, deadlineAt = Date.now() }: Call): void {
-    const start = { callId, executionResolved, addressee, deadlineAt };
-    this.#write(callId, async () => void (await startToolCall(this.#sql, start)));
+  onChanged(call: Call): void {
+    const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt = Date.now(), revision } = call;
+    const start = { callId, executionResolved, addressee, startedAt, deadlineAt, revision };
+    this.#writeCall(call, () => startToolCall(this.#sql, start));
   }
 
-  onSettled({ id: callId, outcome }: Call): void {
+  onProgress(call: Call): void {
+    const { id: callId, logs, progress, revision } = call;
+    this.#writeCall(call, () => saveCallProgress(this.#sql, { callId, logs, progress, revision }));
+  }
+
+  onSettled(call: Call): void {
+    const { id: callId, outcome, finishedAt, revision } = call;
     if (!outcome) return;
     const { result, ...how } = outcome;
-    const end = { callId, ...how, result: result && toObject(result) };
-    this.#write(callId, async () => void (await settleToolCall(this.#sql, end)));
+    const end = { callId, ...how, result: result && toObject(result), finishedAt, revision };
+    this.#writeCall(call, () => settleToolCall(this.#sql, end));
   }
 
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
     this.#write(callId, () => recordExtraAnswer(this.#sql, { callId, ...answer }));
-  }
-
-  log(callId: string, line: string): void {
-    this.#write(callId, () => appendCallLogs(this.#sql, { callId, lines: [line] }));
   }
 
   /** @throws {AppError} `unavailable` when the database stayed away; the first loss since the last turn began, if any */
@@ -136,7 +149,16 @@ export class Recorder implements LedgerListener {
   /** Stores what is left; the pool stays open. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#chains.values());
-    await this.#writer.close().catch((error: AppError) => this.#onLost(error));
+    await this.#writer.close().catch((error: AppError) => this.#events.onLost(error));
+  }
+
+  /** Tells that it is stored, also when a repeated write finds it so. */
+  #writeCall(call: Call, operation: () => Promise<unknown>, after?: Promise<void>): void {
+    const write = async () => {
+      await operation();
+      this.#events.onCallStored(call);
+    };
+    this.#write(call.id, write, after);
   }
 
   /** @param after what the first write of `key` waits for; if that fails, so does the write */
@@ -147,7 +169,7 @@ export class Recorder implements LedgerListener {
     write
       .catch((error: AppError) => {
         this.#failure ??= error;
-        this.#onLost(error);
+        this.#events.onLost(error);
       })
       .finally(() => {
         if (this.#chains.get(key) === write) this.#chains.delete(key);

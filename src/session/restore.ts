@@ -2,10 +2,8 @@ import { type TurnRecord } from "../conversation/turn-record.ts";
 import { loadToolCalls } from "../store/load-tool-calls.ts";
 import { loadTurns } from "../store/load-turns.ts";
 import { type Sql } from "../store/pool.ts";
-import { type ToolCallRecord } from "../store/tool-call-record.ts";
-import { type Call } from "../tool/call.ts";
-import { toOutcome } from "./call-outcome.ts";
 import { repairTurn } from "./repair-turn.ts";
+import { toCall } from "./to-call.ts";
 import { type UnfinishedTurn } from "./turn-queue.ts";
 
 /** A turn that was begun longer ago is ended, not taken up again: nobody waits for its answer any more. */
@@ -32,28 +30,4 @@ export async function restore(
   if (!isResumable) return { past, unfinished: undefined };
   const records = await loadToolCalls(sql, { turnId: last.id });
   return { past, unfinished: { turn: last, calls: records.map((record) => toCall(record, last)) } };
-}
-
-function toCall(record: ToolCallRecord, { messageId, participantIdentity }: TurnRecord): Call {
-  const { id, toolUseId, turnId, name, input, timeoutMs, executionAsked, idempotencyKey, state } = record;
-  return {
-    id,
-    toolUseId,
-    turnId,
-    messageId,
-    participant: participantIdentity,
-    toolName: name,
-    input,
-    timeoutMs,
-    executionAsked,
-    idempotencyKey,
-    onInterrupt: "finish",
-    state,
-    executionResolved: record.executionResolved ?? undefined,
-    addressee: record.addressee ?? undefined,
-    startedAt: record.startedAt ?? undefined,
-    deadlineAt: record.deadlineAt ?? undefined,
-    finishedAt: record.finishedAt ?? undefined,
-    outcome: toOutcome(record),
-  };
 }

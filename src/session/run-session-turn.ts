@@ -1,4 +1,5 @@
 import { type TurnBlock } from "../conversation/block.ts";
+import { stateAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
@@ -10,11 +11,17 @@ import { type Outbox } from "./outbox.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink } from "./room-link.ts";
 import { type NewTurn, type TurnInput } from "./turn-queue.ts";
+import { type VoicePort } from "./voice-port.ts";
 
 /** What a session lends to its turns. */
 export interface SessionTurnPorts {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice: VoicePort | undefined;
+  /** The participant spoke over the answer: the turn is to be aborted. */
+  readonly onInterrupted: () => void;
+  /** ControlStop may silence the answer while it lasts. */
+  readonly onAnswer: (answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
   /** What the turn goes on from, without what it replaces. */
   readonly past: readonly TurnRecord[];
@@ -22,8 +29,6 @@ export interface SessionTurnPorts {
   readonly nextPosition: number;
   /** BCP 47, of the participant whose turn it is. */
   readonly language: string | undefined;
-  /** Makes what the participant does with the answer part of the turn's trace. */
-  readonly traceOfTurn: () => Readonly<Record<string, string>>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
@@ -53,7 +58,7 @@ export async function runSessionTurn(
   ports: SessionTurnPorts,
   signal: AbortSignal,
 ): Promise<EndedTurn> {
-  const { outbox, recorder, past, language } = ports;
+  const { outbox, recorder, past } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
   if (!("turn" in begin)) {
     recorder.beginTurn(turn);
@@ -63,18 +68,21 @@ export async function runSessionTurn(
   const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
   const answered = "turn" in begin ? undefined : begin.answers;
   const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
-  const meta = ports.traceOfTurn();
-  outbox.post({ type: "start_answer", body: { id: turn.messageId, previousId, answerType: "text" } }, { meta });
-  const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
   const { id: turnId, messageId, participantIdentity: participant } = turn;
+  const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
   const answer = new AnswerOutput({
-    outbox,
-    link: ports.link,
+    ...ports,
     messageId,
-    language,
+    participant,
     said: { texts: said, asides: turn.asides ?? 0 },
     onAside: () => recorder.noteAside(turnId),
   });
+  const answerType = answer.isSpoken ? "text+voice" : "text";
+  outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } });
+  ports.onAnswer(answer);
+  const onAbort = () => answer.stop();
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
   const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
   const dependencies = {
     ...ports.dependencies({ turnId, messageId, participant, signal, aside }),
@@ -89,14 +97,24 @@ export async function runSessionTurn(
     const failure = event.type === "turn_complete" ? event.error : undefined;
     if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
     speak(event, answer);
-    ports.onEvent(turn, event);
-    if (event.type !== "turn_complete") continue;
+    if (event.type !== "turn_complete") {
+      ports.onEvent(turn, event);
+      continue;
+    }
     const timings = timer.toTimings();
-    const end = { event, model: dependencies.model, timings, lastStanza: outbox.lastStanza };
+    const { heard: spoken } = await answer.end();
+    signal.removeEventListener("abort", onAbort);
+    const heard = spoken === undefined ? undefined : [...said, spoken].join("");
+    // Cut off while the last words were spoken: the model had ended by then.
+    const wasCut = heard !== undefined && event.state === "completed";
+    const ended = wasCut ? { ...event, state: stateAfterAbort(signal) } : event;
+    ports.onEvent(turn, ended);
+    const end = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
     const lost = await finish(turnId, end, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
     const { lastStanza } = end;
-    return { ...turn, state: lost ? "failed" : event.state, blocks, lastStanza, errorCode: (failure ?? lost)?.code };
+    const state = lost ? "failed" : ended.state;
+    return { ...turn, state, blocks, heard, lastStanza, errorCode: (failure ?? lost)?.code };
   }
   throw new TypeError("A turn ended without turn_complete");
 }
@@ -128,7 +146,7 @@ function speak(event: TurnEvent, answer: AnswerOutput): void {
         answer.flush();
         answer.write(end);
       }
-      return answer.end();
+      return;
     }
     default:
   }
@@ -139,6 +157,7 @@ interface Finish {
   readonly model: string;
   readonly timings: Record<string, number>;
   readonly lastStanza: number;
+  readonly heard: string | undefined;
 }
 
 /** Stores the turn's end. Returns what was lost, if something could not be stored. */

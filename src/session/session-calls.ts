@@ -9,23 +9,27 @@ import { type ModelAnswer } from "../tool/outcome.ts";
 import { failure } from "../tool/outcome.ts";
 import { resumeCall } from "../tool/resume-call.ts";
 import { refuseCall, runCall } from "../tool/run-call.ts";
-import { type ServerTool } from "../tool/server-tool.ts";
+import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
 import { type TurnDependencies } from "../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
+import { ProgressGate } from "./progress-gate.ts";
 import { type Recorder } from "./recorder.ts";
-import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import { ToolStates } from "./tool-states.ts";
 
 export interface SessionCallsOptions {
   readonly room: string;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  readonly policy: { readonly toolTimeoutMs: number; readonly toolResultMaxBytes: number };
+  readonly policy: {
+    readonly toolTimeoutMs: number;
+    readonly toolResultMaxBytes: number;
+    readonly toolDetail?: Readonly<Record<string, StateDetail>>;
+  };
   readonly peers: Peers;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
-  readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
@@ -38,24 +42,33 @@ export class SessionCalls {
   readonly #options: SessionCallsOptions;
   readonly #wire: CallWire;
   readonly #ledger: CallLedger;
+  readonly #states: ToolStates;
   readonly #ports: CallPorts;
 
   constructor(options: SessionCallsOptions) {
     const { recorder, peers, policy, onState } = options;
     this.#options = options;
-    this.#wire = new CallWire(options.outbox, peers, options.telemetry);
+    this.#wire = new CallWire(options.outbox, peers);
+    this.#states = new ToolStates(options);
     const tell = (record: (call: Call) => void) => (call: Call) => {
       record(call);
+      this.#states.show(call);
       onState(call);
+    };
+    const gate = new ProgressGate(tell((call) => recorder.onProgress(call)));
+    const tellChange = (record: (call: Call) => void) => {
+      const tellIt = tell(record);
+      return (call: Call) => {
+        gate.flush(call.id);
+        tellIt(call);
+      };
     };
     this.#ledger = new CallLedger({
       onOpened: tell((call) => recorder.onOpened(call)),
-      onChanged: tell((call) => recorder.onChanged(call)),
-      onSettled: tell((call) => this.#onSettled(call)),
-      onExtraAnswer: (callId, answer) => {
-        recorder.onExtraAnswer(callId, answer);
-        options.telemetry.noteExtraAnswer(callId, answer);
-      },
+      onChanged: tellChange((call) => recorder.onChanged(call)),
+      onProgress: (call) => gate.note(call),
+      onSettled: tellChange((call) => this.#onSettled(call)),
+      onExtraAnswer: (callId, answer) => recorder.onExtraAnswer(callId, answer),
     });
     this.#ports = {
       ledger: this.#ledger,
@@ -69,8 +82,7 @@ export class SessionCalls {
       sendRequest: (call) => this.#sendRequest(call),
       sendResult: (call) => this.#wire.sendResult(call),
       sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
-      log: (callId, line) => recorder.log(callId, line),
-      traceOf: (callId) => options.telemetry.traceOfCall(callId),
+      toolDetail: policy.toolDetail ?? {},
       onLateOutcome: options.onLateOutcome,
     };
   }
@@ -122,9 +134,16 @@ export class SessionCalls {
     this.#wire.handleError(from, body, this.#ledger);
   }
 
-  handleProgress(from: Peer, { id, log }: MessageBody<"tool_use_progress">): void {
-    const isAddressee = this.#ledger.find(id)?.current.addressee === from.identity;
-    if (log !== undefined && isAddressee) this.#options.recorder.log(id, log);
+  handleProgress(from: Peer, { id, log, progress }: MessageBody<"tool_use_progress">): void {
+    if (this.#ledger.find(id)?.current.addressee !== from.identity) return;
+    if (log !== undefined) this.#ledger.log(id, log);
+    if (progress !== undefined) this.#ledger.progress(id, progress);
+  }
+
+  /** Shows a client that has just named its features what it does not know of the calls. */
+  showStates({ identity }: Peer): void {
+    const open = this.#ledger.openCalls().map(({ current }) => current);
+    this.#states.welcome(identity, open);
   }
 
   cancelAll(): void {
@@ -146,8 +165,7 @@ export class SessionCalls {
     const { id: callId, turnId, toolName, state, executionResolved, outcome, startedAt, finishedAt } = call;
     const ms = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : undefined;
     const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
-    const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
-    this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
+    this.#options.logger.info({ callId, turnId, toolName, state, executionResolved, errorCode, ms }, "call ended");
     this.#options.recorder.onSettled(call);
     this.#wire.forget(call);
   }

@@ -6,7 +6,9 @@ import { type TurnEvent } from "../turn/turn-event.ts";
 export type SessionEvent =
   | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent }
   /** A call was opened, has changed or has ended. */
-  | { readonly type: "tool_state"; readonly call: Call };
+  | { readonly type: "tool_state"; readonly call: Call }
+  /** The same, once it is in the store: a moment later. */
+  | { readonly type: "tool_state_stored"; readonly call: Call };
 
 /** Must not throw, and must not make the talk wait. */
 export type SessionWatcher = (event: SessionEvent) => void;

@@ -1,9 +1,8 @@
 import { type Logger } from "pino";
-import { type JsonObject } from "../lib/json.ts";
 import { AppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
-import { type ServerTool } from "../tool/server-tool.ts";
+import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
 import { catchUp, type AnsweredTurn } from "./catch-up.ts";
 import { createBlockEvents } from "./block-events.ts";
 import { compileAnnouncement } from "./announced-tools.ts";
@@ -14,13 +13,13 @@ import { type Peer } from "./peer.ts";
 import { Peers } from "./peers.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
-import { type ChatObserver } from "./chat-call.ts";
-import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { toOutcomeTurn } from "./outcome-turn.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
 import { toVariationTurn } from "./variation.ts";
+import { type AnswerOutput } from "./answer-output.ts";
+import { type Transcript, type VoiceListener, type VoicePort } from "./voice-port.ts";
 import { TurnQueue, type NewTurn, type TurnInput, type UnfinishedTurn, type VariationRequest } from "./turn-queue.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
@@ -32,6 +31,8 @@ export interface SessionPolicy {
   readonly toolTimeoutMs: number;
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
+  /** What of a tool's calls may be shown, by its name. It wins over what the tool says. */
+  readonly toolDetail?: Readonly<Record<string, StateDetail>>;
 }
 
 export interface SessionOptions {
@@ -43,11 +44,11 @@ export interface SessionOptions {
   readonly outbox: Outbox;
   readonly recorder: Recorder;
   readonly link: Pick<RoomLink, "openTranscription">;
+  /** Undefined: nothing is spoken or heard. */
+  readonly voice?: VoicePort | undefined;
   /** Turns of earlier times, all ended. */
   readonly past: readonly AnsweredTurn[];
   readonly watchers: readonly SessionWatcher[];
-  /** @defaultValue one that goes where this process has registered its OpenTelemetry, which may be nowhere */
-  readonly telemetry?: SessionTelemetry;
   readonly logger: Logger;
 }
 
@@ -55,33 +56,30 @@ export interface SessionOptions {
  * The talk in one room: messages in, turns one after another, answers and tool calls out. Its participants share one
  * history and one queue of turns; each call goes to one of them. Nothing that a participant sends ends it.
  */
-export class Session implements Omit<RoomListener, "onDisconnected"> {
+export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListener {
   readonly #options: SessionOptions;
   readonly #peers = new Peers();
-  readonly #telemetry: SessionTelemetry;
   #past: readonly AnsweredTurn[];
   readonly #messageIds: Set<string>;
   readonly #queue = new TurnQueue((input, signal) => this.#run(input, signal));
   readonly #calls: SessionCalls;
   /** What a ControlStop may name to mean the running turn. */
   #runningIds: readonly string[] = [];
+  #answer: Pick<AnswerOutput, "silence"> | undefined;
   #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
-    const { outbox, watchers, telemetry = new SessionTelemetry() } = options;
-    this.#telemetry = telemetry;
-    const own: SessionWatcher[] = [
-      (event) => telemetry.watch(event),
-      createBlockEvents({ outbox, peers: this.#peers }),
-    ];
-    this.#options = { ...options, watchers: [...own, ...watchers] };
+    const { outbox, watchers } = options;
+    this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
     this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#calls = new SessionCalls({
       ...options,
-      telemetry,
       peers: this.#peers,
-      onState: (call) => this.#tell({ type: "tool_state", call }),
+      onState: (call) => {
+        options.voice?.setInterruptible(!this.#calls.isBlocking);
+        this.#tell({ type: "tool_state", call });
+      },
       onLateOutcome: (call, answer) => this.#queue.add(toOutcomeTurn(call, answer)),
     });
   }
@@ -113,8 +111,25 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     }
   }
 
+  onTranscript(_from: RoomParticipant, { id, text, language }: Transcript): void {
+    const body = { id, text, final: false, ...(language !== undefined && { language }) };
+    this.#options.outbox.post({ type: "transcription", body });
+  }
+
+  /** What was said is a message like a typed one, but that it never waits for the running answer to end. */
+  onUtterance(from: RoomParticipant, { id, text, language }: Transcript): void {
+    const { peer } = this.#peers.join(from);
+    const body = { id, text, final: true, ...(language !== undefined && { language }) };
+    this.#options.outbox.post({ type: "transcription", body });
+    try {
+      if (!this.#calls.isBlocking) this.#queue.abort("interrupted");
+      this.#begin(peer, { id, content: text });
+    } catch (error) {
+      this.#options.outbox.postError(error, peer.identity, id);
+    }
+  }
+
   onDropped(reason: string, error?: unknown): void {
-    this.#telemetry.noteDropped(reason);
     this.#options.logger.warn({ reason, code: error instanceof AppError ? error.code : undefined }, "message dropped");
     if (reason === "handler_failed") this.#options.logger.error({ error }, "a message handler failed");
   }
@@ -131,26 +146,24 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     this.#calls.cancelAll();
     await this.#options.recorder.close();
     await this.#options.outbox.drain();
-    this.#telemetry.close();
   }
 
   readonly #handlers: MessageHandlers = {
-    onUserMessage: (from, body, meta) => this.#begin(from, body, meta),
+    onUserMessage: (from, body) => this.#begin(from, body),
     onConfiguration: (from, body) => this.#configure(from, body),
-    onToolUseResult: (from, body, meta) => {
-      this.#telemetry.noteAnswer(body.id, from.identity, meta);
-      this.#calls.handleResult(from, body);
-    },
+    onToolUseResult: (from, body) => this.#calls.handleResult(from, body),
     onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
     onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
     onErrorMessage: (from, body) => this.#calls.handleError(from, body),
     onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
-    onControlVariation: (from, body, meta) => this.#enqueue({ participant: from.identity, variation: body, meta }),
+    onControlVariation: (from, body) => this.#enqueue({ participant: from.identity, variation: body }),
     onCommentary: (_from, { messageId, content, commentaryType }) =>
       this.#options.recorder.comment({ messageId, content, commentaryType }),
     onControlStop: (_from, { targetId, stopType = "generation" }) => {
       const isMeant = targetId === undefined || this.#runningIds.includes(targetId);
-      if (stopType !== "speech" && isMeant) this.#queue.abort("stopped");
+      if (!isMeant) return;
+      if (stopType === "speech") this.#answer?.silence();
+      else this.#queue.abort("stopped");
     },
   };
 
@@ -159,11 +172,10 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     this.#calls.handlePresence(peer.identity, "returned");
   }
 
-  #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">, meta?: JsonObject): void {
+  #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">): void {
     if (this.#messageIds.has(id)) return;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
-    const input = [{ type: "text", text: content }] as const;
-    this.#enqueue({ participant: from.identity, messageId: id, input, ...(meta && { meta }) });
+    this.#enqueue({ participant: from.identity, messageId: id, input: [{ type: "text", text: content }] });
     this.#messageIds.add(id);
   }
 
@@ -186,6 +198,7 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
       catchUp(from.identity, body.lastSequenceSeen, { outbox, past: this.#past });
     this.#sendConfiguration(from);
     this.#calls.handlePresence(from.identity, "returned");
+    this.#calls.showStates(from);
     this.#onConfigured(from);
   }
 
@@ -198,32 +211,30 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     if (!("variation" in input)) return this.#runTurn(input, signal);
-    const { participant, variation, meta } = input;
+    const { participant, variation } = input;
     try {
-      await this.#runTurn({ ...toVariationTurn(variation, participant, this.#past), meta }, signal);
+      await this.#runTurn(toVariationTurn(variation, participant, this.#past), signal);
     } catch (error) {
       this.#options.outbox.postError(error, participant, variation.targetId);
     }
   }
 
   async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
-    const { outbox, recorder, link, logger, policy, openStream } = this.#options;
+    const { logger, policy, openStream } = this.#options;
     const participant = "turn" in begin ? begin.turn.participantIdentity : begin.participant;
     const past = pastOf(begin, this.#past);
-    const observe: ChatObserver = (call, stream) => this.#telemetry.observeChat(call, stream);
     const ports: SessionTurnPorts = {
-      outbox,
-      recorder,
-      link,
+      ...this.#options,
+      voice: this.#options.voice,
       past,
       nextPosition: (this.#past.at(-1)?.position ?? 0) + 1,
+      onInterrupted: () => this.#queue.abort("interrupted"),
+      onAnswer: (answer) => (this.#answer = answer),
       language: this.#peers.get(participant)?.language,
-      traceOfTurn: () => this.#telemetry.traceOfTurn(),
       dependencies: (turn) => ({
         model: policy.model,
         maxSteps: policy.maxSteps,
-        openStream: (request, aborted) =>
-          openStream({ ...request, tools: this.#calls.offered(participant), observe }, aborted),
+        openStream: (request, aborted) => openStream({ ...request, tools: this.#calls.offered(participant) }, aborted),
         ...this.#calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {
@@ -233,15 +244,13 @@ export class Session implements Omit<RoomListener, "onDisconnected"> {
     };
     if ("turn" in begin) await this.#untilAnnounced(participant, signal);
     const startedAt = performance.now();
-    await this.#telemetry.turn({ participant, meta: "turn" in begin ? undefined : begin.meta }, async () => {
-      const turn = await runSessionTurn(begin, ports, signal);
-      this.#runningIds = [];
-      this.#past = [...past, turn];
-      const ms = Math.round(performance.now() - startedAt);
-      const { id: turnId, state, blocks, errorCode } = turn;
-      logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
-      return turn;
-    });
+    const turn = await runSessionTurn(begin, ports, signal);
+    this.#runningIds = [];
+    this.#answer = undefined;
+    this.#past = [...past, turn];
+    const ms = Math.round(performance.now() - startedAt);
+    const { id: turnId, state, blocks, errorCode } = turn;
+    logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
   }
 
   /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */

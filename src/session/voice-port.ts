@@ -1,12 +1,35 @@
+import { type RoomParticipant } from "./room-link.ts";
+
 /** What speaks a room's answers and hears its participants. Without one, the session is text only. */
 export interface VoicePort {
-  /** Begins to speak an answer. The session opens one at a time, after the one before has ended. */
-  readonly open: (answer: AnswerToSpeak) => SpokenAnswer;
+  /**
+   * Begins to speak an answer; undefined when nobody listens. The session opens one at a time, after the one before has
+   * ended.
+   */
+  readonly open: (answer: AnswerToSpeak) => SpokenAnswer | undefined;
   /**
    * Resolves at once, or, while the participant is speaking, when it is silent again: what it says may be the rest of
    * its question, and then the turn is aborted instead. Rejects with the signal's reason.
    */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
+  /** While `false`, what the participant says does not stop the speech; it is heard, and handed on, all the same. */
+  readonly setInterruptible: (isInterruptible: boolean) => void;
+}
+
+/** What comes out of the participants' microphones. Handlers must not throw. */
+export interface VoiceListener {
+  /** What is understood so far of something that is still being said. */
+  readonly onTranscript: (from: RoomParticipant, transcript: Transcript) => void;
+  /** A participant has said something and is silent now. */
+  readonly onUtterance: (from: RoomParticipant, transcript: Transcript) => void;
+}
+
+export interface Transcript {
+  /** One for all that is said in one go: the id that its message will have. */
+  readonly id: string;
+  readonly text: string;
+  /** BCP 47, if the recogniser says it. */
+  readonly language: string | undefined;
 }
 
 export interface AnswerToSpeak {
@@ -16,6 +39,12 @@ export interface AnswerToSpeak {
   readonly participant: string;
   /** BCP 47. */
   readonly language: string | undefined;
+  /** Called with the answer's own text piece by piece, as it begins to be heard. */
+  readonly onHeard: (text: string) => void;
+  /** The participant spoke over the answer: no more of it will be heard. */
+  readonly onInterrupted: () => void;
+  /** No more of the answer can be spoken; it is to be shown all the same. */
+  readonly onUnspoken: () => void;
 }
 
 /** One answer on its way to the ear. Nothing here throws, and nothing but what returns a promise waits. */
@@ -29,6 +58,8 @@ export interface SpokenAnswer {
   readonly untilHeard: () => Promise<void>;
   /** Stops speaking; the turn goes on, and its words are still shown. */
   readonly silence: () => void;
+  /** Stops speaking for good: what was not heard by now never will be. */
+  readonly stop: () => void;
   /** No more words come. Resolves when the last has been heard or the speech was cut off. */
   readonly end: () => Promise<SpeechEnd>;
 }

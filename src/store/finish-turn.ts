@@ -14,6 +14,7 @@ export interface TurnEnd {
   readonly usage?: JsonObject | undefined;
   readonly timings?: JsonObject | undefined;
   readonly lastStanza?: number | undefined;
+  readonly heard?: string | undefined;
 }
 
 /** Ends a running turn. `false`: it had ended before, and nothing has changed. */
@@ -28,6 +29,7 @@ export async function finishTurn(sql: Sql, end: TurnEnd): Promise<boolean> {
       usage = ${jsonParameter(sql, end.usage)},
       timings = ${jsonParameter(sql, end.timings)},
       last_stanza = ${end.lastStanza ?? null},
+      heard = ${end.heard ?? null},
       finished_at = now()
     where id = ${end.turnId} and state = 'running'
   `);

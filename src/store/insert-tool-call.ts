@@ -4,7 +4,7 @@ import { type ToolCallRecord } from "./tool-call-record.ts";
 
 export type NewToolCall = Pick<
   ToolCallRecord,
-  "id" | "turnId" | "toolUseId" | "name" | "executionAsked" | "timeoutMs" | "idempotencyKey" | "input"
+  "id" | "turnId" | "toolUseId" | "name" | "executionAsked" | "timeoutMs" | "idempotencyKey" | "input" | "detail"
 >;
 
 /**
@@ -14,10 +14,10 @@ export type NewToolCall = Pick<
 export async function insertToolCall(sql: Sql, call: NewToolCall): Promise<boolean> {
   const inserted = await runQuery(sql`
     insert into tool_calls (
-      id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input
+      id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, revision
     ) values (
       ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.name}, ${call.executionAsked}, ${call.timeoutMs},
-      ${call.idempotencyKey}, ${sql.json(call.input)}
+      ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, 1
     )
     on conflict do nothing
   `);

@@ -10,6 +10,10 @@ export interface ToolCallEnd {
   readonly result?: JsonObject | undefined;
   readonly errorCode?: string | undefined;
   readonly errorMessage?: string | undefined;
+  /** @defaultValue now */
+  readonly finishedAt?: number | undefined;
+  /** @defaultValue one more than what is stored */
+  readonly revision?: number | undefined;
 }
 
 /** Ends an open call; the first end wins. `false`: it had ended before (or is unknown), and nothing has changed. */
@@ -20,7 +24,8 @@ export async function settleToolCall(sql: Sql, end: ToolCallEnd): Promise<boolea
       result = ${jsonParameter(sql, end.result)},
       error_code = ${end.errorCode ?? null},
       error_message = ${end.errorMessage ?? null},
-      finished_at = now()
+      finished_at = coalesce(${end.finishedAt === undefined ? null : sql.types.timestamp(end.finishedAt)}, now()),
+      revision = coalesce(${end.revision ?? null}, revision + 1)
     where id = ${end.callId} and state in ('pending', 'running')
   `);
   return result.count > 0;

@@ -8,6 +8,10 @@ export interface ToolCallStart {
   readonly addressee?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly deadlineAt: number;
+  /** @defaultValue now, or when it was started before */
+  readonly startedAt?: number | undefined;
+  /** @defaultValue one more than what is stored */
+  readonly revision?: number | undefined;
 }
 
 /**
@@ -21,7 +25,8 @@ export async function startToolCall(sql: Sql, start: ToolCallStart): Promise<boo
       execution_resolved = ${start.executionResolved},
       participant_identity = ${start.addressee ?? null},
       deadline_at = ${sql.types.timestamp(start.deadlineAt)},
-      started_at = coalesce(started_at, now())
+      started_at = coalesce(started_at, ${start.startedAt === undefined ? null : sql.types.timestamp(start.startedAt)}, now()),
+      revision = coalesce(${start.revision ?? null}, revision + 1)
     where id = ${start.callId} and state in ('pending', 'running')
   `);
   return result.count > 0;

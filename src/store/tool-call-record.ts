@@ -1,4 +1,5 @@
 import { type JsonObject } from "../lib/json.ts";
+import { type Sql } from "./pool.ts";
 
 /** An answer that changed nothing, kept on the call. */
 export interface ExtraAnswerRecord {
@@ -30,8 +31,26 @@ export interface ToolCallRecord {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly logs: readonly string[];
+  /** Grows with each change of what is shown of the call. */
+  readonly revision: number;
+  /** 0 to 1. */
+  readonly progress: number | null;
+  readonly detail: "full" | "name" | "off";
   readonly extraAnswers: readonly ExtraAnswerRecord[];
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+}
+
+/** What a `ToolCallRecord` is made of; `turns` may be joined. */
+export function callColumns(sql: Sql) {
+  return sql`
+    tool_calls.id, turn_id as "turnId", tool_use_id as "toolUseId", name,
+    execution_asked as "executionAsked", execution_resolved as "executionResolved",
+    tool_calls.participant_identity as addressee, tool_calls.state, timeout_ms as "timeoutMs",
+    deadline_at as "deadlineAt", idempotency_key as "idempotencyKey", tool_calls.input, result,
+    tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
+    logs, revision, progress, detail, extra_answers as "extraAnswers",
+    tool_calls.created_at as "createdAt", started_at as "startedAt", tool_calls.finished_at as "finishedAt"
+  `;
 }

@@ -15,6 +15,7 @@ interface TurnRow {
   /** A bigint comes as text. */
   last_stanza: string | null;
   asides: number;
+  heard: string | null;
   /** With the keys of `TurnBlock`. */
   blocks: TurnBlock[];
 }
@@ -30,7 +31,7 @@ export interface StoredTurn extends TurnRecord {
 /** Turns that are part of the talk in their order, each with its blocks in theirs, all as of one moment. */
 export async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
-    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, (
+    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, heard, (
       select coalesce(
         json_agg(
           json_build_object(
@@ -57,5 +58,6 @@ export async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }
     lastStanza: row.last_stanza === null ? undefined : Number(row.last_stanza),
     blocks: row.blocks,
     asides: row.asides,
+    heard: row.heard ?? undefined,
   }));
 }

@@ -1,4 +1,5 @@
 import { type Call, type ExtraAnswer } from "./call.ts";
+import { CallLog } from "./call-log.ts";
 import { type Outcome } from "./outcome.ts";
 
 /** What may change on an open call besides its outcome. */
@@ -18,6 +19,7 @@ export interface OpenCall {
 
 interface Entry extends OpenCall {
   current: Call;
+  readonly log: CallLog;
   readonly resolve: (outcome: Outcome) => void;
   readonly controller: AbortController;
   onClientSignal?: (signal: ClientSignal) => void;
@@ -27,6 +29,8 @@ interface Entry extends OpenCall {
 export interface LedgerListener {
   readonly onOpened: (call: Call) => void;
   readonly onChanged: (call: Call) => void;
+  /** It has logged something or come further. May come often. */
+  readonly onProgress: (call: Call) => void;
   readonly onSettled: (call: Call) => void;
   readonly onExtraAnswer: (callId: string, answer: ExtraAnswer) => void;
 }
@@ -58,7 +62,8 @@ export class CallLedger {
     const settled = Promise.withResolvers<Outcome>();
     const controller = new AbortController();
     const entry: Entry = {
-      current: call,
+      current: { ...call, revision: call.revision + 1 },
+      log: new CallLog(call.logs),
       settled: settled.promise,
       resolve: settled.resolve,
       controller,
@@ -66,7 +71,7 @@ export class CallLedger {
     };
     this.#open.set(call.id, entry);
     this.recall(call, settled.promise);
-    this.#listener.onOpened(call);
+    this.#listener.onOpened(entry.current);
     return entry;
   }
 
@@ -114,8 +119,25 @@ export class CallLedger {
   update(callId: string, progress: Progress): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
-    entry.current = { ...entry.current, ...progress };
+    change(entry, progress);
     this.#listener.onChanged(entry.current);
+  }
+
+  /** Adds one or more lines to the log of an open call, as far as it has room. */
+  log(callId: string, text: string): void {
+    const entry = this.#open.get(callId);
+    if (!entry?.log.add(text)) return;
+    change(entry, { logs: entry.log.lines });
+    this.#listener.onProgress(entry.current);
+  }
+
+  /** How far an open call is; what is no number from 0 to 1 is brought into that range. */
+  progress(callId: string, fraction: number): void {
+    const entry = this.#open.get(callId);
+    const progress = Math.min(1, Math.max(0, fraction));
+    if (!entry || Number.isNaN(progress) || entry.current.progress === progress) return;
+    change(entry, { progress });
+    this.#listener.onProgress(entry.current);
   }
 
   /** Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered. */
@@ -124,7 +146,7 @@ export class CallLedger {
     if (!entry) return false;
     this.#open.delete(callId);
     this.#remember(callId, by);
-    entry.current = { ...entry.current, state: outcome.state, outcome, finishedAt: Date.now() };
+    change(entry, { state: outcome.state, outcome, finishedAt: Date.now() });
     this.#listener.onSettled(entry.current);
     entry.resolve(outcome);
     entry.controller.abort(new Error(`The call has ended: ${outcome.state}`));
@@ -157,6 +179,10 @@ export class CallLedger {
     this.#ended.set(callId, { answeredBy });
     if (this.#ended.size > REMEMBERED_CALLS) forgetOldest(this.#ended);
   }
+}
+
+function change(entry: Entry, changes: Partial<Call>): void {
+  entry.current = { ...entry.current, ...changes, revision: entry.current.revision + 1 };
 }
 
 function forgetOldest(map: Map<string, unknown>): void {

@@ -3,7 +3,7 @@ import { type Call, type CancelReason } from "./call.ts";
 import { type CallLedger } from "./call-ledger.ts";
 import { type ToolHost } from "./directory.ts";
 import { type ModelAnswer } from "./outcome.ts";
-import { type ServerTool } from "./server-tool.ts";
+import { type ServerTool, type StateDetail } from "./server-tool.ts";
 
 /** The model's request for a tool, as its block says it. */
 export interface ToolUse {
@@ -43,10 +43,8 @@ export interface CallPorts {
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
-  /** Adds a line to the call's record. */
-  readonly log: (callId: string, line: string) => void;
-  /** Headers that make what the tool asks of others part of the call's trace; empty where there is none. */
-  readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
+  /** What of a tool's calls may be shown, where the operator says so. */
+  readonly toolDetail: Readonly<Record<string, StateDetail>>;
   /** A call that the model was told is still running has ended. */
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
 }

@@ -1,7 +1,7 @@
 import { type JsonObject } from "../lib/json.ts";
 import { type Execution } from "./define-tool.ts";
 import { type Outcome } from "./outcome.ts";
-import { type OnInterrupt } from "./server-tool.ts";
+import { type OnInterrupt, type StateDetail } from "./server-tool.ts";
 
 /** `pending → running → success | error | cancelled`; the first terminal state wins (spec/004). */
 export type CallState = "pending" | "running" | Outcome["state"];
@@ -33,6 +33,14 @@ export interface Call {
   readonly deadlineAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly outcome: Outcome | undefined;
+  /** One more with each change: of two states of a call, the one with more is newer. */
+  readonly revision: number;
+  /** What whoever runs it has said of it, within the bounds of `CallLog`. */
+  readonly logs: readonly string[];
+  /** 0 to 1, as whoever runs it said last. */
+  readonly progress: number | undefined;
+  /** What of it may be shown. */
+  readonly detail: StateDetail;
 }
 
 /** An answer that changed nothing, kept on the call's record. */

@@ -17,10 +17,10 @@ export interface ToolContext<Settings = unknown> {
   /** Who asked: the participant whose turn this is, and its room. */
   readonly participant: string;
   readonly room: string;
-  /** Adds a line to the call's record. */
+  /** Adds a line to the call's record, which is shown while it runs. What comes after its end is dropped. */
   readonly log: (line: string) => void;
-  /** `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace. */
-  readonly traceHeaders: Readonly<Record<string, string>>;
+  /** Says how far it is, 0 to 1. */
+  readonly progress: (fraction: number) => void;
 }
 
 interface ToolOptions<Input, Settings> {
@@ -48,6 +48,12 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "allow"
    */
   readonly onDuplicate?: "allow" | "reuse" | "reject";
+  /**
+   * What ToolCallState and the event `tool_state` show of its calls: all, only name, status and times, or nothing.
+   * `toolDetail` of the config wins.
+   * @defaultValue "full"
+   */
+  readonly stateDetail?: "full" | "name" | "off";
 }
 
 /** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */

@@ -73,7 +73,8 @@ export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; max
   return { content: truncateText(message + partial, limits.maxBytes), isError: true };
 }
 
-function resultText(result: JsonObject): string {
+/** A result as text: a wrapped text as it is, anything else as JSON. */
+export function resultText(result: JsonObject): string {
   const isWrapped = Object.keys(result).length === 1 && "value" in result;
   const value = isWrapped ? result["value"] : result;
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -14,6 +14,7 @@ import { InvalidInputError } from "./input-schema.ts";
 import { failure, messageOf, toModelAnswer, type ModelAnswer } from "./outcome.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
+import { type StateDetail } from "./server-tool.ts";
 
 const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
 
@@ -27,7 +28,7 @@ const STILL_RUNNING = "Still running. Its outcome will be reported when it arriv
 export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
   const hosts = ports.hosts(turn.participant);
   const tool = findTool(use.toolName, ports.serverTools, hosts);
-  const call = newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs });
+  const call = newCall(use, turn, { tool, ports });
   const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
   return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, hosts, isOneTooMany, ports }) });
 }
@@ -76,7 +77,7 @@ export function refuseCall(
   { ports, why }: { ports: CallPorts; why: string },
 ): ModelAnswer {
   const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
-  const call = ports.ledger.open(newCall(use, turn, { tool, timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs }));
+  const call = ports.ledger.open(newCall(use, turn, { tool, ports }));
   ports.ledger.settle(call.current.id, failure("cancelled", why));
   return { content: why, isError: true };
 }
@@ -139,7 +140,7 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
 function newCall(
   use: ToolUse,
   turn: CallTurn,
-  { tool, timeoutMs }: { tool: FoundTool | undefined; timeoutMs: number },
+  { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "defaultTimeoutMs" | "toolDetail"> },
 ): Call {
   // The model's JSON may hold what no later form can carry: 1e999, half a surrogate pair, a thousand levels.
   const input = cleanJson(use.input) as JsonObject;
@@ -152,7 +153,7 @@ function newCall(
     participant: turn.participant,
     toolName: use.toolName,
     input,
-    timeoutMs,
+    timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs,
     executionAsked: tool?.execution ?? "server",
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
     onInterrupt: tool?.onInterrupt ?? "cancel",
@@ -163,5 +164,13 @@ function newCall(
     deadlineAt: undefined,
     finishedAt: undefined,
     outcome: undefined,
+    revision: 0,
+    logs: [],
+    progress: undefined,
+    detail: detailOf(use.toolName, ports.toolDetail) ?? tool?.stateDetail ?? "full",
   };
+}
+
+function detailOf(name: string, details: CallPorts["toolDetail"]): StateDetail | undefined {
+  return Object.hasOwn(details, name) ? details[name] : undefined;
 }

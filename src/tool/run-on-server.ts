@@ -39,16 +39,9 @@ export async function runOnServer(call: OpenCall, { tool, input, ports, leftMs }
 
 async function run(call: OpenCall, { tool, input, ports }: ServerRun): Promise<void> {
   const { id, idempotencyKey, participant } = call.current;
-  const log = (line: string) => ports.log(id, line);
-  const context = {
-    signal: call.over,
-    callId: id,
-    idempotencyKey,
-    participant,
-    room: ports.room,
-    log,
-    traceHeaders: ports.traceOf(id),
-  };
+  const log = (line: string) => ports.ledger.log(id, String(line));
+  const progress = (fraction: number) => ports.ledger.progress(id, fraction);
+  const context = { signal: call.over, callId: id, idempotencyKey, participant, room: ports.room, log, progress };
   let outcome: Outcome;
   try {
     outcome = success(toResultMap(cleanJson(await tool.run?.(input, context))));

@@ -6,6 +6,8 @@ import { compileInputSchema, type InputSchema } from "./input-schema.ts";
 export type OnInterrupt = "finish" | "cancel" | "block";
 /** What becomes of a call that repeats an earlier one of its turn. */
 export type OnDuplicate = "allow" | "reuse" | "reject";
+/** What may be shown of a call: everything, only name, status and times, or nothing. */
+export type StateDetail = "full" | "name" | "off";
 
 /** A tool of the `tools/` folder or of an MCP server, named and compiled. */
 export interface ServerTool {
@@ -19,6 +21,8 @@ export interface ServerTool {
   readonly onInterrupt: OnInterrupt;
   /** @defaultValue "allow" */
   readonly onDuplicate?: OnDuplicate;
+  /** @defaultValue "full" */
+  readonly stateDetail?: StateDetail;
   /** Whether whoever runs it is away: then the model is not offered it, and a call that comes anyway fails at once. */
   readonly isAway?: () => boolean;
   /** Absent for a tool that only clients run. The settings are already in place. */
@@ -29,6 +33,7 @@ export interface ServerTool {
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
+export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly StateDetail[];
 
 /** @throws {TypeError} naming the field of the definition that is wrong */
 export function toServerTool(name: string, tool: Tool, rawSettings: unknown): ServerTool {
@@ -42,6 +47,8 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     throw new TypeError(`onInterrupt: expected one of ${ON_INTERRUPT.join(", ")}`);
   if (tool.onDuplicate !== undefined && !ON_DUPLICATE.includes(tool.onDuplicate))
     throw new TypeError(`onDuplicate: expected one of ${ON_DUPLICATE.join(", ")}`);
+  if (tool.stateDetail !== undefined && !STATE_DETAILS.includes(tool.stateDetail))
+    throw new TypeError(`stateDetail: expected one of ${STATE_DETAILS.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
   const settings: unknown = tool.settings ? parseSettings(name, tool.settings, rawSettings) : undefined;
   if (!tool.settings && rawSettings !== undefined)
@@ -57,6 +64,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     idempotent: tool.idempotent ?? readOnly,
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
     ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
+    ...(tool.stateDetail !== undefined && { stateDetail: tool.stateDetail }),
     ...(run && { run: (input, context) => run(input as never, { ...context, settings } as never) }),
   };
 }

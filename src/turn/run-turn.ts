@@ -1,6 +1,6 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { buildHistory, textBlock, type HistoryMessage } from "../conversation/history.ts";
-import { TurnAbort } from "../conversation/turn-abort.ts";
+import { stateAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
@@ -43,7 +43,9 @@ export async function* runTurn(
     yield* runSteps(turns, { deps, progress }, signal);
     end = { state: "completed", error: undefined };
   } catch (error) {
-    end = signal.aborted ? { state: stateOf(signal), error: undefined } : { state: "failed", error: toAppError(error) };
+    end = signal.aborted
+      ? { state: stateAfterAbort(signal), error: undefined }
+      : { state: "failed", error: toAppError(error) };
   }
   yield { type: "turn_complete", ...end, ...progress };
 }
@@ -168,10 +170,6 @@ function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string |
 function continued(history: HistoryMessage[]): readonly HistoryMessage[] {
   if (history.at(-1)?.role !== "assistant") return history;
   return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];
-}
-
-function stateOf(signal: AbortSignal): "interrupted" | "cancelled" {
-  return signal.reason instanceof TurnAbort && signal.reason.kind === "interrupted" ? "interrupted" : "cancelled";
 }
 
 function idsOf(turns: readonly TurnRecord[]): Set<string> {

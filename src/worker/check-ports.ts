@@ -9,6 +9,7 @@ export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise
     ["HTTP_PORT", config.httpPort, httpHost],
     ["WORKER_PORT", config.workerPort, httpHost],
   ];
+  if (config.grpcPort !== undefined) tcp.push(["GRPC_PORT", config.grpcPort, httpHost]);
   const startsLivekit = !isWorkerOnly && config.livekitUrl === undefined;
   if (startsLivekit) {
     tcp.push(["LIVEKIT_PORT", livekitPort, "127.0.0.1"], ["LIVEKIT_PORT + 1", livekitPort + 1, "127.0.0.1"]);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
+import { STATE_DETAILS } from "../tool/server-tool.ts";
 
 const positiveInteger = z.number().int().positive();
 
@@ -27,6 +28,8 @@ export const configFileSchema = z.strictObject({
   toolsFolder: z.string().min(1).default("tools"),
   /** What a tool gets as `context.settings`, by the tool's name; the tool's own shape checks it at start. */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
+  /** What ToolCallState and the event `tool_state` show of a tool's calls, by its name; else what the tool says. */
+  toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
   /** MCP servers whose tools the model may use, by the name that those begin with (docs/mcp.md). */
   mcpServers: mcpServersSchema.default({}),
   /** Model calls in one turn. */
@@ -69,6 +72,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly postgresPort: number;
   readonly httpHost: string;
   readonly httpPort: number;
+  /** Undefined: gRPC-Web and Connect on the HTTP port only. */
+  readonly grpcPort: number | undefined;
   readonly workerPort: number;
   /** Sessions that this worker takes before it calls itself full. */
   readonly maxSessions: number;

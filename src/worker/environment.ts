@@ -47,6 +47,7 @@ export const VARIABLES = {
   POSTGRES_PORT: { parse: anyPort, expected: "a port from 0 to 65535 (0: a free one)", fallback: "0" },
   HTTP_HOST: { parse: text, expected: "an address to listen on", fallback: "127.0.0.1" },
   HTTP_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8080" },
+  GRPC_PORT: { parse: port, expected: "a port from 1 to 65535" },
   WORKER_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8081" },
   MAX_SESSIONS: { parse: count, expected: "a number from 1 to 10000", fallback: "25" },
   TOKEN_SECRET: {

@@ -32,6 +32,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     postgresPort: variables.POSTGRES_PORT,
     httpHost: variables.HTTP_HOST,
     httpPort: variables.HTTP_PORT,
+    grpcPort: variables.GRPC_PORT,
     workerPort: variables.WORKER_PORT,
     maxSessions: variables.MAX_SESSIONS,
     tokenSecret: variables.TOKEN_SECRET,

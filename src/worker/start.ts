@@ -1,6 +1,8 @@
 import { AppError } from "../errors/app-error.ts";
 import { openEventSource } from "../http/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
+import { openGrpcServer } from "../http/grpc-server.ts";
+import { permissionService } from "../http/permission-service.ts";
 import { migrate } from "../store/migrate.ts";
 import { checkPorts } from "./check-ports.ts";
 import { type Config } from "./config.ts";
@@ -70,6 +72,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   });
   keep({ close: async () => http.close() });
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });
+  if (config.grpcPort !== undefined) {
+    const routes = permissionService({ livekit, sql: source.sql, logger });
+    keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, routes }));
+  }
   await jobs.registered;
   return { livekitUrl: livekit.url, httpUrl, databaseUrl: endpoints.databaseUrl, model: endpoints.model.name };
 }

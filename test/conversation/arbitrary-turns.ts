@@ -101,11 +101,17 @@ export function placed(blocks: readonly HistoryBlock[]): TurnBlock[] {
 
 const state = fc.constantFrom<TurnState>("running", "completed", "interrupted", "failed", "cancelled");
 
+/** Only a turn that has ended can have been cut off while it was spoken. */
+const heard = fc.option(fc.constantFrom("", "H", "Hello. S", "Hello. So and more than was said."), { nil: undefined });
+
 /** A conversation after anything. A turn that is `running` and not the last is one that nobody has repaired. */
 export const turns: fc.Arbitrary<TurnRecord[]> = fc
-  .array(fc.record({ state, input, blocks: fc.oneof({ weight: 2, arbitrary: steps }, soup) }), { maxLength: 4 })
+  .array(fc.record({ state, input, heard, blocks: fc.oneof({ weight: 2, arbitrary: steps }, soup) }), { maxLength: 4 })
   .map((records) =>
-    records.map(({ blocks, ...fields }, index) => turn(index + 1, fields.state, { ...fields, blocks: placed(blocks) })),
+    records.map(({ blocks, heard: words, ...fields }, index) => {
+      const spoken = fields.state === "running" ? {} : { heard: words };
+      return turn(index + 1, fields.state, { ...fields, ...spoken, blocks: placed(blocks) });
+    }),
   );
 
 /** A whole message that ended with `pause_turn`, under ids of its own. */

@@ -21,10 +21,12 @@ function output({
       openTranscription: () =>
         Promise.resolve({ write: async (text: string) => void transcribed.push(text), close: async () => {} }),
     },
+    voice: spoken && { open: () => spoken, untilQuiet: async () => {}, setInterruptible: () => {} },
     messageId: "m",
+    participant: "user",
     language: "en",
     said,
-    spoken,
+    onInterrupted: () => {},
     onAside: () => asides++,
   });
   return { answer, sentences, transcribed, asides: () => asides };
@@ -38,7 +40,7 @@ test("an aside without a voice is a sentence of its own, and never the final one
   answer.flush();
   await answer.aside("May I open the file?", signal);
   answer.write("It is open.");
-  answer.end();
+  await answer.end();
   expect(sentences).toEqual([
     [1, "Let me see.", false],
     [2, "May I open the file?", false],
@@ -51,7 +53,7 @@ test("a sentence that waits for its end is whole after an aside", async () => {
   answer.write("It is ");
   await answer.aside("One moment.", signal);
   answer.write("open.");
-  answer.end();
+  await answer.end();
   expect(sentences.map(([, text]) => text)).toEqual(["One moment.", "It is open."]);
 });
 
@@ -63,7 +65,7 @@ test("an answer that is gone on with counts the asides that were said before", a
 
   const second = output({ said: { texts: ["Let me see."], asides: first.asides() } });
   second.answer.write("Yes.");
-  second.answer.end();
+  await second.answer.end();
 
   expect(second.sentences).toEqual([[3, "Yes.", true]]);
 });
@@ -90,7 +92,7 @@ test("an aside ends with its signal", async () => {
 
 test("nothing is said after the answer has ended", async () => {
   const { answer, sentences } = output();
-  answer.end();
+  await answer.end();
   await answer.aside("Too late.", signal);
   expect(sentences).toEqual([[1, "", true]]);
 });

@@ -55,6 +55,7 @@ export function newCall(turnId: string, changes: Partial<NewToolCall> = {}): New
     timeoutMs: 30_000,
     idempotencyKey: "key",
     input: { city: "Utrecht" },
+    detail: "full",
     ...changes,
   };
 }
@@ -98,4 +99,12 @@ export async function newPermission(sql: Sql, changes: Partial<NewPermission> = 
 /** The same, stored. */
 export async function storedPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<PermissionRecord> {
   return await insertPermission(sql, await newPermission(sql, changes));
+}
+
+/** A new session in a room of its own. */
+export async function storedRoom(sql: Sql): Promise<{ readonly room: string; readonly sessionId: string }> {
+  const room = `room-${createId()}`;
+  const claim = sessionClaim({ conversationId: room, room });
+  await claimSession(sql, claim);
+  return { room, sessionId: claim.sessionId };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { appendCallLogs } from "../../src/store/append-call-logs.ts";
 import { insertToolCall } from "../../src/store/insert-tool-call.ts";
 import { loadToolCalls } from "../../src/store/load-tool-calls.ts";
 import { recordExtraAnswer } from "../../src/store/record-extra-answer.ts";
+import { saveCallProgress } from "../../src/store/save-call-progress.ts";
 import { settleToolCall } from "../../src/store/settle-tool-call.ts";
 import { startToolCall } from "../../src/store/start-tool-call.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
@@ -28,6 +28,8 @@ test("a call is stored pending", async () => {
       errorCode: null,
       errorMessage: null,
       logs: [],
+      revision: 1,
+      progress: null,
       extraAnswers: [],
       createdAt: expect.any(Number),
       startedAt: null,
@@ -105,15 +107,18 @@ test("answers that came too late are kept, at most 20", async () => {
   ]);
 });
 
-test("log lines are appended in order, up to a thousand", async () => {
+test("what a call says of itself is kept while it is open, and never replaced by what is older", async () => {
   const { id: callId, turnId } = await storedCall(database.sql);
+  const said = { callId, revision: 3, logs: ["one", "two"], progress: 0.5 };
 
-  await appendCallLogs(database.sql, { callId, lines: ["one", "two"] });
-  await appendCallLogs(database.sql, { callId, lines: [] });
-  await appendCallLogs(database.sql, { callId, lines: Array.from({ length: 1_500 }, (_, index) => `line ${index}`) });
-  await appendCallLogs(database.sql, { callId, lines: ["too much"] });
+  await saveCallProgress(database.sql, said);
+  await saveCallProgress(database.sql, said);
+  await saveCallProgress(database.sql, { ...said, revision: 2, logs: ["one"] });
+  expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([
+    { revision: 3, logs: said.logs, progress: 0.5 },
+  ]);
 
-  const [call] = await loadToolCalls(database.sql, { turnId });
-  expect(call?.logs.slice(0, 3)).toEqual(["one", "two", "line 0"]);
-  expect(call?.logs).toHaveLength(1_000);
+  await settleToolCall(database.sql, { callId, state: "success", result: {} });
+  await saveCallProgress(database.sql, { ...said, revision: 9, logs: ["late"] });
+  expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([{ revision: 4, logs: said.logs }]);
 });

@@ -4,7 +4,7 @@ import { openEventSource } from "../../src/http/event-source.ts";
 import { createHttpServer } from "../../src/http/http-server.ts";
 import { type SseTimes } from "../../src/http/sse-stream.ts";
 
-const livekit = { url: "ws://livekit", apiKey: "key", apiSecret: "secret-of-at-least-thirty-two-characters" };
+export const livekit = { url: "ws://livekit", apiKey: "key", apiSecret: "secret-of-at-least-thirty-two-characters" };
 
 export interface ReadEvent {
   readonly id: string | undefined;
@@ -53,6 +53,18 @@ export class EventServer implements AsyncDisposable {
 
   async getAs(token: string, path: string): Promise<Response> {
     return this.get(path, { authorization: `Bearer ${token}` });
+  }
+
+  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async postAs(token: string, path: string, body: unknown): Promise<Response> {
+    return this.post(path, body, { authorization: `Bearer ${token}` });
   }
 
   /** Opens the stream of a session, in the name of a participant of its room. */

@@ -70,7 +70,7 @@ class MemoryRecorder {
 
   noteAside(): void {}
 
-  log(): void {}
+  onProgress(): void {}
 
   durable(): Promise<void> {
     return Promise.resolve();

@@ -23,7 +23,7 @@ export class FollowedTalk {
   private constructor(sql: Sql, { id, room, publishWith }: { id: string; room: string; publishWith: Sql }) {
     this.id = id;
     this.room = room;
-    this.#recorder = new Recorder(sql, id, () => {});
+    this.#recorder = new Recorder(sql, id, { onLost: () => {} });
     this.#publish = createEventPublisher({ sql: publishWith, sessionId: id, logger: pino({ level: "silent" }) });
   }
 

@@ -31,7 +31,8 @@ export class MemoryPorts implements CallPorts {
   readonly results: Call[] = [];
   readonly cancels: { readonly call: Call; readonly reason: CancelReason }[] = [];
   readonly lateOutcomes: ModelAnswer[] = [];
-  readonly lines: string[] = [];
+  lines: readonly string[] = [];
+  progress: number | undefined;
   readonly absent = new Set<string>();
   readonly controller = new AbortController();
   readonly serverTools: ReadonlyMap<string, ServerTool>;
@@ -43,6 +44,10 @@ export class MemoryPorts implements CallPorts {
   readonly ledger = new CallLedger({
     onOpened: (call) => this.opened.push(call),
     onChanged: () => {},
+    onProgress: ({ logs, progress }) => {
+      this.lines = logs;
+      this.progress = progress;
+    },
     onSettled: (call) => this.settled.push(call),
     onExtraAnswer: (_callId, answer) => this.extra.push(answer),
   });
@@ -65,8 +70,7 @@ export class MemoryPorts implements CallPorts {
   };
   readonly sendResult = (call: Call) => void this.results.push(call);
   readonly sendCancel = (call: Call, reason: CancelReason) => void this.cancels.push({ call, reason });
-  readonly log = (_callId: string, line: string) => void this.lines.push(line);
-  readonly traceOf = () => ({});
+  readonly toolDetail = {};
   readonly onLateOutcome = (_call: Call, answer: ModelAnswer) => void this.lateOutcomes.push(answer);
 
   /** Listeners that are on the turn's signal. */

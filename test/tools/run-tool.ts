@@ -5,7 +5,7 @@ import { isTool, type Tool, type ToolContext } from "../../src/tool/define-tool.
 export interface Call {
   readonly settings?: unknown;
   readonly signal?: AbortSignal;
-  readonly traceHeaders?: ToolContext["traceHeaders"];
+  readonly log?: (line: string) => void;
 }
 
 /** Runs a tool as the worker does: settings and input by the tool's own schemas, then `run`. */
@@ -17,8 +17,8 @@ export async function runTool(tool: Tool, input: unknown, call: Call = {}): Prom
     idempotencyKey: "key",
     participant: "alice",
     room: "room",
-    log: () => {},
-    traceHeaders: call.traceHeaders ?? {},
+    log: call.log ?? (() => {}),
+    progress: () => {},
   };
   if (!isTool(tool) || tool.run === undefined) throw new TypeError("This tool has no run");
   const run = tool.run as (input: unknown, context: ToolContext) => unknown;

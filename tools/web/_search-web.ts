@@ -1,4 +1,3 @@
-import { type ToolContext } from "../../src/tool/define-tool.ts";
 import { readBody } from "./_read-body.ts";
 import { PROVIDERS, type Answer, type Hit } from "./_search-providers.ts";
 import { type SearchSettings } from "./_search-settings.ts";
@@ -17,12 +16,10 @@ export interface SearchResults {
 export async function searchWeb(
   search: { readonly query: string; readonly limit: number },
   settings: SearchSettings,
-  { signal, traceHeaders }: Pick<ToolContext, "signal" | "traceHeaders">,
+  signal: AbortSignal,
 ): Promise<SearchResults> {
   const provider = PROVIDERS[settings.provider];
-  const request = provider.request(search, settings);
-  for (const [name, value] of Object.entries(traceHeaders)) request.headers.set(name, value);
-  const { hits, total = 0 } = await ask(request, provider.read, signal);
+  const { hits, total = 0 } = await ask(provider.request(search, settings), provider.read, signal);
   const results = hits
     .filter(({ url }) => isWebUrl(url))
     .slice(0, search.limit)

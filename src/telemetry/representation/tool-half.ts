@@ -59,7 +59,7 @@ function toServerCall(id: string | undefined, type: string, content: JsonObject)
   const { type: _, id: _id, tool_use_id: _useId, name: _name, tool_name: _toolName, ...fields } = content;
   const { caller: _caller, input = {}, ...rest } = fields;
   const asked = type === "code_interpreter" && isCode(input) ? input : { input };
-  return { kind: "server_call", id, name: nameOf(content), details: { ...rest, ...asked, type } };
+  return { kind: "server_call", id, name: nameOf(content), details: { type, ...rest, ...asked } };
 }
 
 function toServerResponse(id: string | undefined, type: string, fields: JsonObject): ServerResponse {
@@ -67,16 +67,18 @@ function toServerResponse(id: string | undefined, type: string, fields: JsonObje
   const answered = type === "code_interpreter" && isOutputs(content) ? content : { content };
   const error = saysError === true ? { is_error: true } : {};
   const isError = saysError === true || (isRecord(content) && textOf(content["type"]).endsWith("_error"));
-  return { kind: "server_response", id, details: { ...rest, ...answered, ...error, type }, isError };
+  return { kind: "server_response", id, details: { type, ...rest, ...answered, ...error }, isError };
 }
 
 /** spec/002 fixes the fields of this one tool; what a model wrote otherwise stays under `input` and `content`. */
 function isCode(input: JsonValue): input is JsonObject {
-  return isRecord(input) && typeof input["code"] === "string" && typeof (input["container_id"] ?? "") === "string";
+  if (!isRecord(input) || "type" in input) return false;
+  return typeof input["code"] === "string" && typeof (input["container_id"] ?? "") === "string";
 }
 
 function isOutputs(content: JsonValue): content is JsonObject {
-  return isRecord(content) && Array.isArray(content["outputs"]) && content["outputs"].every(isRecord);
+  if (!isRecord(content) || "type" in content) return false;
+  return Array.isArray(content["outputs"]) && content["outputs"].every(isRecord);
 }
 
 function nameOf(content: JsonObject): string {

@@ -24,7 +24,7 @@ interface McpCall {
   /** The tool's own name, as the server gave it. */
   readonly tool: string;
   readonly input: unknown;
-  readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "traceHeaders">;
+  readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress">;
 }
 
 /**
@@ -33,17 +33,17 @@ interface McpCall {
  * @throws the signal's reason, or an error in the server's own words
  */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
-  const { signal, callId, log, traceHeaders } = context;
+  const { signal, callId } = context;
   signal.throwIfAborted();
   // The SDK listens on its signal for good, and would send a cancellation when the call, long answered, is "over".
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    const _meta = { progressToken: callId, ...traceHeaders };
-    const params = { name: tool, arguments: input as JsonObject, _meta };
+    // Whatever else is to go with a call (a traceparent, say) goes into `_meta`.
+    const params = { name: tool, arguments: input as JsonObject, _meta: { progressToken: callId } };
     const options = { signal: request.signal, timeout: NO_TIMEOUT_MS };
-    const answer = await connection.withProgress(callId, progressLog(log), () =>
+    const answer = await connection.withProgress(callId, toProgress(context), () =>
       connection.client.request({ method: "tools/call", params }, resultSchema, options),
     );
     return toToolValue(answer);
@@ -57,11 +57,13 @@ export async function callTool(connection: Connection, { server, tool, input, co
   }
 }
 
-function progressLog(log: (line: string) => void): (progress: Progress) => void {
+/** A server's progress as log lines, and as a fraction where it says how much there is in all. */
+function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: Progress) => void {
   let lines = 0;
   return ({ progress, total, message }) => {
+    if (total !== undefined && total > 0) context.progress(progress / total);
     if (lines++ >= MAX_PROGRESS_LINES) return;
     const count = total === undefined ? `${progress}` : `${progress}/${total}`;
-    log(`progress ${count}${message === undefined ? "" : `: ${message.slice(0, MAX_LINE_LENGTH)}`}`);
+    context.log(`progress ${count}${message === undefined ? "" : `: ${message.slice(0, MAX_LINE_LENGTH)}`}`);
   };
 }

@@ -1,0 +1,59 @@
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { loadOpenPermissions } from "../store/load-open-permissions.ts";
+import { type PermissionRecord } from "../store/permission-record.ts";
+import { type Sql } from "../store/pool.ts";
+import { answerPermission } from "./answer-permission.ts";
+import { toOpencodeError } from "./opencode-errors.ts";
+import { toOpencodePermission } from "./opencode-events.ts";
+import { parseReplyBody } from "./permission-body.ts";
+import { type PermissionRouteOptions } from "./permission-routes.ts";
+import { refuseWith, toRefusal } from "./refuse.ts";
+import { checkRoomToken, type Refusal, type RoomAccess } from "./room-access.ts";
+import { findRoomSession } from "./room-session.ts";
+
+interface RequestParams {
+  readonly sessionID?: string;
+  readonly requestID: string;
+}
+
+/** The permission routes of opencode's own API that its clients use, within the token's room. */
+export function opencodeRoutes(app: FastifyInstance, { livekit, sql }: PermissionRouteOptions): void {
+  const answer = async (request: FastifyRequest<{ Params: RequestParams }>): Promise<PermissionRecord | Refusal> => {
+    const access = await checkRoomToken(request, livekit);
+    if (!("room" in access)) return access;
+    const decision = parseReplyBody(request.body);
+    if ("error" in decision) return decision;
+    const { sessionID: sessionId, requestID: permissionId } = request.params;
+    return answerPermission({ sql, access, answer: { permissionId, sessionId, decision, via: "http" } }).catch(
+      toRefusal,
+    );
+  };
+
+  app.get("/permission", async (request, reply) => {
+    const access = await checkRoomToken(request, livekit);
+    const open = "room" in access ? await loadOfRoom(sql, access).catch(toRefusal) : access;
+    if ("error" in open) return refuseAs(reply, "", open);
+    return reply.header("cache-control", "no-store").send(open.map(toOpencodePermission));
+  });
+
+  app.post<{ Params: RequestParams }>("/permission/:requestID/reply", async (request, reply) => {
+    const result = await answer(request);
+    if ("error" in result) return refuseAs(reply, request.params.requestID, result);
+    return reply.header("cache-control", "no-store").send(true);
+  });
+
+  app.post<{ Params: RequestParams }>("/api/session/:sessionID/permission/:requestID/reply", async (request, reply) => {
+    const result = await answer(request);
+    if ("error" in result) return refuseAs(reply, request.params.requestID, result);
+    return reply.code(204).header("cache-control", "no-store").send();
+  });
+}
+
+async function loadOfRoom(sql: Sql, access: RoomAccess): Promise<readonly PermissionRecord[]> {
+  const session = await findRoomSession(sql, access);
+  return session ? loadOpenPermissions(sql, { sessionId: session.id }) : [];
+}
+
+function refuseAs(reply: FastifyReply, requestID: string, refusal: Refusal): FastifyReply {
+  return refuseWith(reply, refusal, toOpencodeError(requestID, refusal));
+}

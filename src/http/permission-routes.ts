@@ -1,0 +1,65 @@
+import { type FastifyInstance } from "fastify";
+import { hasSession } from "../store/has-session.ts";
+import { loadOpenPermissions } from "../store/load-open-permissions.ts";
+import { type Sql } from "../store/pool.ts";
+import { type SessionRecord } from "../store/session-record.ts";
+import { answerPermission } from "./answer-permission.ts";
+import { toNotFoundError } from "./opencode-errors.ts";
+import { parseResponseBody } from "./permission-body.ts";
+import { refuse, refuseWith, toRefusal } from "./refuse.ts";
+import { checkRoomToken, type LivekitKeys, type Refusal, type RoomAccess } from "./room-access.ts";
+import { findRoomSession, hasId } from "./room-session.ts";
+import { showPermission } from "./show-permission.ts";
+
+export interface PermissionRouteOptions {
+  readonly livekit: LivekitKeys;
+  readonly sql: Sql;
+}
+
+interface SessionParams {
+  readonly id: string;
+}
+
+interface PermissionParams extends SessionParams {
+  readonly permissionId: string;
+}
+
+/**
+ * `GET /session/{id}/permissions`: what waits for an answer. `POST /session/{id}/permissions/{permissionId}`: the answer
+ * of whoever was asked; the shape is opencode's, too (docs/permissions.md).
+ */
+export function permissionRoutes(app: FastifyInstance, { livekit, sql }: PermissionRouteOptions): void {
+  app.get<{ Params: SessionParams }>("/session/:id/permissions", async (request, reply) => {
+    const access = await checkRoomToken(request, livekit);
+    if (!("room" in access)) return refuse(reply, access);
+    const open = await loadOpen(sql, access, request.params.id).catch(toRefusal);
+    if ("error" in open) return refuse(reply, open);
+    return reply.header("cache-control", "no-store").send(open.permissions.map(showPermission));
+  });
+
+  app.post<{ Params: PermissionParams }>("/session/:id/permissions/:permissionId", async (request, reply) => {
+    const { id: sessionId, permissionId } = request.params;
+    const access = await checkRoomToken(request, livekit);
+    if (!("room" in access)) return refuse(reply, access);
+    const decision = parseResponseBody(request.body);
+    if ("error" in decision) return refuse(reply, decision);
+    const answer = { permissionId, sessionId, decision, via: "http" as const };
+    const result = await answerPermission({ sql, access, answer }).catch(toRefusal);
+    if (!("error" in result)) return reply.header("cache-control", "no-store").send(true);
+    if (result.status !== 404) return refuse(reply, result);
+    return refuseWith(reply, result, { error: result.error, ...toNotFoundError(permissionId, result) });
+  });
+}
+
+async function loadOpen(sql: Sql, access: RoomAccess, id: string) {
+  const session = await findNamedSession(sql, access, id);
+  return "error" in session ? session : { permissions: await loadOpenPermissions(sql, { sessionId: session.id }) };
+}
+
+/** The session that the caller names, which must be the one of the token's room. */
+async function findNamedSession(sql: Sql, access: RoomAccess, id: string): Promise<SessionRecord | Refusal> {
+  const session = await findRoomSession(sql, access);
+  if (session && hasId(session, id)) return session;
+  if (await hasSession(sql, { id })) return { status: 403, error: "The token is for another room" };
+  return { status: 404, error: "There is no such session" };
+}
