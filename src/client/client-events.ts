@@ -51,6 +51,8 @@ export interface ParleyEvents {
   answer_end: AnswerEndEvent;
   tool_call: ToolCallEvent;
   tool_result: ToolResultEvent;
+  /** A whole ToolCallState, of any call of the session. Needs `features: ["tool_call_state"]`. */
+  tool_state: MessageBody<"tool_call_state">;
   error: ErrorEvent;
   /** Every message of the worker, those with an event of their own included. */
   message: Message;

@@ -47,6 +47,9 @@ export class WorkerMessages {
         events.emit("tool_result", { ...message.body, toolName, ranBy: "server" });
         break;
       }
+      case "tool_call_state":
+        events.emit("tool_state", message.body);
+        break;
       case "start_answer":
         this.#answers.begin(message.body);
         events.emit("answer_start", message.body);

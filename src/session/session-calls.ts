@@ -134,10 +134,8 @@ export class SessionCalls {
     this.#wire.handleError(from, body, this.#ledger);
   }
 
-  handleProgress(from: Peer, { id, log, progress }: MessageBody<"tool_use_progress">): void {
-    if (this.#ledger.find(id)?.current.addressee !== from.identity) return;
-    if (log !== undefined) this.#ledger.log(id, log);
-    if (progress !== undefined) this.#ledger.progress(id, progress);
+  handleProgress(from: Peer, { id, ...said }: MessageBody<"tool_use_progress">): void {
+    if (this.#ledger.find(id)?.current.addressee === from.identity) this.#ledger.report(id, said);
   }
 
   /** Shows a client that has just named its features what it does not know of the calls. */

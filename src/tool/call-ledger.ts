@@ -123,20 +123,15 @@ export class CallLedger {
     this.#listener.onChanged(entry.current);
   }
 
-  /** Adds one or more lines to the log of an open call, as far as it has room. */
-  log(callId: string, text: string): void {
+  /** What an open call says of itself: one or more lines for its log, and how far it is, brought into 0 to 1. */
+  report(callId: string, { log, progress }: { readonly log?: string; readonly progress?: number }): void {
     const entry = this.#open.get(callId);
-    if (!entry?.log.add(text)) return;
-    change(entry, { logs: entry.log.lines });
-    this.#listener.onProgress(entry.current);
-  }
-
-  /** How far an open call is; what is no number from 0 to 1 is brought into that range. */
-  progress(callId: string, fraction: number): void {
-    const entry = this.#open.get(callId);
-    const progress = Math.min(1, Math.max(0, fraction));
-    if (!entry || Number.isNaN(progress) || entry.current.progress === progress) return;
-    change(entry, { progress });
+    if (!entry) return;
+    const fraction = Math.min(1, Math.max(0, progress ?? Number.NaN));
+    const isFurther = !Number.isNaN(fraction) && fraction !== entry.current.progress;
+    const hasLogged = log !== undefined && entry.log.add(log);
+    if (!isFurther && !hasLogged) return;
+    change(entry, { logs: entry.log.lines, ...(isFurther && { progress: fraction }) });
     this.#listener.onProgress(entry.current);
   }
 

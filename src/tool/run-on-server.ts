@@ -39,8 +39,8 @@ export async function runOnServer(call: OpenCall, { tool, input, ports, leftMs }
 
 async function run(call: OpenCall, { tool, input, ports }: ServerRun): Promise<void> {
   const { id, idempotencyKey, participant } = call.current;
-  const log = (line: string) => ports.ledger.log(id, String(line));
-  const progress = (fraction: number) => ports.ledger.progress(id, fraction);
+  const log = (line: string) => ports.ledger.report(id, { log: String(line) });
+  const progress = (fraction: number) => ports.ledger.report(id, { progress: fraction });
   const context = { signal: call.over, callId: id, idempotencyKey, participant, room: ports.room, log, progress };
   let outcome: Outcome;
   try {

@@ -199,3 +199,15 @@ test("a send that hangs holds back at most eight, and fails by its deadline", { 
 
   expect(room.all("control_stop")).toHaveLength(13);
 });
+
+test("a call's state is told as it is", async () => {
+  const { room, parley } = await openClient();
+  const told: unknown[] = [];
+  parley.on("tool_state", (state) => told.push(state));
+  const body = { id: "c", callId: "c", name: "scan", status: "running", inputJson: "{}", metadataJson: "{}" } as const;
+
+  room.say({ type: "tool_call_state", body: { ...body, logs: ["one"] } });
+  await room.until(() => told.length === 1);
+
+  expect(told).toEqual([{ ...body, logs: ["one"] }]);
+});

@@ -90,12 +90,13 @@ describe.each([
     ]);
   });
 
-  test("progress goes into the call's log", async () => {
+  test("progress goes into the call's log, and is its own", async () => {
     await using running = await start();
 
     await running.bench.ports.run("shop_count");
 
     expect(running.bench.ports.lines).toEqual(["progress 1/2: step 1", "progress 2/2: step 2"]);
+    expect(running.bench.ports.progress).toBe(1);
   });
 
   test("a stop cancels the call at the server", async () => {
