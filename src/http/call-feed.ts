@@ -11,11 +11,20 @@ interface CallFeedOptions {
   readonly sql: Sql;
   readonly sessionId: string;
   readonly send: (event: SseEvent) => Promise<void>;
+  /** `undefined` for a call that is not shown. */
+  readonly toEvent: (call: Call) => SseEvent | undefined;
+}
+
+/** A call as `tool_state`. */
+export function toToolStateEvent(call: Call): SseEvent | undefined {
+  const { messageId: turnId, revision: sequence } = call;
+  const state = toToolCallState(call);
+  return state && { event: "tool_state", data: { turnId, sequence, ...state } };
 }
 
 const REMEMBERED_CALLS = 1_000;
 
-/** Shows a session's calls as `tool_state`: of each call no older state after a newer one, and none twice. */
+/** Shows a session's calls: of each call no older state after a newer one, and none twice. */
 export class CallFeed {
   readonly #options: CallFeedOptions;
   /** The revision that was shown last, by call. */
@@ -42,13 +51,13 @@ export class CallFeed {
   }
 
   async #show(call: Call): Promise<void> {
-    const { id, messageId: turnId, revision: sequence } = call;
-    const state = toToolCallState(call);
-    if (!state || sequence <= (this.#shown.get(id) ?? 0)) return;
+    const { id, revision } = call;
+    const event = this.#options.toEvent(call);
+    if (!event || revision <= (this.#shown.get(id) ?? 0)) return;
     this.#shown.delete(id);
-    this.#shown.set(id, sequence);
+    this.#shown.set(id, revision);
     const [oldest] = this.#shown.keys();
     if (this.#shown.size > REMEMBERED_CALLS && oldest !== undefined) this.#shown.delete(oldest);
-    await this.#options.send({ event: "tool_state", data: { turnId, sequence, ...state } });
+    await this.#options.send(event);
   }
 }

@@ -4,6 +4,7 @@ import { eventRoutes } from "./event-routes.ts";
 import { type EventSource } from "./event-source.ts";
 import { grantRoutes } from "./grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
+import { opencodeEventRoutes } from "./opencode-event-routes.ts";
 import { opencodeRoutes } from "./opencode-routes.ts";
 import { permissionRoutes } from "./permission-routes.ts";
 import { permissionService } from "./permission-service.ts";
@@ -55,6 +56,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     permissionRoutes(app, { livekit, sql });
     grantRoutes(app, { livekit, sql });
     opencodeRoutes(app, { livekit, sql });
+    opencodeEventRoutes(app, { livekit, source, streams });
     app.register(fastifyConnectPlugin, { routes: permissionService({ livekit, sql, logger }), grpc: false });
   }
   return app;

@@ -1,24 +1,20 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { parseLiveEvent, type LiveEvent } from "../session/live-event.ts";
+import { type LiveEvent } from "../session/live-event.ts";
 import { type RecordPoint } from "../store/load-turns-after.ts";
-import { CallFeed } from "./call-feed.ts";
-import { type EventSource, type SessionFollower } from "./event-source.ts";
+import { CallFeed, toToolStateEvent } from "./call-feed.ts";
+import { type EventSource } from "./event-source.ts";
+import { LiveQueue } from "./live-queue.ts";
+import { PermissionFeed } from "./permission-feed.ts";
+import { readUntil, STORE_LIMIT_MS } from "./read-until.ts";
 import { RecordReader, type Goal } from "./record-reader.ts";
+import { toAskedEvent, toRepliedEvent } from "./show-permission.ts";
 import { type SseStream } from "./sse-stream.ts";
 
-/** What may wait for a slow reader; one that is further behind gets the rest from the store. */
-const MAX_WAITING = 5_000;
-const MAX_WAITING_LENGTH = 1024 * 1024;
-/** How long something that was told live may take to be stored. */
-const STORE_LIMIT_MS = 10_000;
 const BLOCK_LIMIT_MS = 2_000;
-const MAX_RETRY_MS = 250;
 /**
  * How often it looks whether more is stored, while a turn goes on and for a while after a gap: what was told before
  * the gap may have been stored after it.
  */
 const RECHECK_MS = 1_000;
-const GAP = "";
 
 interface FeedOptions {
   readonly source: EventSource;
@@ -29,12 +25,18 @@ interface FeedOptions {
 
 /** Feeds one stream: first what is stored after a point, then what happens, until the reader is gone. */
 export async function feedStream({ source, stream, sessionId, after }: FeedOptions): Promise<void> {
+  const { sql } = source;
   const { closed } = stream;
   const send = stream.send.bind(stream);
-  const reader = new RecordReader({ sql: source.sql, sessionId, after, send, closed });
-  const feed = new SessionFeed(stream, { reader, calls: new CallFeed({ sql: source.sql, sessionId, send }) });
+  const live = new LiveQueue(closed);
+  const feed = new SessionFeed(stream, {
+    live,
+    reader: new RecordReader({ sql, sessionId, after, send, closed }),
+    calls: new CallFeed({ sql, sessionId, send, toEvent: toToolStateEvent }),
+    permissions: new PermissionFeed({ sql, sessionId, send, toAsked: toAskedEvent, toReplied: toRepliedEvent }),
+  });
   // Before the record is read, so that nothing falls between the two.
-  const leave = source.follow(sessionId, feed);
+  const leave = source.follow(sessionId, live);
   try {
     await feed.run();
   } finally {
@@ -42,72 +44,55 @@ export async function feedStream({ source, stream, sessionId, after }: FeedOptio
   }
 }
 
+interface FeedParts {
+  readonly live: LiveQueue;
+  readonly reader: RecordReader;
+  readonly calls: CallFeed;
+  readonly permissions: PermissionFeed;
+}
+
 /**
  * What is durable is shown from the store only, in its order: a live event that says so makes the reader catch up to
  * it. In between, what has no place in the store yet is shown as it comes.
  */
-class SessionFeed implements SessionFollower {
+class SessionFeed {
   readonly #stream: SseStream;
+  readonly #live: LiveQueue;
   readonly #reader: RecordReader;
   readonly #calls: CallFeed;
-  readonly #waiting: string[] = [];
-  #waitingLength = 0;
-  #wake = () => {};
+  readonly #permissions: PermissionFeed;
   /** A turn whose events are not shown: it lies before the point, or its row never came. */
   #ignored = "";
   #recheckUntil = 0;
 
-  constructor(stream: SseStream, { reader, calls }: { readonly reader: RecordReader; readonly calls: CallFeed }) {
+  constructor(stream: SseStream, { live, reader, calls, permissions }: FeedParts) {
     this.#stream = stream;
+    this.#live = live;
     this.#reader = reader;
     this.#calls = calls;
-    stream.closed.addEventListener("abort", () => this.#wake(), { once: true });
-  }
-
-  onEvent(json: string): void {
-    this.#waiting.push(json);
-    this.#waitingLength += json.length;
-    if (this.#waiting.length > MAX_WAITING || this.#waitingLength > MAX_WAITING_LENGTH) {
-      this.#waiting.splice(0, this.#waiting.length, GAP);
-      this.#waitingLength = 0;
-    }
-    this.#wake();
-  }
-
-  onGap(): void {
-    if (this.#waiting.at(-1) !== GAP) this.onEvent(GAP);
+    this.#permissions = permissions;
   }
 
   async run(): Promise<void> {
     await this.#handleGap();
-    while (!this.#stream.closed.aborted) {
-      const json = this.#waiting.shift();
-      if (json === undefined) {
-        if (await this.#isQuiet()) await this.#caughtUp();
-        continue;
-      }
-      this.#waitingLength -= json.length;
-      const live = json === GAP ? undefined : parseLiveEvent(json);
-      await (live && live.event !== "gap" ? this.#handle(live) : this.#handleGap());
+    for (;;) {
+      const isRechecked = this.#reader.isInTurn || performance.now() < this.#recheckUntil;
+      const next = await this.#live.next(isRechecked ? RECHECK_MS : undefined);
+      if (next === "closed") return;
+      if (next === "quiet") await this.#caughtUp();
+      else await (next === "gap" ? this.#handleGap() : this.#handle(next));
     }
-  }
-
-  /** Waits for an event; `true` when none has come until it is time to look into the store again. */
-  async #isQuiet(): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#wake = () => resolve(false);
-    const isRechecked = this.#reader.isInTurn || performance.now() < this.#recheckUntil;
-    const timer = isRechecked ? setTimeout(() => resolve(true), RECHECK_MS) : undefined;
-    const isQuiet = await promise;
-    clearTimeout(timer);
-    return isQuiet;
   }
 
   async #handleGap(): Promise<void> {
     this.#recheckUntil = performance.now() + STORE_LIMIT_MS;
     this.#reader.forgetOpen();
     // Without its record a stream is worth nothing: the reader comes back with its id.
-    if (!(await this.#caughtUp()) || !(await this.#until(() => this.#calls.showNow()))) this.#stream.end();
+    const showNow = async () => {
+      await this.#calls.showNow();
+      await this.#permissions.showNow();
+    };
+    if (!(await this.#caughtUp()) || !(await this.#until(showNow))) this.#stream.end();
   }
 
   async #handle({ event, turn, data }: LiveEvent): Promise<void> {
@@ -116,6 +101,10 @@ class SessionFeed implements SessionFollower {
     switch (event) {
       case "tool_state":
         await this.#until(() => this.#calls.showTold(data));
+        return;
+      case "permission.asked":
+      case "permission.replied":
+        await this.#until(() => this.#permissions.showTold(data));
         return;
       case "turn_start":
         // Known already: another worker goes on with it, and the block that was open begins anew.
@@ -158,7 +147,7 @@ class SessionFeed implements SessionFollower {
   }
 
   /** Shows what is stored, until the goal is; `false` when that took too long or the reader is gone. */
-  async #caughtUp(goal?: Goal, limitMs = STORE_LIMIT_MS): Promise<boolean> {
+  async #caughtUp(goal?: Goal, limitMs?: number): Promise<boolean> {
     if (goal && this.#reader.has(goal)) return true;
     const read = async () => {
       await this.#reader.catchUp(goal);
@@ -167,19 +156,7 @@ class SessionFeed implements SessionFollower {
     return this.#until(read, limitMs);
   }
 
-  /** Reads from the store until it can be read and, where `read` says so, until it has what is wanted. */
-  async #until(read: () => Promise<boolean | void>, limitMs = STORE_LIMIT_MS): Promise<boolean> {
-    const { closed } = this.#stream;
-    const giveUpAt = performance.now() + limitMs;
-    for (let waitMs = 5; !closed.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
-      const isDone = await read().then(
-        (has) => has ?? true,
-        () => false,
-      );
-      if (isDone) return true;
-      if (performance.now() > giveUpAt) return false;
-      await sleep(waitMs, undefined, { signal: closed }).catch(() => {});
-    }
-    return false;
+  #until(read: () => Promise<boolean | void>, limitMs?: number): Promise<boolean> {
+    return readUntil(read, { closed: this.#stream.closed, ...(limitMs !== undefined && { limitMs }) });
   }
 }

@@ -13,6 +13,8 @@ const LIVE_EVENTS = [
   "block_delta",
   "block_stop",
   "tool_state",
+  "permission.asked",
+  "permission.replied",
   "usage",
   "turn_complete",
   /** Some events were not sent: what is known may be loaded from the store. */
@@ -24,9 +26,14 @@ export interface LiveEvent {
   readonly event: (typeof LIVE_EVENTS)[number];
   /** The row of `turns`; `""` for a gap. */
   readonly turn: string;
-  /** What followers are shown. Of a `block_stop` the block, of a `tool_state` most of the call is loaded from the store. */
+  /**
+   * What followers are shown. Of a `block_stop` the block, of a `tool_state` most of the call, of a
+   * permission all but its `permissionId` is loaded from the store.
+   */
   readonly data: JsonObject;
 }
+
+type PermissionEvent = Extract<SessionEvent, { readonly type: "permission_asked" | "permission_replied" }>;
 
 /** Ids and names that others choose may be long; a payload has little room. */
 const MAX_TEXT_LENGTH = 300;
@@ -36,6 +43,7 @@ const PIECE = /[^]{1,1000}/gu;
 export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
   if (event.type === "tool_state") return [];
   if (event.type === "tool_state_stored") return toToolState(event.call);
+  if (event.type !== "turn") return [toPermission(event)];
   const live = toLiveEvent(event.turn, event.event);
   if (!live) return [];
   if (JSON.stringify(live).length * 3 <= MAX_PAYLOAD_BYTES || fits(live)) return [live];
@@ -94,6 +102,12 @@ function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined 
 
 function toToolState(call: Call): LiveEvent[] {
   return call.detail === "off" ? [] : [{ event: "tool_state", turn: call.turnId, data: toLiveCall(call, short) }];
+}
+
+function toPermission({ type, permission }: PermissionEvent): LiveEvent {
+  const { id: permissionId, turnId: turn, messageId: turnId, state } = permission;
+  const event = type === "permission_asked" ? "permission.asked" : "permission.replied";
+  return { event, turn, data: { turnId, permissionId, state } };
 }
 
 function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {

@@ -73,7 +73,7 @@ export function textBlock(sequence: number, text = `text ${sequence}`): TurnBloc
 
 /** A request about a new pending call that asks ann. */
 export async function newPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<NewPermission> {
-  const turn = newTurn(await storedSession(sql));
+  const turn = newTurn(changes.sessionId ?? (await storedSession(sql)));
   await insertTurn(sql, turn);
   const call = newCall(turn.id);
   await insertToolCall(sql, call);
@@ -102,8 +102,10 @@ export async function storedPermission(sql: Sql, changes: Partial<NewPermission>
 }
 
 /** A new session in a room of its own. */
-export async function storedRoom(sql: Sql): Promise<{ readonly room: string; readonly sessionId: string }> {
-  const room = `room-${createId()}`;
+export async function storedRoom(
+  sql: Sql,
+  room = `room-${createId()}`,
+): Promise<{ readonly room: string; readonly sessionId: string }> {
   const claim = sessionClaim({ conversationId: room, room });
   await claimSession(sql, claim);
   return { room, sessionId: claim.sessionId };

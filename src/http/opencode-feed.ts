@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CallFeed } from "./call-feed.ts";
+import { type EventSource } from "./event-source.ts";
+import { LiveQueue } from "./live-queue.ts";
+import { opencodeEvent, toOpencodeAsked, toOpencodeReplied, toPartUpdated } from "./opencode-events.ts";
+import { PermissionFeed } from "./permission-feed.ts";
+import { readUntil } from "./read-until.ts";
+import { type RoomAccess } from "./room-access.ts";
+import { findRoomSession } from "./room-session.ts";
+import { type SseStream } from "./sse-stream.ts";
+
+interface OpencodeFeedOptions {
+  readonly source: EventSource;
+  readonly stream: SseStream;
+  readonly access: RoomAccess;
+}
+
+/** How often it looks for the session of a room that has none yet. */
+const LOOK_MS = 500;
+
+/**
+ * Feeds one stream of opencode's kind: what is open in the room's session now, then what happens to its calls and
+ * permissions, until the reader is gone.
+ */
+export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
+  const { closed } = stream;
+  const send = stream.send.bind(stream);
+  await send(opencodeEvent("server.connected"));
+  const sessionId = await waitForSession({ source, stream, access });
+  if (sessionId === undefined) return;
+  const { sql } = source;
+  const live = new LiveQueue(closed);
+  const calls = new CallFeed({ sql, sessionId, send, toEvent: (call) => toPartUpdated(call, sessionId) });
+  const permissions = new PermissionFeed({
+    sql,
+    sessionId,
+    send,
+    toAsked: toOpencodeAsked,
+    toReplied: toOpencodeReplied,
+  });
+  const showNow = async () => {
+    await calls.showNow();
+    await permissions.showNow();
+  };
+  const leave = source.follow(sessionId, live);
+  try {
+    await source.listen();
+    live.onGap();
+    for (;;) {
+      const next = await live.next();
+      if (next === "closed" || next === "quiet") return;
+      if (next === "gap") {
+        if (!(await readUntil(showNow, { closed }))) return stream.end();
+      } else if (next.event === "tool_state") await readUntil(() => calls.showTold(next.data), { closed });
+      else if (next.event === "permission.asked" || next.event === "permission.replied")
+        await readUntil(() => permissions.showTold(next.data), { closed });
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** Clients of this kind listen before they speak: the room may be empty still. */
+async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
+  const { closed } = stream;
+  while (!closed.aborted) {
+    const session = await findRoomSession(source.sql, access).catch(() => undefined);
+    if (session) return session.id;
+    await sleep(LOOK_MS, undefined, { signal: closed }).catch(() => {});
+  }
+  return undefined;
+}

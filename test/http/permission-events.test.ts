@@ -1,0 +1,121 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createEventPublisher } from "../../src/session/event-publisher.ts";
+import { closePermission } from "../../src/store/close-permission.ts";
+import { replyToPermission, type PermissionDecision } from "../../src/store/reply-to-permission.ts";
+import { type PermissionRecord } from "../../src/store/permission-record.ts";
+import { PermissionFeed } from "../../src/http/permission-feed.ts";
+import { toAskedEvent, toRepliedEvent } from "../../src/http/show-permission.ts";
+import { type SseEvent } from "../../src/http/sse-stream.ts";
+import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
+import { EventServer } from "../support/event-server.ts";
+import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+
+let database: TempDatabase;
+let server: EventServer;
+
+beforeAll(async () => {
+  database = await tempDatabase();
+  server = await EventServer.start({ databaseUrl: database.url });
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const REJECT: PermissionDecision = { kind: "reject", message: "Not today" };
+
+async function decide({ id, sessionId }: PermissionRecord, decision = REJECT): Promise<PermissionRecord> {
+  const reply = { permissionId: id, sessionId, by: "ann", via: "data" as const, decision };
+  const decided = await replyToPermission(database.sql, reply);
+  if (typeof decided === "string") throw new Error(decided);
+  return decided;
+}
+
+/** What a stream shows of permissions: the event and the id. */
+async function shown() {
+  const { sessionId } = await storedRoom(database.sql);
+  const events: string[] = [];
+  const feed = new PermissionFeed({
+    sql: database.sql,
+    sessionId,
+    send: async ({ event, data }: SseEvent) => {
+      const { id, permissionId = id } = data as { id?: string; permissionId?: string };
+      events.push(`${event} ${permissionId}`);
+    },
+    toAsked: toAskedEvent,
+    toReplied: toRepliedEvent,
+  });
+  return { feed, events, ask: () => storedPermission(database.sql, { sessionId }) };
+}
+
+test("a permission is streamed when it is asked and when it is answered; a late reader begins with what is open", async () => {
+  const { room, sessionId } = await storedRoom(database.sql);
+  const publish = createEventPublisher({ sql: database.sql, sessionId, logger: pino({ level: "silent" }) });
+  await using reader = await server.open({ id: sessionId, room });
+  const permission = await storedPermission(database.sql, { sessionId });
+  const { messageId: turnId, callId } = permission;
+
+  publish({ type: "permission_asked", permission });
+  const { data: asked } = await reader.next(({ event }) => event === "permission.asked");
+  await using late = await server.open({ id: sessionId, room });
+  const { data: askedLate } = await late.next(({ event }) => event === "permission.asked");
+  const decided = await decide(permission);
+  publish({ type: "permission_replied", permission: decided });
+  const { data: replied } = await reader.next(({ event }) => event === "permission.replied");
+  await late.next(({ event }) => event === "permission.replied");
+
+  expect(asked).toMatchObject({ id: permission.id, turnId, callId, title: "Write notes/today.md" });
+  expect(asked["leftMs"]).toBeGreaterThan(0);
+  expect({ ...askedLate, leftMs: 0 }).toEqual({ ...asked, leftMs: 0 });
+  expect(replied).toEqual({
+    permissionId: permission.id,
+    turnId,
+    callId,
+    sessionId,
+    state: "rejected",
+    message: "Not today",
+    repliedBy: "ann",
+    repliedVia: "data",
+    repliedAt: decided.repliedAt,
+  });
+});
+
+test("what was answered unheard is shown when the stream looks again", async () => {
+  const { feed, events, ask } = await shown();
+  const [open, answered] = [await ask(), await ask()];
+  await feed.showNow();
+  await decide(answered);
+
+  await feed.showNow();
+  await feed.showNow();
+
+  expect(events).toEqual([
+    `permission.asked ${open.id}`,
+    `permission.asked ${answered.id}`,
+    `permission.replied ${answered.id}`,
+  ]);
+});
+
+test("one that is over before it was shown is asked first, and each is shown once", async () => {
+  const { feed, events, ask } = await shown();
+  const permission = await ask();
+  await closePermission(database.sql, { permissionId: permission.id, state: "expired" });
+
+  for (let time = 0; time < 3; time++) await feed.showTold({ permissionId: permission.id });
+  await feed.showNow();
+
+  expect(events).toEqual([`permission.asked ${permission.id}`, `permission.replied ${permission.id}`]);
+});
+
+test("another session's permission is not shown, and nonsense is not looked for", async () => {
+  const { feed, events } = await shown();
+  const others = await storedPermission(database.sql);
+
+  await feed.showTold({ permissionId: others.id });
+  await feed.showTold({ permissionId: 7 });
+  await feed.showTold({});
+
+  expect(events).toEqual([]);
+});
