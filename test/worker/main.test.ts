@@ -1,9 +1,12 @@
+import { Code, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { PermissionService } from "../../src/http/generated/opencode/tool_pb.ts";
 import { connect } from "../../src/store/pool.ts";
 import { processStart } from "../../src/worker/process/process-identity.ts";
 import { waitUntil } from "../../src/worker/process/wait-until.ts";
@@ -57,6 +60,15 @@ test("it starts everything, says so in one line, and Ctrl-C leaves no process", 
   expect(stderr.match(/SCRIPTED MODEL/g)).toHaveLength(1);
   expect(performance.now() - stoppedAt).toBeLessThan(10_000);
   expect(processesIn(dataDir)).toEqual([]);
+});
+
+test("with GRPC_PORT it speaks gRPC there", async () => {
+  await start().ready;
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${env["GRPC_PORT"]}` });
+
+  const answer = createClient(PermissionService, transport).respondToPermission({ permissionId: "none" });
+
+  await expect(answer).rejects.toMatchObject({ code: Code.Unauthenticated });
 });
 
 test("after kill -9 the next start ends what was left behind, and has the data", async () => {

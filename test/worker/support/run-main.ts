@@ -18,10 +18,15 @@ export interface RunningMain {
   readonly kill: (signal: NodeJS.Signals) => void;
 }
 
-/** Ports of one copy: HTTP, worker, and the three of LiveKit. */
+/** Ports of one copy: HTTP, worker, gRPC, and the three of LiveKit. */
 export async function freePortVariables(): Promise<NodeJS.ProcessEnv> {
-  const first = await findFreePorts(5);
-  return { HTTP_PORT: String(first), WORKER_PORT: String(first + 1), LIVEKIT_PORT: String(first + 2) };
+  const first = await findFreePorts(6);
+  return {
+    HTTP_PORT: String(first),
+    WORKER_PORT: String(first + 1),
+    GRPC_PORT: String(first + 2),
+    LIVEKIT_PORT: String(first + 3),
+  };
 }
 
 interface Parts {
