@@ -207,3 +207,27 @@ test("what a model wrote instead of code is shown as it is", () => {
 
   expect(part).toMatchObject({ server_tool_call: { type: "code_interpreter", input: { _raw: "{" } } });
 });
+
+test("of two responses with one id the call has the first, and the other stays alone", () => {
+  const response = (content: string) => toStoredBlock({ type: "x_tool_result", tool_use_id: "srv_1", content });
+  const use = toStoredBlock({ type: "server_tool_use", id: "srv_1", name: "x", input: {} });
+  const parts = toMessageParts([use, response("first"), response("second")], { representation: "server_tool" });
+
+  expect(parts).toMatchObject([
+    { tool_call: { type: "x" }, tool_response: { content: "first" } },
+    { tool_response: { content: "second" } },
+  ]);
+  expect(parts[1]).not.toHaveProperty("tool_call");
+});
+
+test("what a model wrote cannot change the type of its call", () => {
+  const input = { type: "function", code: "1" };
+  const use = { type: "server_tool_use", id: "srv_1", name: "code_interpreter", input };
+  const content = { type: "function", outputs: [] };
+  const response = { type: "code_interpreter_tool_result", tool_use_id: "srv_1", content };
+  const parts = toMessageParts([toStoredBlock(use), toStoredBlock(response)], { representation: "server_tool" });
+
+  expect(parts).toMatchObject([
+    { tool_call: { type: "code_interpreter", input }, tool_response: { type: "code_interpreter", content } },
+  ]);
+});
