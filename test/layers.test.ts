@@ -20,6 +20,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   postgres: ["src/store", "tools/data"],
   "@anthropic-ai/sdk": ["src/llm"],
   "@modelcontextprotocol/sdk": ["src/tool/mcp"],
+  "@opentelemetry/api": ["src/telemetry", "src/session", "src/worker"],
+  "@opentelemetry/api-logs": ["src/telemetry", "src/session", "src/worker"],
   "@livekit/*": ["src/session", "src/worker", "src/client", "src/cli"],
 };
 

@@ -34,6 +34,8 @@ export type BlockDelta =
  * that ends before it throws instead, so whoever reads to the end knows that the message is whole.
  */
 export type ModelEvent =
+  /** The call failed before anything of it was seen, and is made again after the delay. */
+  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | {
       readonly type: "message_start";
       readonly id: string;

@@ -96,6 +96,7 @@ async function* streamWithRetries(
       if (progress.hasEmitted || !failure.retryable || retriesLeft[phase] === 0 || delayMs > budgetMs) throw failure;
       retriesLeft[phase]--;
       budgetMs -= delayMs;
+      yield { type: "retry", attempt: attempt + 1, delayMs, reason: failure.kind };
       await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }

@@ -10,16 +10,19 @@ import { failure, success, type Outcome } from "../tool/outcome.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
+import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (spec/000, spec/001). */
 export class CallWire {
   readonly #outbox: Outbox;
   readonly #peers: Peers;
+  readonly #telemetry: Pick<SessionTelemetry, "traceOfCall">;
   /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
   readonly #callOfStanza = new Map<number, string>();
 
-  constructor(outbox: Outbox, peers: Peers) {
+  constructor(outbox: Outbox, peers: Peers, telemetry: Pick<SessionTelemetry, "traceOfCall">) {
     this.#outbox = outbox;
+    this.#telemetry = telemetry;
     this.#peers = peers;
   }
 
@@ -28,20 +31,23 @@ export class CallWire {
     const { id, messageId, toolName, input: parameters, timeoutMs, addressee, executionResolved } = call;
     const execution: Execution = executionResolved ?? "either";
     const body = { id, messageId, toolName, parameters: { ...parameters }, execution, timeoutMs };
-    const to = addressee === undefined ? {} : { to: [addressee] };
-    const { stanzaId, sent } = this.#outbox.send({ type: "tool_use_request", body }, to);
+    const meta = this.#telemetry.traceOfCall(id);
+    const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
+    const { stanzaId, sent } = this.#outbox.send({ type: "tool_use_request", body }, destination);
     if (execution === "either") this.#callOfStanza.set(Math.abs(stanzaId), id);
     await sent;
   }
 
   sendResult({ id, outcome }: Call): void {
     if (!outcome) return;
+    const meta = this.#telemetry.traceOfCall(id);
     try {
-      this.#outbox.send({ type: "tool_use_result", body: { id, ...toResultBody(outcome) } }).sent.catch(() => {});
+      const body = { id, ...toResultBody(outcome) };
+      this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
     } catch {
       // The model has it, cut to what it may read; what clients are shown is that it is not for them.
       const result = { value: "[the result is too large to be sent]" };
-      this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } });
+      this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
     }
   }
 

@@ -1,18 +1,19 @@
 import { AppError } from "../errors/app-error.ts";
-import { decodeEnvelope } from "../protocol/codec.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { decodeEnvelope, type ReceivedMessage } from "../protocol/codec.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { MalformedMessageError } from "../protocol/malformed-message-error.ts";
-import { type Message, type MessageBody } from "../protocol/messages.ts";
+import { type MessageBody } from "../protocol/messages.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 
 /** What each message that a client may send does. Handlers answer errors themselves or throw an `AppError`. */
 export interface MessageHandlers {
-  readonly onUserMessage: (from: Peer, body: MessageBody<"user_message">) => void;
-  readonly onToolUseResult: (from: Peer, body: MessageBody<"tool_use_result">) => void;
+  readonly onUserMessage: (from: Peer, body: MessageBody<"user_message">, meta: JsonObject) => void;
+  readonly onToolUseResult: (from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject) => void;
   readonly onAcknowledgement: (from: Peer, body: MessageBody<"acknowledgement">) => void;
   readonly onControlStop: (from: Peer, body: MessageBody<"control_stop">) => void;
-  readonly onControlVariation: (from: Peer, body: MessageBody<"control_variation">) => void;
+  readonly onControlVariation: (from: Peer, body: MessageBody<"control_variation">, meta: JsonObject) => void;
   readonly onCommentary: (from: Peer, body: MessageBody<"commentary">) => void;
   readonly onConfiguration: (from: Peer, body: MessageBody<"configuration">) => void;
   readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
@@ -52,10 +53,10 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     }
     if ("message" in incoming) {
       originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
-      const { conversationId, message } = incoming;
+      const { conversationId } = incoming;
       // A client's first message may not name the conversation yet.
-      if (conversationId === "" || conversationId === outbox.conversationId) dispatch(peer, message, handlers);
-      else if (message.type === "error_message") onDropped("malformed");
+      if (conversationId === "" || conversationId === outbox.conversationId) dispatch(peer, incoming, handlers);
+      else if (incoming.message.type === "error_message") onDropped("malformed");
       else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
     } else if (incoming.id !== undefined) {
       const text = `Message type ${incoming.unknownType} is not known`;
@@ -75,18 +76,18 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
   }
 }
 
-function dispatch(peer: Peer, message: Message, handlers: MessageHandlers): void {
+function dispatch(peer: Peer, { message, meta }: ReceivedMessage, handlers: MessageHandlers): void {
   switch (message.type) {
     case "user_message":
-      return handlers.onUserMessage(peer, message.body);
+      return handlers.onUserMessage(peer, message.body, meta);
     case "tool_use_result":
-      return handlers.onToolUseResult(peer, message.body);
+      return handlers.onToolUseResult(peer, message.body, meta);
     case "acknowledgement":
       return handlers.onAcknowledgement(peer, message.body);
     case "control_stop":
       return handlers.onControlStop(peer, message.body);
     case "control_variation":
-      return handlers.onControlVariation(peer, message.body);
+      return handlers.onControlVariation(peer, message.body, meta);
     case "commentary":
       return handlers.onCommentary(peer, message.body);
     case "configuration":

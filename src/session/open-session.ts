@@ -8,6 +8,7 @@ import { renewLease } from "../store/renew-lease.ts";
 import { reserveStanzas } from "../store/reserve-stanzas.ts";
 import { type SessionRecord } from "../store/session-record.ts";
 import { trimStanzas } from "../store/trim-stanzas.ts";
+import { type Telemetry } from "../telemetry/telemetry.ts";
 import { createEventPublisher } from "./event-publisher.ts";
 import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
@@ -15,6 +16,7 @@ import { restore } from "./restore.ts";
 import { type RoomLink } from "./room-link.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { StanzaCounter } from "./stanza-counter.ts";
+import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 /** A worker that stopped without a word loses its session after this long. */
 const LEASE_MS = 15_000;
@@ -27,6 +29,8 @@ export interface OpenSessionOptions extends Pick<
 > {
   readonly sql: Sql;
   readonly conversationId: string;
+  /** @defaultValue what this process has registered */
+  readonly telemetryTo?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
   readonly link: RoomLink;
@@ -64,12 +68,15 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     onLost: (error) => logger.error({ error }, "a record was lost"),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
+  const identity = { conversationId, sessionId, model: policy.model };
+  const telemetry = new SessionTelemetry(options.telemetryTo, identity, () => recorder.waitingBlocks);
   const session = new Session({
     ...options,
     outbox,
     recorder,
     past,
-    watchers: [publish],
+    watchers: [(event) => telemetry.watch(event), publish],
+    telemetry,
   });
   if (unfinished) session.resume(unfinished);
   const renewal = setInterval(() => {

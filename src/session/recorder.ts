@@ -51,6 +51,11 @@ export class Recorder implements LedgerListener {
     this.#writer = new BlockWriter(sql, { onProblem: ({ error }) => onLost(error) });
   }
 
+  /** Blocks that are not stored yet. */
+  get waitingBlocks(): number {
+    return this.#writer.queuedCount;
+  }
+
   beginTurn(turn: TurnRecord): void {
     this.#failure = undefined;
     const { id, participantIdentity, parentMessageId, messageId } = turn;

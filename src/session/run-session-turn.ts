@@ -29,6 +29,8 @@ export interface SessionTurnPorts {
   readonly nextPosition: number;
   /** BCP 47, of the participant whose turn it is. */
   readonly language: string | undefined;
+  /** Makes what the participant does with the answer part of the turn's trace. */
+  readonly traceOfTurn: () => Readonly<Record<string, string>>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
@@ -78,7 +80,8 @@ export async function runSessionTurn(
     onAside: () => recorder.noteAside(turnId),
   });
   const answerType = answer.isSpoken ? "text+voice" : "text";
-  outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } });
+  const meta = ports.traceOfTurn();
+  outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } }, { meta });
   ports.onAnswer(answer);
   const onAbort = () => answer.stop();
   if (signal.aborted) onAbort();

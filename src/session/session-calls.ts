@@ -1,5 +1,6 @@
 import { type Logger } from "pino";
 import { AppError } from "../errors/app-error.ts";
+import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Call } from "../tool/call.ts";
 import { CallLedger } from "../tool/call-ledger.ts";
@@ -17,6 +18,7 @@ import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { ProgressGate } from "./progress-gate.ts";
 import { type Recorder } from "./recorder.ts";
+import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { ToolStates } from "./tool-states.ts";
 
 export interface SessionCallsOptions {
@@ -30,6 +32,7 @@ export interface SessionCallsOptions {
   readonly peers: Peers;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
+  readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
@@ -48,7 +51,7 @@ export class SessionCalls {
   constructor(options: SessionCallsOptions) {
     const { recorder, peers, policy, onState } = options;
     this.#options = options;
-    this.#wire = new CallWire(options.outbox, peers);
+    this.#wire = new CallWire(options.outbox, peers, options.telemetry);
     this.#states = new ToolStates(options);
     const tell = (record: (call: Call) => void) => (call: Call) => {
       record(call);
@@ -68,7 +71,10 @@ export class SessionCalls {
       onChanged: tellChange((call) => recorder.onChanged(call)),
       onProgress: (call) => gate.note(call),
       onSettled: tellChange((call) => this.#onSettled(call)),
-      onExtraAnswer: (callId, answer) => recorder.onExtraAnswer(callId, answer),
+      onExtraAnswer: (callId, answer) => {
+        recorder.onExtraAnswer(callId, answer);
+        options.telemetry.noteExtraAnswer(callId, answer);
+      },
     });
     this.#ports = {
       ledger: this.#ledger,
@@ -82,6 +88,7 @@ export class SessionCalls {
       sendRequest: (call) => this.#sendRequest(call),
       sendResult: (call) => this.#wire.sendResult(call),
       sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
+      traceOf: (callId) => options.telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
       onLateOutcome: options.onLateOutcome,
     };
@@ -118,7 +125,8 @@ export class SessionCalls {
     this.#ledger.signalAll(identity, signal);
   }
 
-  handleResult(from: Peer, body: MessageBody<"tool_use_result">): void {
+  handleResult(from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
+    this.#options.telemetry.noteAnswer(body.id, from.identity, meta);
     this.#wire.handleResult(from, body, this.#ledger);
   }
 
@@ -163,7 +171,8 @@ export class SessionCalls {
     const { id: callId, turnId, toolName, state, executionResolved, outcome, startedAt, finishedAt } = call;
     const ms = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : undefined;
     const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
-    this.#options.logger.info({ callId, turnId, toolName, state, executionResolved, errorCode, ms }, "call ended");
+    const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
+    this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
     this.#options.recorder.onSettled(call);
     this.#wire.forget(call);
   }

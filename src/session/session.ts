@@ -1,4 +1,5 @@
 import { type Logger } from "pino";
+import { type JsonObject } from "../lib/json.ts";
 import { AppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
@@ -13,11 +14,12 @@ import { type Peer } from "./peer.ts";
 import { Peers } from "./peers.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
+import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { toOutcomeTurn } from "./outcome-turn.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
-import { toVariationTurn } from "./variation.ts";
+import { pastOf, toVariationTurn } from "./variation.ts";
 import { type AnswerOutput } from "./answer-output.ts";
 import { type Transcript, type VoiceListener, type VoicePort } from "./voice-port.ts";
 import { TurnQueue, type NewTurn, type TurnInput, type UnfinishedTurn, type VariationRequest } from "./turn-queue.ts";
@@ -49,6 +51,8 @@ export interface SessionOptions {
   /** Turns of earlier times, all ended. */
   readonly past: readonly AnsweredTurn[];
   readonly watchers: readonly SessionWatcher[];
+  /** @defaultValue one that goes where this process has registered its OpenTelemetry, which may be nowhere */
+  readonly telemetry?: SessionTelemetry;
   readonly logger: Logger;
 }
 
@@ -59,6 +63,7 @@ export interface SessionOptions {
 export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListener {
   readonly #options: SessionOptions;
   readonly #peers = new Peers();
+  readonly #telemetry: SessionTelemetry;
   #past: readonly AnsweredTurn[];
   readonly #messageIds: Set<string>;
   readonly #queue = new TurnQueue((input, signal) => this.#run(input, signal));
@@ -69,12 +74,14 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
-    const { outbox, watchers } = options;
+    const { outbox, watchers, telemetry = new SessionTelemetry() } = options;
+    this.#telemetry = telemetry;
     this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
     this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#calls = new SessionCalls({
       ...options,
+      telemetry,
       peers: this.#peers,
       onState: (call) => {
         options.voice?.setInterruptible(!this.#calls.isBlocking);
@@ -130,6 +137,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   }
 
   onDropped(reason: string, error?: unknown): void {
+    this.#telemetry.noteDropped(reason);
     this.#options.logger.warn({ reason, code: error instanceof AppError ? error.code : undefined }, "message dropped");
     if (reason === "handler_failed") this.#options.logger.error({ error }, "a message handler failed");
   }
@@ -146,17 +154,18 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     this.#calls.cancelAll();
     await this.#options.recorder.close();
     await this.#options.outbox.drain();
+    this.#telemetry.close();
   }
 
   readonly #handlers: MessageHandlers = {
-    onUserMessage: (from, body) => this.#begin(from, body),
+    onUserMessage: (from, body, meta) => this.#begin(from, body, meta),
     onConfiguration: (from, body) => this.#configure(from, body),
-    onToolUseResult: (from, body) => this.#calls.handleResult(from, body),
+    onToolUseResult: (from, body, meta) => this.#calls.handleResult(from, body, meta),
     onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
     onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
     onErrorMessage: (from, body) => this.#calls.handleError(from, body),
     onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
-    onControlVariation: (from, body) => this.#enqueue({ participant: from.identity, variation: body }),
+    onControlVariation: (from, body, meta) => this.#enqueue({ participant: from.identity, variation: body, meta }),
     onCommentary: (_from, { messageId, content, commentaryType }) =>
       this.#options.recorder.comment({ messageId, content, commentaryType }),
     onControlStop: (_from, { targetId, stopType = "generation" }) => {
@@ -172,10 +181,11 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     this.#calls.handlePresence(peer.identity, "returned");
   }
 
-  #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">): void {
+  #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">, meta?: JsonObject): void {
     if (this.#messageIds.has(id)) return;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
-    this.#enqueue({ participant: from.identity, messageId: id, input: [{ type: "text", text: content }] });
+    const input = [{ type: "text", text: content }] as const;
+    this.#enqueue({ participant: from.identity, messageId: id, input, ...(meta && { meta }) });
     this.#messageIds.add(id);
   }
 
@@ -211,9 +221,9 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     if (!("variation" in input)) return this.#runTurn(input, signal);
-    const { participant, variation } = input;
+    const { participant, variation, meta } = input;
     try {
-      await this.#runTurn(toVariationTurn(variation, participant, this.#past), signal);
+      await this.#runTurn({ ...toVariationTurn(variation, participant, this.#past), meta }, signal);
     } catch (error) {
       this.#options.outbox.postError(error, participant, variation.targetId);
     }
@@ -221,6 +231,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
 
   async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
     const { logger, policy, openStream } = this.#options;
+    const { observeChat, traceOfTurn } = this.#telemetry;
     const participant = "turn" in begin ? begin.turn.participantIdentity : begin.participant;
     const past = pastOf(begin, this.#past);
     const ports: SessionTurnPorts = {
@@ -231,10 +242,12 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
       onInterrupted: () => this.#queue.abort("interrupted"),
       onAnswer: (answer) => (this.#answer = answer),
       language: this.#peers.get(participant)?.language,
+      traceOfTurn,
       dependencies: (turn) => ({
         model: policy.model,
         maxSteps: policy.maxSteps,
-        openStream: (request, aborted) => openStream({ ...request, tools: this.#calls.offered(participant) }, aborted),
+        openStream: (request, aborted) =>
+          openStream({ ...request, tools: this.#calls.offered(participant), observe: observeChat }, aborted),
         ...this.#calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {
@@ -244,13 +257,16 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     };
     if ("turn" in begin) await this.#untilAnnounced(participant, signal);
     const startedAt = performance.now();
-    const turn = await runSessionTurn(begin, ports, signal);
-    this.#runningIds = [];
-    this.#answer = undefined;
-    this.#past = [...past, turn];
-    const ms = Math.round(performance.now() - startedAt);
-    const { id: turnId, state, blocks, errorCode } = turn;
-    logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
+    await this.#telemetry.turn({ participant, meta: "turn" in begin ? undefined : begin.meta }, async () => {
+      const turn = await runSessionTurn(begin, ports, signal);
+      this.#runningIds = [];
+      this.#answer = undefined;
+      this.#past = [...past, turn];
+      const ms = Math.round(performance.now() - startedAt);
+      const { id: turnId, state, blocks, errorCode } = turn;
+      logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
+      return turn;
+    });
   }
 
   /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */
@@ -270,10 +286,4 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
       }
     }
   }
-}
-
-/** What a turn goes on from: a turn that replaces another has neither that one nor what came after it. */
-function pastOf(begin: TurnInput, past: readonly AnsweredTurn[]): readonly AnsweredTurn[] {
-  const replaced = "turn" in begin ? -1 : past.findIndex(({ id }) => id === begin.replaces);
-  return replaced < 0 ? past : past.slice(0, replaced);
 }

@@ -1,6 +1,7 @@
 import { type TurnBlock } from "../conversation/block.ts";
 import { type InputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
+import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Call } from "../tool/call.ts";
 
@@ -16,6 +17,8 @@ export interface NewTurn {
   readonly replaces?: string;
   /** Blocks that the turn begins with, before the model is asked. */
   readonly opening?: readonly TurnBlock[];
+  /** Of the envelope that the message came in. */
+  readonly meta?: JsonObject;
 }
 
 /** A turn that an earlier worker left running, with its calls as they are stored. */
@@ -28,6 +31,7 @@ export interface UnfinishedTurn {
 export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
+  readonly meta: JsonObject;
 }
 
 export type TurnInput = NewTurn | UnfinishedTurn;

@@ -2,7 +2,8 @@ import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { type MessageBody } from "../protocol/messages.ts";
-import { type NewTurn } from "./turn-queue.ts";
+import { type AnsweredTurn } from "./catch-up.ts";
+import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 
 /**
  * The turn that a ControlVariation asks for. `regenerate` and `edit` take the talk back to the message they name: its
@@ -32,4 +33,10 @@ export function toVariationTurn(
       }
       return { participant, messageId, answers, input: [{ type: "text", text: newContent }], replaces: target.id };
   }
+}
+
+/** What a turn goes on from: a turn that replaces another has neither that one nor what came after it. */
+export function pastOf(begin: TurnInput, past: readonly AnsweredTurn[]): readonly AnsweredTurn[] {
+  const replaced = "turn" in begin ? -1 : past.findIndex(({ id }) => id === begin.replaces);
+  return replaced < 0 ? past : past.slice(0, replaced);
 }

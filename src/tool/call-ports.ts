@@ -43,6 +43,8 @@ export interface CallPorts {
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
+  /** Headers that make what the tool asks of others part of the call's trace; empty where there is none. */
+  readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
   /** What of a tool's calls may be shown, where the operator says so. */
   readonly toolDetail: Readonly<Record<string, StateDetail>>;
   /** A call that the model was told is still running has ended. */

@@ -21,6 +21,8 @@ export interface ToolContext<Settings = unknown> {
   readonly log: (line: string) => void;
   /** Says how far it is, 0 to 1. */
   readonly progress: (fraction: number) => void;
+  /** `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace. */
+  readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
 interface ToolOptions<Input, Settings> {

@@ -41,7 +41,8 @@ async function run(call: OpenCall, { tool, input, ports }: ServerRun): Promise<v
   const { id, idempotencyKey, participant } = call.current;
   const log = (line: string) => ports.ledger.report(id, { log: String(line) });
   const progress = (fraction: number) => ports.ledger.report(id, { progress: fraction });
-  const context = { signal: call.over, callId: id, idempotencyKey, participant, room: ports.room, log, progress };
+  const own = { idempotencyKey, participant, room: ports.room };
+  const context = { ...own, signal: call.over, callId: id, log, progress, traceHeaders: ports.traceOf(id) };
   let outcome: Outcome;
   try {
     outcome = success(toResultMap(cleanJson(await tool.run?.(input, context))));

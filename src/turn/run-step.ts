@@ -52,6 +52,8 @@ export async function* runStep(
     for await (const event of deps.openStream(request, signal)) {
       signal.throwIfAborted();
       switch (event.type) {
+        case "retry":
+          break;
         case "message_start":
           end = { ...end, usage: event.usage };
           break;

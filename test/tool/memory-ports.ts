@@ -71,6 +71,7 @@ export class MemoryPorts implements CallPorts {
   readonly sendResult = (call: Call) => void this.results.push(call);
   readonly sendCancel = (call: Call, reason: CancelReason) => void this.cancels.push({ call, reason });
   readonly toolDetail = {};
+  readonly traceOf = () => ({});
   readonly onLateOutcome = (_call: Call, answer: ModelAnswer) => void this.lateOutcomes.push(answer);
 
   /** Listeners that are on the turn's signal. */

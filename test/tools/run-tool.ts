@@ -6,6 +6,7 @@ export interface Call {
   readonly settings?: unknown;
   readonly signal?: AbortSignal;
   readonly log?: (line: string) => void;
+  readonly traceHeaders?: ToolContext["traceHeaders"];
 }
 
 /** Runs a tool as the worker does: settings and input by the tool's own schemas, then `run`. */
@@ -19,6 +20,7 @@ export async function runTool(tool: Tool, input: unknown, call: Call = {}): Prom
     room: "room",
     log: call.log ?? (() => {}),
     progress: () => {},
+    traceHeaders: call.traceHeaders ?? {},
   };
   if (!isTool(tool) || tool.run === undefined) throw new TypeError("This tool has no run");
   const run = tool.run as (input: unknown, context: ToolContext) => unknown;

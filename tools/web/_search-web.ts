@@ -1,3 +1,4 @@
+import { type ToolContext } from "../../src/tool/define-tool.ts";
 import { readBody } from "./_read-body.ts";
 import { PROVIDERS, type Answer, type Hit } from "./_search-providers.ts";
 import { type SearchSettings } from "./_search-settings.ts";
@@ -16,10 +17,12 @@ export interface SearchResults {
 export async function searchWeb(
   search: { readonly query: string; readonly limit: number },
   settings: SearchSettings,
-  signal: AbortSignal,
+  { signal, traceHeaders }: Pick<ToolContext, "signal" | "traceHeaders">,
 ): Promise<SearchResults> {
   const provider = PROVIDERS[settings.provider];
-  const { hits, total = 0 } = await ask(provider.request(search, settings), provider.read, signal);
+  const request = provider.request(search, settings);
+  for (const [name, value] of Object.entries(traceHeaders)) request.headers.set(name, value);
+  const { hits, total = 0 } = await ask(request, provider.read, signal);
   const results = hits
     .filter(({ url }) => isWebUrl(url))
     .slice(0, search.limit)

@@ -15,8 +15,8 @@ export default defineTool({
   settings: searchSettings,
   readOnly: true,
   timeoutMs: 15_000,
-  run: async (input, { settings, signal }) => {
+  run: async (input, { settings, signal, traceHeaders }) => {
     if (settings === undefined) throw new Error(NOT_CONFIGURED);
-    return await searchWeb(input, settings, signal);
+    return await searchWeb(input, settings, { signal, traceHeaders });
   },
 });

@@ -24,7 +24,7 @@ interface McpCall {
   /** The tool's own name, as the server gave it. */
   readonly tool: string;
   readonly input: unknown;
-  readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress">;
+  readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders">;
 }
 
 /**
@@ -33,15 +33,15 @@ interface McpCall {
  * @throws the signal's reason, or an error in the server's own words
  */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
-  const { signal, callId } = context;
+  const { signal, callId, traceHeaders } = context;
   signal.throwIfAborted();
   // The SDK listens on its signal for good, and would send a cancellation when the call, long answered, is "over".
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    // Whatever else is to go with a call (a traceparent, say) goes into `_meta`.
-    const params = { name: tool, arguments: input as JsonObject, _meta: { progressToken: callId } };
+    const _meta = { progressToken: callId, ...traceHeaders };
+    const params = { name: tool, arguments: input as JsonObject, _meta };
     const options = { signal: request.signal, timeout: NO_TIMEOUT_MS };
     const answer = await connection.withProgress(callId, toProgress(context), () =>
       connection.client.request({ method: "tools/call", params }, resultSchema, options),

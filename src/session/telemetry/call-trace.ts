@@ -1,0 +1,98 @@
+import { SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span } from "@opentelemetry/api";
+import { callErrorType } from "../../telemetry/error-type.ts";
+import { ATTR, CONTENT, OPERATION, PARLEY, SPAN } from "../../telemetry/names.ts";
+import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
+import { type Call } from "../../tool/call.ts";
+
+interface CallOptions {
+  readonly parent: Context;
+  /** What the model was told of the tool. */
+  readonly description: string | undefined;
+}
+
+/** The `execute_tool` span of one call, with the claim window as its child. Ends when the call does. */
+export class CallTrace {
+  readonly context: Context;
+  readonly #telemetry: Telemetry;
+  readonly #span: Span;
+  readonly #startedAt = performance.now();
+  #claim: Span | undefined;
+  #current: Call;
+  /** The model was told that the call goes on without it. */
+  isLate = false;
+
+  constructor(telemetry: Telemetry, call: Call, { parent, description }: CallOptions) {
+    this.#telemetry = telemetry;
+    this.#current = call;
+    const attributes: Attributes = {
+      [ATTR.operation]: OPERATION.executeTool,
+      [ATTR.toolName]: call.toolName,
+      [ATTR.toolType]: "function",
+      [ATTR.toolCallId]: call.toolUseId,
+      ...(description !== undefined && { [ATTR.toolDescription]: description }),
+      ...(telemetry.convention === "latest" && { [ATTR.agentName]: telemetry.agentName }),
+      [PARLEY.callId]: call.id,
+      [PARLEY.executionAsked]: call.executionAsked,
+    };
+    const name = `${OPERATION.executeTool} ${call.toolName}`;
+    this.#span = telemetry.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes }, parent);
+    this.context = trace.setSpan(parent, this.#span);
+    telemetry.instruments.openCalls.add(1);
+    if (capturesSpans(telemetry) && this.#span.isRecording())
+      this.#span.setAttribute(CONTENT.callArguments, JSON.stringify(call.input));
+  }
+
+  get addressee(): string | undefined {
+    return this.#current.addressee;
+  }
+
+  /** The span that the participant's own program made of the call. */
+  link(context: Parameters<Span["addLink"]>[0]["context"]): void {
+    this.#span.addLink({ context });
+  }
+
+  /** `true` when the call has ended, and with it the span. */
+  update(call: Call): boolean {
+    const { addressee, executionAsked, executionResolved, outcome } = call;
+    this.#current = call;
+    const isClaimable = executionAsked === "either" && addressee !== undefined && executionResolved === undefined;
+    if (isClaimable && !outcome) {
+      const attributes = { [PARLEY.participant]: addressee };
+      this.#claim ??= this.#telemetry.tracer.startSpan(SPAN.claim, { attributes }, this.context);
+    } else {
+      this.#claim?.setAttribute(PARLEY.claimEnd, executionResolved ?? "over");
+      this.#claim?.end();
+      this.#claim = undefined;
+    }
+    if (!outcome) return false;
+    this.#end(call);
+    return true;
+  }
+
+  #end({ outcome, executionResolved, addressee, toolName }: Call): void {
+    if (!outcome) return;
+    const resolved = executionResolved ?? "none";
+    const { instruments } = this.#telemetry;
+    const failure: Attributes =
+      outcome.state === "success" ? {} : { [ATTR.errorType]: callErrorType(outcome.errorCode) };
+    this.#span.setAttributes({
+      ...failure,
+      [PARLEY.executionResolved]: resolved,
+      [PARLEY.outcome]: outcome.state,
+      [PARLEY.late]: this.isLate,
+      ...(addressee !== undefined && { [PARLEY.participant]: addressee }),
+    });
+    if (outcome.state === "error") this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    if (capturesSpans(this.#telemetry) && this.#span.isRecording())
+      this.#span.setAttribute(CONTENT.callResult, JSON.stringify(outcome));
+    this.#span.end();
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    instruments.executeToolDuration.record(seconds, { [ATTR.toolName]: toolName, ...failure });
+    instruments.calls.add(1, {
+      [PARLEY.executionResolved]: resolved,
+      [PARLEY.outcome]: outcome.state,
+      ...failure,
+    });
+    instruments.openCalls.add(-1);
+  }
+}

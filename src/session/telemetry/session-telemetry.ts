@@ -1,0 +1,137 @@
+import { context, isSpanContextValid, trace, type Context, type ObservableCallback } from "@opentelemetry/api";
+import { type ErrorCode } from "../../errors/app-error.ts";
+import { type TurnState } from "../../conversation/turn-record.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { PARLEY, SPAN } from "../../telemetry/names.ts";
+import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
+import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
+import { type Call, type ExtraAnswer } from "../../tool/call.ts";
+import { type ChatObserver } from "../chat-call.ts";
+import { type SessionEvent } from "../session-event.ts";
+import { CallTrace } from "./call-trace.ts";
+import { ChatTrace, traced } from "./chat-trace.ts";
+import { TurnTrace } from "./turn-trace.ts";
+
+export interface SessionIdentity {
+  readonly conversationId: string;
+  readonly sessionId: string;
+  readonly model: string;
+}
+
+interface Begin {
+  readonly participant: string;
+  /** The envelope's `meta` of the message that began the turn. */
+  readonly meta: JsonObject | undefined;
+}
+
+const REMEMBERED_CALLS = 256;
+
+/** The spans and measurements of one session. Nothing here throws into the talk, waits, or keeps what is said. */
+export class SessionTelemetry {
+  readonly #telemetry: Telemetry;
+  readonly #identity: SessionIdentity;
+  readonly #onObserved: ObservableCallback;
+  #turn: TurnTrace | undefined;
+  readonly #calls = new Map<string, CallTrace>();
+  /** Of calls that have ended, oldest first: a late answer still belongs to their trace. */
+  readonly #ended = new Map<string, Context>();
+
+  /** @param waitingBlocks how many blocks wait to be stored now */
+  constructor(
+    telemetry: Telemetry = createTelemetry(),
+    identity: Partial<SessionIdentity> = {},
+    waitingBlocks: () => number = () => 0,
+  ) {
+    this.#telemetry = telemetry;
+    this.#identity = { conversationId: "", sessionId: "", model: "", ...identity };
+    this.#onObserved = (result) => result.observe(waitingBlocks());
+    telemetry.instruments.sessions.add(1);
+    telemetry.instruments.waitingBlocks.addCallback(this.#onObserved);
+  }
+
+  close(): void {
+    this.#telemetry.instruments.sessions.add(-1);
+    this.#telemetry.instruments.waitingBlocks.removeCallback(this.#onObserved);
+  }
+
+  /** Runs a turn in its span: what is logged meanwhile belongs to it. */
+  async turn<End extends { readonly state: TurnState; readonly errorCode: ErrorCode | undefined }>(
+    { participant, meta = {} }: Begin,
+    run: () => Promise<End>,
+  ): Promise<End> {
+    const turn = new TurnTrace(this.#telemetry, { ...this.#identity, participant, parent: readTrace(meta) });
+    this.#turn = turn;
+    let end: End | undefined;
+    try {
+      end = await context.with(turn.context, run);
+      return end;
+    } finally {
+      turn.end(end);
+      this.#turn = undefined;
+    }
+  }
+
+  watch(event: SessionEvent): void {
+    if (event.type === "turn") this.#turn?.watch(event.turn.id, event.event);
+    if (event.type === "tool_state") this.#watchCall(event.call);
+  }
+
+  readonly observeChat: ChatObserver = (call, stream) =>
+    this.#turn ? traced(new ChatTrace(this.#telemetry, this.#turn, call), stream) : stream;
+
+  /** For whoever runs the call: what makes its spans part of this trace. */
+  traceOfCall(callId: string): TraceHeaders {
+    const found = this.#calls.get(callId)?.context ?? this.#ended.get(callId);
+    return found ? writeTrace(found) : {};
+  }
+
+  readonly traceOfTurn = (): TraceHeaders => (this.#turn ? writeTrace(this.#turn.context) : {});
+
+  /** What is logged in `action` belongs to the call. */
+  inCall(callId: string, action: () => void): void {
+    const call = this.#calls.get(callId);
+    if (call) context.with(call.context, action);
+    else action();
+  }
+
+  /** The participant that runs the call says which span of its own that was. */
+  noteAnswer(callId: string, from: string, meta: JsonObject): void {
+    const call = this.#calls.get(callId);
+    if (call?.addressee !== from) return;
+    const theirs = readTrace(meta);
+    const ours = trace.getSpanContext(call.context);
+    if (theirs && theirs.spanId !== ours?.spanId) call.link(theirs);
+  }
+
+  noteExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
+    const parent = this.#ended.get(callId) ?? this.#calls.get(callId)?.context;
+    const attributes = { [PARLEY.callId]: callId, [PARLEY.answerKind]: kind, [PARLEY.answerSuccess]: success };
+    if (parent) this.#telemetry.tracer.startSpan(SPAN.extraAnswer, { attributes }, parent).end();
+    this.#telemetry.instruments.extraAnswers.add(1, { [PARLEY.answerKind]: kind });
+  }
+
+  noteDropped(reason: string): void {
+    this.#telemetry.instruments.droppedMessages.add(1, { [PARLEY.dropReason]: reason });
+  }
+
+  #watchCall(call: Call): void {
+    let known = this.#calls.get(call.id);
+    if (!known) {
+      if (this.#ended.has(call.id) || !this.#turn) return;
+      known = new CallTrace(this.#telemetry, call, this.#turn.beginToolCall(call.toolName));
+      this.#calls.set(call.id, known);
+    }
+    if (this.#turn?.id !== call.turnId) known.isLate = true;
+    if (!known.update(call)) return;
+    this.#calls.delete(call.id);
+    this.#remember(call.id, known.context);
+  }
+
+  #remember(callId: string, of: Context): void {
+    const span = trace.getSpanContext(of);
+    if (!span || !isSpanContextValid(span)) return;
+    this.#ended.set(callId, of);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > REMEMBERED_CALLS && oldest !== undefined) this.#ended.delete(oldest);
+  }
+}

@@ -1,0 +1,126 @@
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type SpanContext,
+} from "@opentelemetry/api";
+import { type ErrorCode } from "../../errors/app-error.ts";
+import { type TurnState } from "../../conversation/turn-record.ts";
+import { ATTR, OPERATION, PARLEY } from "../../telemetry/names.ts";
+import { type Telemetry } from "../../telemetry/telemetry.ts";
+import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
+import { usageAttributes } from "../../telemetry/usage.ts";
+import { type TurnEnd, type TurnEvent } from "../../turn/turn-event.ts";
+import { type OpenServerTool } from "./server-tool-traces.ts";
+
+interface TurnOptions {
+  /** Where the participant's own trace goes on. */
+  readonly parent: SpanContext | undefined;
+  readonly participant: string;
+  readonly conversationId: string;
+  readonly sessionId: string;
+  readonly model: string;
+}
+
+/** How a turn ended: its state may be worse than the model's side of it, when it could not be stored. */
+interface End {
+  readonly state: TurnState;
+  readonly errorCode: ErrorCode | undefined;
+}
+
+/** The `invoke_agent` span of one turn, from its begin to its last stored block. */
+export class TurnTrace {
+  readonly context: Context;
+  /** Server tools of Anthropic that have not answered yet, by tool use id: a paused reply may bring the answer. */
+  readonly serverTools = new Map<string, OpenServerTool>();
+  /** What the model was told of each tool. */
+  #descriptions: ReadonlyMap<string, string> = new Map();
+  readonly #telemetry: Telemetry;
+  readonly #span: Span;
+  readonly #conversationId: string;
+  readonly #startedAt = performance.now();
+  #id: string | undefined;
+  #modelCalls = 0;
+  #toolCalls = 0;
+  #lastResultAt: number | undefined;
+  #end: TurnEnd | undefined;
+
+  constructor(telemetry: Telemetry, { parent, participant, conversationId, sessionId, model }: TurnOptions) {
+    this.#telemetry = telemetry;
+    this.#conversationId = conversationId;
+    const from = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+    const attributes = {
+      [ATTR.operation]: OPERATION.invokeAgent,
+      ...(telemetry.convention === "1.41" && { [ATTR.provider]: "anthropic" }),
+      [ATTR.agentName]: telemetry.agentName,
+      [ATTR.conversationId]: conversationId,
+      [ATTR.requestModel]: model,
+      [PARLEY.sessionId]: sessionId,
+      [PARLEY.participant]: participant,
+    };
+    const name = `${OPERATION.invokeAgent} ${telemetry.agentName}`;
+    this.#span = telemetry.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes }, from);
+    this.context = trace.setSpan(from, this.#span);
+  }
+
+  /** What all spans of the turn say of it. */
+  get identity(): Attributes {
+    return { [ATTR.conversationId]: this.#conversationId };
+  }
+
+  beginModelCall(tools: readonly { readonly name: string; readonly description: string }[]): void {
+    this.#modelCalls++;
+    this.#descriptions = new Map(tools.map(({ name, description }) => [name, description]));
+    if (this.#lastResultAt === undefined) return;
+    this.#telemetry.instruments.resultToModel.record((performance.now() - this.#lastResultAt) / 1_000);
+    this.#lastResultAt = undefined;
+  }
+
+  beginToolCall(name: string): { readonly parent: Context; readonly description: string | undefined } {
+    this.#toolCalls++;
+    return { parent: this.context, description: this.#descriptions.get(name) };
+  }
+
+  /** Known once the turn has started. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  watch(turnId: string, event: TurnEvent): void {
+    if (event.type === "turn_start") {
+      this.#id = turnId;
+      this.#span.setAttribute(PARLEY.turnId, turnId);
+    }
+    if (event.type === "turn_complete") this.#end = event;
+    if (event.type === "block_stop" && event.block.blockType === "tool_result") this.#lastResultAt = performance.now();
+  }
+
+  /** @param end absent when the turn ended by a bug */
+  end(end: End = { state: "failed", errorCode: "internal" }): void {
+    const { instruments, convention, agentName } = this.#telemetry;
+    for (const { end: endTool } of this.serverTools.values()) endTool();
+    this.serverTools.clear();
+    const error = end.state === "failed" ? { [ATTR.errorType]: end.errorCode ?? "internal" } : {};
+    const { stopReason, usage } = this.#end ?? {};
+    const reason = end.state === "completed" ? stopReason : undefined;
+    this.#span.setAttributes({
+      ...error,
+      [PARLEY.turnState]: end.state,
+      [PARLEY.turnSteps]: this.#modelCalls,
+      ...(stopReason !== undefined && { [PARLEY.stopReason]: stopReason }),
+      [ATTR.finishReasons]: [toFinishReason(reason === "step_limit" ? "max_tokens" : reason)],
+      ...(usage && usageAttributes(usage, { convention, hasCache: convention === "1.41" })),
+    });
+    if (end.state === "failed") this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    this.#span.end();
+    const of = { [ATTR.agentName]: agentName };
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    instruments.invokeAgentDuration.record(seconds, { ...of, [PARLEY.turnState]: end.state, ...error });
+    instruments.inferenceCalls.record(this.#modelCalls, of);
+    instruments.toolCalls.record(this.#toolCalls, of);
+  }
+}

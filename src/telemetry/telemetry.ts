@@ -1,0 +1,64 @@
+import { metrics, trace, type MeterProvider, type Tracer, type TracerProvider } from "@opentelemetry/api";
+import { logs, type Logger, type LoggerProvider } from "@opentelemetry/api-logs";
+import { createInstruments, type Instruments } from "./instruments.ts";
+import { type Convention } from "./names.ts";
+import { type Representation } from "./representation/representation.ts";
+
+export const CAPTURE_MODES = ["NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT"] as const;
+
+/** Where what people and tools say is shown. */
+export type CaptureMode = (typeof CAPTURE_MODES)[number];
+
+/** How a session is watched. */
+export interface TelemetrySettings {
+  readonly convention: Convention;
+  readonly capture: CaptureMode;
+  /** How a server tool is shown in what is captured. */
+  readonly representation: Representation;
+  readonly agentName: string;
+  /** Of the model's API. */
+  readonly server: { readonly address: string; readonly port: number };
+}
+
+interface Providers {
+  readonly tracerProvider?: TracerProvider;
+  readonly meterProvider?: MeterProvider;
+  readonly loggerProvider?: LoggerProvider;
+}
+
+/** Where spans, measurements and events go, and how they are called. */
+export interface Telemetry extends TelemetrySettings {
+  readonly tracer: Tracer;
+  readonly instruments: Instruments;
+  readonly events: Logger;
+}
+
+const SCOPE = "parley";
+
+const DEFAULTS: TelemetrySettings = {
+  convention: "1.41",
+  capture: "NO_CONTENT",
+  representation: "server_tool_call",
+  agentName: "parley",
+  server: { address: "api.anthropic.com", port: 443 },
+};
+
+/** A provider that is not given is the one that is registered in this process; where none is, nothing is recorded. */
+export function createTelemetry(settings: Partial<TelemetrySettings> = {}, providers: Providers = {}): Telemetry {
+  const { tracerProvider = trace, meterProvider = metrics, loggerProvider = logs } = providers;
+  const all = { ...DEFAULTS, ...settings };
+  return {
+    ...all,
+    tracer: tracerProvider.getTracer(SCOPE),
+    instruments: createInstruments(meterProvider.getMeter(SCOPE), all.convention),
+    events: loggerProvider.getLogger(SCOPE),
+  };
+}
+
+export function capturesSpans({ capture }: Pick<TelemetrySettings, "capture">): boolean {
+  return capture === "SPAN_ONLY" || capture === "SPAN_AND_EVENT";
+}
+
+export function capturesEvents({ capture }: Pick<TelemetrySettings, "capture">): boolean {
+  return capture === "EVENT_ONLY" || capture === "SPAN_AND_EVENT";
+}

@@ -1,0 +1,34 @@
+import { createTraceState, isSpanContextValid, trace, type Context, type SpanContext } from "@opentelemetry/api";
+import { type JsonObject } from "../lib/json.ts";
+
+/** What travels beside a message, a request or a call so that spans elsewhere join the trace (W3C Trace Context). */
+export type TraceHeaders = Readonly<Record<string, string>>;
+
+/** A later version may have more after the flags. */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/;
+const TRACESTATE = /^[\u0020-\u007e]{1,512}$/;
+
+/** Where another's trace goes on, or `undefined` when there is none or it cannot be read: that is never an error. */
+export function readTrace({ traceparent, tracestate }: JsonObject): SpanContext | undefined {
+  if (typeof traceparent !== "string") return undefined;
+  const [, version, traceId = "", spanId = "", flags = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === undefined || (version === "00" && rest !== undefined)) return undefined;
+  const hasState = typeof tracestate === "string" && TRACESTATE.test(tracestate);
+  const context: SpanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & 1,
+    isRemote: true,
+    ...(hasState && { traceState: createTraceState(tracestate) }),
+  };
+  return isSpanContextValid(context) ? context : undefined;
+}
+
+/** The trace of `context` for whoever is called from it; nothing when there is none. */
+export function writeTrace(context: Context): TraceHeaders {
+  const span = trace.getSpanContext(context);
+  if (!span || !isSpanContextValid(span)) return {};
+  const flags = (span.traceFlags & 0xff).toString(16).padStart(2, "0");
+  const state = span.traceState?.serialize();
+  return { traceparent: `00-${span.traceId}-${span.spanId}-${flags}`, ...(state && { tracestate: state }) };
+}
