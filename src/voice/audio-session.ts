@@ -1,0 +1,100 @@
+import { inference, llm, voice, type stt } from "@livekit/agents";
+import { type Room } from "@livekit/rtc-node";
+import { type AgentAudio } from "./agent-audio.ts";
+import { SpeechPlayer } from "./speech-player.ts";
+import { NoModel, SpeechAgent } from "./speech-agent.ts";
+import { type Synthesizer } from "./synthesizer.ts";
+import { type VoiceSettings } from "./voice-settings.ts";
+
+/** An utterance with no words after so much silence was not understood. */
+const TRANSCRIPT_TIMEOUT_MS = 2_000;
+
+export interface AudioSessionOptions {
+  readonly room: Room;
+  readonly audio: AgentAudio | undefined;
+  readonly stt: stt.STT | undefined;
+  readonly synthesizer: Synthesizer | undefined;
+  readonly settings: VoiceSettings;
+  readonly onUserTurn: (text: string) => void;
+  readonly onProblem: (what: string, error: unknown) => void;
+}
+
+export interface AudioSession {
+  readonly session: voice.AgentSession;
+  readonly io: voice.RoomIO;
+  readonly player: SpeechPlayer;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * LiveKit's AgentSession in a room, as the ears and the mouth of the session: it finds out when somebody speaks and when
+ * they have finished, and plays what it is given. Its tool loop, its own generation and its chat context are not used.
+ */
+export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
+  const { room, audio, synthesizer, onUserTurn, onProblem } = options;
+  const session = new voice.AgentSession(sessionOptions(options));
+  const player = new SpeechPlayer({ session, synthesizer, onProblem: (error) => onProblem("speech failed", error) });
+  const agent = new SpeechAgent({
+    nextText: () => player.nextText(),
+    synthesize: (text) => player.synthesize(text),
+    onUserTurn,
+  });
+  session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
+  // Given a room, AgentSession would also let its participant steer it by a byte stream. RoomIO on its own does not, but
+  // looks for the agent when it starts.
+  session["agent"] = agent;
+  if (audio) session.output.audio = audio.output;
+  const io = new voice.RoomIO({
+    agentSession: session,
+    room,
+    inputOptions: { textEnabled: false, audioEnabled: options.stt !== undefined, closeOnDisconnect: false },
+    outputOptions: { audioEnabled: audio !== undefined },
+  });
+  io.start();
+  // The state that clients see is ours: it knows of turns and tools, too.
+  session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
+  io["agentTranscriptOutput"]?._sinks.push(player.words);
+  await session.start({ agent, record: false });
+  return {
+    session,
+    io,
+    player,
+    close: async () => {
+      await io.close();
+      await session.close();
+      await agent.updateChatCtx(llm.ChatContext.empty()).catch(() => {});
+    },
+  };
+}
+
+function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSessionOptions {
+  const { endOfTurnMs, endOfTurn, interruptAfterMs, resumeAfterMs } = settings;
+  return {
+    llm: new NoModel(),
+    vad: stt ? new inference.VAD({ model: "silero" }) : null,
+    ...(stt && { stt }),
+    userAwayTimeout: null,
+    aecWarmupDuration: null,
+    transcriptionTimeout: stt ? TRANSCRIPT_TIMEOUT_MS : null,
+    // A recogniser or a voice that fails must not end the talk.
+    connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
+    turnHandling: {
+      turnDetection: turnDetection(stt !== undefined, endOfTurn),
+      endpointing: { minDelay: endOfTurnMs },
+      interruption: {
+        mode: "vad",
+        minDuration: interruptAfterMs,
+        falseInterruptionTimeout: resumeAfterMs,
+        resumeFalseInterruption: true,
+        discardAudioIfUninterruptible: false,
+      },
+      preemptiveGeneration: { enabled: false },
+    },
+  };
+}
+
+/** Undefined is AgentSession's word for its own end-of-turn model. */
+function turnDetection(hasEars: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
+  if (!hasEars) return null;
+  return endOfTurn === "model" ? undefined : "vad";
+}

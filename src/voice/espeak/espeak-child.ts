@@ -1,0 +1,46 @@
+import { type EspeakAnswer, type EspeakRequest } from "./espeak-messages.ts";
+
+/**
+ * A process that speaks with espeak-ng's npm build, one text at a time. It is a process of its own because that program is
+ * under the GPL, and because it blocks while it works.
+ */
+interface EspeakFiles {
+  readonly writeFile: (path: string, data: string) => void;
+  readonly readFile: (path: string) => Uint8Array;
+}
+interface EspeakModule {
+  FS: EspeakFiles;
+}
+type RunEspeak = (options: {
+  readonly arguments: readonly string[];
+  readonly preRun: readonly ((module: EspeakModule) => void)[];
+  readonly print: () => void;
+  readonly printErr: () => void;
+}) => Promise<EspeakModule>;
+
+const name = "espeak-ng";
+const { default: runEspeak } = (await import(name)) as { default: RunEspeak };
+
+async function speak({ text, voice }: EspeakRequest): Promise<Uint8Array> {
+  const module = await runEspeak({
+    arguments: ["-w", "speech.wav", "-v", voice, "-f", "text.txt"],
+    preRun: [({ FS }) => FS.writeFile("text.txt", text)],
+    print: () => {},
+    printErr: () => {},
+  });
+  return module.FS.readFile("speech.wav");
+}
+
+async function answer(request: EspeakRequest): Promise<EspeakAnswer> {
+  try {
+    return { id: request.id, wav: await speak(request) };
+  } catch {
+    return { id: request.id, wav: undefined };
+  }
+}
+
+let last = Promise.resolve();
+process.on("message", (request: EspeakRequest) => {
+  last = last.then(async () => void process.send?.(await answer(request)));
+});
+process.on("disconnect", () => process.exit());

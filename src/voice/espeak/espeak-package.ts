@@ -1,0 +1,48 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { type EspeakAnswer, type EspeakRequest } from "./espeak-messages.ts";
+
+const CHILD = fileURLToPath(new URL("espeak-child.ts", import.meta.url));
+
+/** espeak-ng's npm build in a process that is started for the first text and lives until `close`. */
+export class EspeakPackage {
+  readonly #waiting = new Map<number, (wav: Uint8Array | undefined) => void>();
+  #child: ChildProcess | undefined;
+  #lastId = 0;
+
+  /** A whole WAV file; undefined when it cannot be spoken. */
+  async speak(text: string, voice: string): Promise<Uint8Array | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
+    const request: EspeakRequest = { id: ++this.#lastId, text, voice };
+    this.#waiting.set(request.id, resolve);
+    this.#child ??= this.#start();
+    this.#child.send(request, (error) => error && this.#settle(request.id, undefined));
+    return await promise;
+  }
+
+  close(): void {
+    this.#child?.disconnect();
+    this.#child = undefined;
+  }
+
+  #start(): ChildProcess {
+    const child = fork(CHILD, {
+      serialization: "advanced",
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    child.on("message", ({ id, wav }: EspeakAnswer) => this.#settle(id, wav));
+    const onEnded = () => {
+      if (this.#child === child) this.#child = undefined;
+      for (const id of this.#waiting.keys()) this.#settle(id, undefined);
+    };
+    child.on("error", onEnded);
+    child.on("exit", onEnded);
+    return child;
+  }
+
+  #settle(id: number, wav: Uint8Array | undefined): void {
+    this.#waiting.get(id)?.(wav);
+    this.#waiting.delete(id);
+  }
+}

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { buffer } from "node:stream/consumers";
+import { AudioFrame } from "@livekit/rtc-node";
+import { splitSentences } from "../split-sentences.ts";
+import { type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
+import { EspeakPackage } from "./espeak-package.ts";
+import { type Espeak } from "./find-espeak.ts";
+
+const SAMPLE_RATE = 22_050;
+const FRAME_SAMPLES = SAMPLE_RATE / 50;
+/** Its length field is not to be trusted: the program writes the header before it knows. */
+const WAV_HEADER_BYTES = 44;
+const FALLBACK_VOICE = "en";
+
+/** A voice that needs no network and no key: espeak-ng, a sentence at a time. */
+export class EspeakSynthesizer implements Synthesizer {
+  readonly #voice: string | undefined;
+  readonly #read: (text: string, voice: string) => Promise<Uint8Array | undefined>;
+  readonly #package: EspeakPackage | undefined;
+
+  /** @param voice as espeak-ng names it; without one, the language says which */
+  constructor(espeak: Espeak, voice: string | undefined) {
+    this.#voice = voice;
+    if (espeak.kind === "program") {
+      this.#read = (text, name) => runProgram(espeak.path, text, name);
+      return;
+    }
+    const speaker = new EspeakPackage();
+    this.#package = speaker;
+    this.#read = (text, name) => speaker.speak(text, name);
+  }
+
+  async *speak(text: AsyncIterable<string>, { language, signal }: SpeakOptions): AsyncGenerator<AudioFrame> {
+    const voice = this.#voice ?? language?.split("-")[0]?.toLowerCase() ?? FALLBACK_VOICE;
+    for await (const sentence of splitSentences(text, language)) {
+      if (signal.aborted) return;
+      const wav = (await this.#read(sentence, voice)) ?? (await this.#read(sentence, FALLBACK_VOICE));
+      if (signal.aborted) return;
+      if (!wav) throw new Error("espeak-ng has failed");
+      yield* toFrames(wav);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#package?.close();
+  }
+}
+
+function* toFrames(wav: Uint8Array): Generator<AudioFrame> {
+  // Copies: a frame sends its whole buffer, whatever part of it the array shows.
+  const bytes = wav.slice(WAV_HEADER_BYTES);
+  const samples = new Int16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));
+  for (let start = 0; start < samples.length; start += FRAME_SAMPLES) {
+    const frame = samples.slice(start, start + FRAME_SAMPLES);
+    yield new AudioFrame(frame, SAMPLE_RATE, 1, frame.length);
+  }
+}
+
+async function runProgram(path: string, text: string, voice: string): Promise<Uint8Array | undefined> {
+  const child = spawn(path, ["--stdout", "-v", voice, "--stdin"], { stdio: ["pipe", "pipe", "ignore"] });
+  const ended = new Promise<boolean>((resolve) => {
+    child.on("error", () => resolve(false));
+    child.on("close", (code) => resolve(code === 0));
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(text);
+  const wav = await buffer(child.stdout).catch(() => undefined);
+  return (await ended) && wav && wav.length > WAV_HEADER_BYTES ? wav : undefined;
+}

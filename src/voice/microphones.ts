@@ -1,0 +1,96 @@
+import {
+  ParticipantKind,
+  RoomEvent,
+  TrackSource,
+  type Participant,
+  type RemoteParticipant,
+  type RemoteTrackPublication,
+  type Room,
+} from "@livekit/rtc-node";
+
+interface MicrophonesOptions {
+  readonly room: Room;
+  /** Listen to this participant from now on; undefined: to nobody. */
+  readonly onSpeaker: (identity: string | undefined) => void;
+  /** The participant that is listened to is saying something: it is not left in the middle of it. */
+  readonly isBusy: () => boolean;
+}
+
+/**
+ * The microphones of a room. All are subscribed to, one is listened to: the first, then whoever speaks while that one is
+ * silent.
+ */
+export class Microphones {
+  readonly #options: MicrophonesOptions;
+  #speaker: string | undefined;
+
+  constructor(options: MicrophonesOptions) {
+    this.#options = options;
+    const { room } = options;
+    room.on(RoomEvent.TrackPublished, this.#onPublished);
+    room.on(RoomEvent.TrackUnpublished, this.#onUnpublished);
+    room.on(RoomEvent.ParticipantDisconnected, this.#onGone);
+    room.on(RoomEvent.ActiveSpeakersChanged, this.#onActiveSpeakers);
+  }
+
+  /** Call once the room is connected. */
+  start(): void {
+    for (const participant of this.#options.room.remoteParticipants.values())
+      for (const publication of participant.trackPublications.values()) this.#onPublished(publication, participant);
+  }
+
+  /** Listens to this participant, if it has a microphone. */
+  prefer(identity: string): void {
+    const participant = this.#options.room.remoteParticipants.get(identity);
+    if (participant && hasMicrophone(participant) && !this.#options.isBusy()) this.#listenTo(identity);
+  }
+
+  close(): void {
+    const { room } = this.#options;
+    room.off(RoomEvent.TrackPublished, this.#onPublished);
+    room.off(RoomEvent.TrackUnpublished, this.#onUnpublished);
+    room.off(RoomEvent.ParticipantDisconnected, this.#onGone);
+    room.off(RoomEvent.ActiveSpeakersChanged, this.#onActiveSpeakers);
+  }
+
+  readonly #onPublished = (publication: RemoteTrackPublication, participant: RemoteParticipant): void => {
+    if (publication.source !== TrackSource.SOURCE_MICROPHONE || !isPerson(participant)) return;
+    publication.setSubscribed(true);
+    if (this.#speaker === undefined) this.#listenTo(participant.identity);
+  };
+
+  readonly #onUnpublished = (_publication: RemoteTrackPublication, participant: RemoteParticipant): void => {
+    if (!hasMicrophone(participant)) this.#onGone(participant);
+  };
+
+  readonly #onGone = ({ identity }: RemoteParticipant): void => {
+    if (identity !== this.#speaker) return;
+    const others = [...this.#options.room.remoteParticipants.values()];
+    const next = others.find((each) => each.identity !== identity && isPerson(each) && hasMicrophone(each));
+    this.#listenTo(next?.identity);
+  };
+
+  readonly #onActiveSpeakers = (speakers: readonly Participant[]): void => {
+    if (this.#options.isBusy() || speakers.some(({ identity }) => identity === this.#speaker)) return;
+    const { remoteParticipants } = this.#options.room;
+    const next = speakers.find(({ identity }) => {
+      const participant = remoteParticipants.get(identity);
+      return participant !== undefined && isPerson(participant) && hasMicrophone(participant);
+    });
+    if (next) this.#listenTo(next.identity);
+  };
+
+  #listenTo(identity: string | undefined): void {
+    if (identity === this.#speaker) return;
+    this.#speaker = identity;
+    this.#options.onSpeaker(identity);
+  }
+}
+
+function isPerson({ kind }: RemoteParticipant): boolean {
+  return kind !== ParticipantKind.AGENT;
+}
+
+function hasMicrophone({ trackPublications }: RemoteParticipant): boolean {
+  return [...trackPublications.values()].some(({ source }) => source === TrackSource.SOURCE_MICROPHONE);
+}
