@@ -22,7 +22,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/sdk": ["src/tool/mcp"],
   "@opentelemetry/api": ["src/telemetry", "src/session", "src/worker"],
   "@opentelemetry/api-logs": ["src/telemetry", "src/session", "src/worker"],
-  "@livekit/*": ["src/session", "src/worker", "src/client", "src/cli"],
+  "@livekit/*": ["src/session", "src/voice", "src/worker", "src/client", "src/cli"],
 };
 
 interface Import {

@@ -12,6 +12,11 @@ export class AgentState {
   /** @param publish must not throw */
   constructor(publish: (attributes: Record<string, string>) => void) {
     this.#publish = publish;
+  }
+
+  /** Says it also if it has not changed: to a room that has just been joined. */
+  publish(): void {
+    this.#last = "";
     this.#update();
   }
 

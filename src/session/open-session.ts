@@ -14,6 +14,7 @@ import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
 import { restore } from "./restore.ts";
 import { type RoomLink } from "./room-link.ts";
+import { type SessionWatcher } from "./session-event.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { StanzaCounter } from "./stanza-counter.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -34,6 +35,8 @@ export interface OpenSessionOptions extends Pick<
   /** Names this worker in the lease. */
   readonly owner: string;
   readonly link: RoomLink;
+  /** Told of what happens, beside those who follow by the database. */
+  readonly watchers: readonly SessionWatcher[];
   /** Another worker has the session: this one must leave the room. */
   readonly onLost: () => void;
 }
@@ -75,7 +78,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     outbox,
     recorder,
     past,
-    watchers: [(event) => telemetry.watch(event), publish],
+    watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,
   });
   if (unfinished) session.resume(unfinished);

@@ -44,7 +44,9 @@ export function missingSpeech(choice: SpeechChoice): string[] {
     if (name === "none" || name === "espeak") return [];
     const chosen = `for ${variable}=${name}`;
     if (name === "livekit")
-      return choice.hasOwnLivekit ? [`LIVEKIT_URL: an address of LiveKit Cloud, whose inference is meant ${chosen}`] : [];
+      return choice.hasOwnLivekit
+        ? [`LIVEKIT_URL: an address of LiveKit Cloud, whose inference is meant ${chosen}`]
+        : [];
     const { package: plugin, key } = PROVIDERS[name];
     const needsKey = choice.keys[key] === undefined && !(name === "openai" && baseUrl !== undefined);
     return [

@@ -12,7 +12,7 @@ const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
 
 interface AgentServerOptions {
-  readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel">;
+  readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice">;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   /** Module path of the job entry. */
   readonly agent?: string;
@@ -22,7 +22,7 @@ interface AgentServerOptions {
 export function createAgentServer({ config, livekit, agent = jobEntry() }: AgentServerOptions) {
   const level = agentsLogLevel(config.logLevel);
   initializeLogger({ pretty: false, level });
-  keepInferenceProcessOff();
+  if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   guardStdoutOfJobs();
   const accepted = new AcceptedJobs();
   const options = new ServerOptions({

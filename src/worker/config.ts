@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
+import { type SpeechChoice } from "../voice/speech-choice.ts";
+import { voiceSchema } from "../voice/voice-settings.ts";
 import { STATE_DETAILS } from "../tool/server-tool.ts";
 
 const positiveInteger = z.number().int().positive();
@@ -40,6 +42,8 @@ export const configFileSchema = z.strictObject({
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
   /** A model stream that says nothing for so long counts as broken. */
   modelIdleTimeoutMs: positiveInteger.default(30_000),
+  /** How a talk by voice goes (docs/voice.md). */
+  voice: voiceSchema.prefault({}),
   /** A message that comes during a turn waits for its end, or interrupts it. */
   onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
 });
@@ -78,6 +82,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   /** Sessions that this worker takes before it calls itself full. */
   readonly maxSessions: number;
   readonly tokenSecret: string | undefined;
+  readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   readonly dataDir: string;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../errors/app-error.ts";
+import { STT_NAMES, TTS_NAMES } from "../voice/speech-choice.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "./config.ts";
 
 /** One variable: how it is read, and how `.env.example` and an error speak of it. */
@@ -55,6 +56,18 @@ export const VARIABLES = {
     expected: "16 characters or more",
     isSecret: true,
   },
+  STT: { parse: z.enum(STT_NAMES), expected: `one of ${STT_NAMES.join(", ")}`, fallback: "none" },
+  STT_MODEL: { parse: text, expected: "a model's name" },
+  STT_LANGUAGE: { parse: text, expected: "a language tag" },
+  STT_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
+  TTS: { parse: z.enum(TTS_NAMES), expected: `one of ${TTS_NAMES.join(", ")}`, fallback: "espeak" },
+  TTS_MODEL: { parse: text, expected: "a model's name" },
+  TTS_VOICE: { parse: text, expected: "a voice's name or id" },
+  TTS_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
+  DEEPGRAM_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  OPENAI_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  CARTESIA_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  ELEVEN_API_KEY: { parse: text, expected: "a key", isSecret: true },
   LOG_LEVEL: { parse: z.enum(LOG_LEVELS), expected: `one of ${LOG_LEVELS.join(", ")}`, fallback: "info" },
   LOG_FORMAT: { parse: z.enum(LOG_FORMATS), expected: `one of ${LOG_FORMATS.join(", ")}`, fallback: "auto" },
   PARLEY_CONFIG: { parse: text, expected: "a file's path", fallback: "parley.config.ts" },

@@ -7,6 +7,7 @@ import { connect, type Sql } from "../store/pool.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { connectMcpServers } from "../tool/mcp/mcp-servers.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
+import { loadSpeech, type Speech } from "../voice/load-speech.ts";
 import { type Config } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
@@ -19,6 +20,8 @@ export interface JobServices {
   /** Those of MCP servers come and go in it. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly openStream: OpenStream;
+  /** Undefined: text only. */
+  readonly speech?: Speech | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -44,11 +47,12 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),
   });
+  const speech = await loadSpeech(config.speech, env);
   const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
   const close = async () => {
-    await Promise.all([mcp.close(), sql.end({ timeout: 2 })]);
+    await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 })]);
   };
-  return { config, logger, sql, serverTools: mcp.tools, openStream, close };
+  return { config, logger, sql, serverTools: mcp.tools, openStream, speech, close };
 }
 
 function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {

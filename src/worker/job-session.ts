@@ -3,9 +3,12 @@ import { RoomServiceClient } from "livekit-server-sdk";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { openSession } from "../session/open-session.ts";
+import { AgentState } from "../session/agent-state.ts";
 import { RoomLink, type RoomListener } from "../session/room-link.ts";
 import { type RoomApi } from "../session/sender-resolver.ts";
 import { type Session } from "../session/session.ts";
+import { type VoiceListener } from "../session/voice-port.ts";
+import { type RoomVoice, type RoomVoiceOptions } from "../voice/room-voice.ts";
 import { type JobServices } from "./job-services.ts";
 
 const ANNOUNCE = "parley.announce";
@@ -43,17 +46,21 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     else backlog.push(action);
   };
   let isDisconnected = false;
-  const listener: RoomListener = {
+  const listener: RoomListener & VoiceListener = {
     onJoined: (participant) => tell((open) => open.onJoined(participant)),
     onLeft: (identity) => tell((open) => open.onLeft(identity)),
     onPacket: (from, bytes) => tell((open) => open.onPacket(from, bytes)),
     onChat: (from, message) => tell((open) => open.onChat(from, message)),
+    onTranscript: (from, transcript) => tell((open) => open.onTranscript(from, transcript)),
+    onUtterance: (from, transcript) => tell((open) => open.onUtterance(from, transcript)),
     onDropped: (reason) => tell((open) => open.onDropped(reason)),
     onDisconnected: () => {
       isDisconnected = true;
     },
   };
   const link = new RoomLink(job.room, listener, createRoomApi(job));
+  const state = new AgentState((attributes) => setAttributes(job.room, attributes));
+  const voice = await createVoice(job.room, services, { listener, logger, onSpeaking: (is) => state.setSpeaking(is) });
   const opening = openSession({
     sql: services.sql,
     conversationId: conversationIdOfRoom(job.name),
@@ -63,6 +70,8 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     serverTools: services.serverTools,
     openStream: services.openStream,
     link,
+    voice,
+    watchers: [state.watch],
     logger,
     onLost: () => job.leave("another worker has the session"),
   });
@@ -70,7 +79,8 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   capStreams(job.room);
   await job.connect();
   // Besides telling its state, this makes LiveKit announce us to clients at once and not up to 3 s later.
-  job.room.localParticipant?.setAttributes({ "lk.agent.state": "listening" }).catch(() => {});
+  state.publish();
+  voice?.start();
   link.announcePresent();
   const opened = await opening;
   session = opened.session;
@@ -79,9 +89,25 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   return {
     close: async (graceMs) => {
       await opened.close(isDisconnected ? 0 : graceMs);
+      await voice?.close();
       link.close();
     },
   };
+}
+
+/** Loaded only where it is wanted: AgentSession is large. */
+async function createVoice(
+  room: Room,
+  { speech, config }: JobServices,
+  rest: Pick<RoomVoiceOptions, "listener" | "logger" | "onSpeaking">,
+): Promise<RoomVoice | undefined> {
+  if (!speech) return undefined;
+  const { RoomVoice } = await import("../voice/room-voice.ts");
+  return new RoomVoice({ ...rest, ...speech, room, settings: config.voice });
+}
+
+function setAttributes(room: Room, attributes: Record<string, string>): void {
+  room.localParticipant?.setAttributes(attributes).catch(() => {});
 }
 
 /** Incoming streams are capped: without it one participant can make this process hold 5 GB (FAULTS 2). */

@@ -4,8 +4,9 @@ import { pathToFileURL } from "node:url";
 import { parseEnv } from "node:util";
 import { type z } from "zod";
 import { AppError } from "../errors/app-error.ts";
+import { type SpeechChoice } from "../voice/speech-choice.ts";
 import { configFileSchema, type Config } from "./config.ts";
-import { parseEnvironment } from "./environment.ts";
+import { type Environment, parseEnvironment } from "./environment.ts";
 
 /**
  * Reads `.env`, the environment (which wins) and the config file below `cwd`. What `.env` holds is added to `env`
@@ -36,10 +37,31 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     workerPort: variables.WORKER_PORT,
     maxSessions: variables.MAX_SESSIONS,
     tokenSecret: variables.TOKEN_SECRET,
+    speech: toSpeechChoice(variables),
     logLevel: variables.LOG_LEVEL,
     logFormat: variables.LOG_FORMAT,
     dataDir: resolve(cwd, variables.PARLEY_DATA_DIR),
     cacheDir: resolve(cwd, variables.PARLEY_CACHE_DIR),
+  };
+}
+
+function toSpeechChoice(variables: Environment): SpeechChoice {
+  return {
+    stt: variables.STT,
+    sttModel: variables.STT_MODEL,
+    sttLanguage: variables.STT_LANGUAGE,
+    sttBaseUrl: variables.STT_BASE_URL,
+    tts: variables.TTS,
+    ttsModel: variables.TTS_MODEL,
+    ttsVoice: variables.TTS_VOICE,
+    ttsBaseUrl: variables.TTS_BASE_URL,
+    keys: {
+      DEEPGRAM_API_KEY: variables.DEEPGRAM_API_KEY,
+      OPENAI_API_KEY: variables.OPENAI_API_KEY,
+      CARTESIA_API_KEY: variables.CARTESIA_API_KEY,
+      ELEVEN_API_KEY: variables.ELEVEN_API_KEY,
+    },
+    hasOwnLivekit: variables.LIVEKIT_URL === undefined,
   };
 }
 

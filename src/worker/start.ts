@@ -4,6 +4,8 @@ import { createHttpServer } from "../http/http-server.ts";
 import { openGrpcServer } from "../http/grpc-server.ts";
 import { permissionService } from "../http/permission-service.ts";
 import { migrate } from "../store/migrate.ts";
+import { findEspeak } from "../voice/espeak/find-espeak.ts";
+import { missingSpeech } from "../voice/speech-choice.ts";
 import { checkPorts } from "./check-ports.ts";
 import { type Config } from "./config.ts";
 import { type Logger } from "./logger.ts";
@@ -35,8 +37,10 @@ export interface Ready {
 /** Brings everything up in order; returns when a room would get an agent. */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const { config, isWorkerOnly, logger, progress, cleanup, agent, onLost } = options;
-  const missing = missingSettings(config, isWorkerOnly);
+  const missing = [...missingSettings(config, isWorkerOnly), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
+  if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
+    progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
   await checkPorts(config, isWorkerOnly);
   const keep: StartOptions["keep"] = (service) => {

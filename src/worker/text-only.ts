@@ -4,7 +4,7 @@ import { InferenceRunner } from "@livekit/agents";
 const END_OF_TURN = "lk_eot_audio";
 
 /**
- * Keeps `new AgentServer` from starting its inference process (340 MB), which text needs for nothing: a runner that is
+ * Keeps `new AgentServer` from starting its inference process (340 MB), which only `endOfTurn: "model"` needs: a runner that is
  * there, but not listed, is neither registered again nor started. Leans on internals; when those have changed, it does
  * nothing and the process starts.
  */

@@ -8,6 +8,8 @@ import { createOpenStream } from "../../src/session/open-stream.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
+import { type Speech } from "../../src/voice/load-speech.ts";
+import { type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { openJobSession } from "../../src/worker/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session.ts";
 import { createToken, Participant } from "./participant.ts";
@@ -15,7 +17,7 @@ import { startModelServer, type ModelServer } from "./model-server/model-server.
 import { TcpProxy } from "./tcp-proxy.ts";
 import { tempDatabase } from "./temp-database.ts";
 
-interface AgentOptions {
+export interface AgentOptions {
   readonly tools?: Readonly<Record<string, Tool>>;
   /** Instead of `tools`: a map that may change while the session runs. */
   readonly liveTools?: ReadonlyMap<string, ServerTool>;
@@ -26,6 +28,8 @@ interface AgentOptions {
   /** Another model than the strict server of ours. */
   readonly modelUrl?: string;
   readonly retryBudgetMs?: number;
+  /** Ears and a mouth; see voice-agent.ts. */
+  readonly speech?: { readonly engines: Speech; readonly settings: VoiceSettings };
   /** Put between the session and its database, so that a test can slow or cut it. */
   readonly hasDatabaseProxy?: boolean;
 }
@@ -102,8 +106,10 @@ export class TestAgent implements AsyncDisposable {
         toolTimeoutMs: 30_000,
         toolResultMaxBytes: 100_000,
         onNewMessage: "queue",
+        voice: this.#options.speech?.settings,
         ...policy,
       } as never,
+      speech: this.#options.speech?.engines,
       logger: pino({ level: "silent" }),
       sql,
       serverTools:

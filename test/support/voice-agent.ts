@@ -1,0 +1,92 @@
+import { LLMock } from "@copilotkit/aimock";
+import { initializeLogger } from "@livekit/agents";
+import { loadSpeech } from "../../src/voice/load-speech.ts";
+import { type SpeechChoice } from "../../src/voice/speech-choice.ts";
+import { type Synthesizer } from "../../src/voice/synthesizer.ts";
+import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
+import { TestAgent, type AgentOptions } from "./agent.ts";
+import { Speaker } from "./speaker.ts";
+
+interface VoiceAgentOptions extends AgentOptions {
+  readonly choice?: Partial<SpeechChoice>;
+  readonly settings?: Partial<VoiceSettings>;
+  /** Instead of espeak-ng. */
+  readonly synthesizer?: Synthesizer;
+}
+
+const CHOICE: SpeechChoice = {
+  stt: "openai",
+  sttModel: "whisper-1",
+  sttLanguage: "en",
+  sttBaseUrl: undefined,
+  tts: "espeak",
+  ttsModel: undefined,
+  ttsVoice: undefined,
+  ttsBaseUrl: undefined,
+  keys: {
+    DEEPGRAM_API_KEY: undefined,
+    OPENAI_API_KEY: "test",
+    CARTESIA_API_KEY: undefined,
+    ELEVEN_API_KEY: undefined,
+  },
+  hasOwnLivekit: true,
+};
+
+/**
+ * A `TestAgent` that listens and speaks. Voice activity is found in real sound and its own speech is real sound; what is
+ * understood is what the test says is: the recogniser is the openai plugin with a mock of its server.
+ */
+export class VoiceAgent implements AsyncDisposable {
+  readonly agent: TestAgent;
+  readonly #recogniser: LLMock;
+  readonly #cleanup: AsyncDisposableStack;
+
+  private constructor(agent: TestAgent, recogniser: LLMock, cleanup: AsyncDisposableStack) {
+    this.agent = agent;
+    this.#recogniser = recogniser;
+    this.#cleanup = cleanup;
+  }
+
+  static async start({ choice, settings, synthesizer, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
+    initializeLogger({ pretty: false, level: "silent" });
+    await using started = new AsyncDisposableStack();
+    const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+    const url = await recogniser.start();
+    started.defer(() => recogniser.stop());
+    const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
+    if (!loaded) throw new Error("The agent has neither ears nor a mouth");
+    started.defer(() => loaded.close());
+    const engines = synthesizer ? { ...loaded, synthesizer } : loaded;
+    const agent = await TestAgent.start({
+      ...options,
+      speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },
+    });
+    started.use(agent);
+    return new VoiceAgent(agent, recogniser, started.move());
+  }
+
+  /** What the recogniser makes of all it hears from now on. */
+  understand(text: string): void {
+    this.#recogniser.reset();
+    this.#recogniser.on({ endpoint: "transcription" }, { transcription: { text } });
+  }
+
+  /** The recogniser answers with an error from now on. */
+  failToUnderstand(): void {
+    this.#recogniser.reset();
+    this.#recogniser.on({ endpoint: "transcription" }, { error: { message: "No", type: "server_error" }, status: 500 });
+  }
+
+  /** A client with a microphone that hears the agent, once it does. */
+  async speaker(identity: string, configuration: Parameters<TestAgent["client"]>[1] = {}): Promise<Speaker> {
+    const speaker = new Speaker(await this.agent.client(identity, configuration));
+    this.#cleanup.defer(() => speaker.close());
+    await speaker.publish();
+    await speaker.untilConnected();
+    return speaker;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cleanup.disposeAsync();
+  }
+}
