@@ -8,6 +8,7 @@ import {
   toOutputMessage,
   toSystemInstructions,
 } from "../../telemetry/representation/to-chat-messages.ts";
+import { type ToolTiming } from "../../telemetry/representation/tool-timing.ts";
 import { toToolDefinitions } from "../../telemetry/representation/to-tool-definitions.ts";
 import { capturesEvents, capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 import { type ChatCall } from "../chat-call.ts";
@@ -23,11 +24,13 @@ interface Where {
 export class ChatContent {
   readonly #telemetry: Telemetry;
   readonly #call: ChatCall;
+  readonly #timings: ReadonlyMap<string, ToolTiming>;
   readonly #blocks: ModelBlock[] = [];
 
-  constructor(telemetry: Telemetry, call: ChatCall) {
+  constructor(telemetry: Telemetry, call: ChatCall, timings: ReadonlyMap<string, ToolTiming>) {
     this.#telemetry = telemetry;
     this.#call = call;
+    this.#timings = timings;
   }
 
   add(block: ModelBlock): void {
@@ -50,7 +53,7 @@ export class ChatContent {
 
   #build(finishReason: string) {
     const { history, instructions, tools, serverTools } = this.#call;
-    const options = { representation: this.#telemetry.representation };
+    const options = { representation: this.#telemetry.representation, timings: this.#timings };
     return {
       [CONTENT.inputMessages]: toChatMessages(history, options),
       [CONTENT.outputMessages]: [toOutputMessage(this.#blocks, finishReason, options)],

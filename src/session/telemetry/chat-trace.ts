@@ -49,7 +49,7 @@ export class ChatTrace {
     const name = `${OPERATION.chat} ${model}`;
     this.#span = telemetry.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, turn.context);
     this.#context = trace.setSpan(turn.context, this.#span);
-    this.#content = new ChatContent(telemetry, call);
+    this.#content = new ChatContent(telemetry, call, turn.serverToolTimings);
     this.#serverTools = new ServerToolTraces(telemetry, turn, this.#context);
     turn.beginModelCall(call.tools);
   }

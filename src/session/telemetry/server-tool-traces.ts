@@ -39,7 +39,9 @@ export class ServerToolTraces {
   #begin(id: string, { content }: ModelBlock): OpenServerTool {
     const { tracer, instruments, convention, agentName } = this.#telemetry;
     const name = nameOf(content?.["tool_name"] ?? content?.["name"]);
-    const startedAt = performance.now();
+    const startedAt = Date.now();
+    const startedTick = performance.now();
+    this.#turn.serverToolTimings.set(id, { startedAt });
     const attributes: Attributes = {
       [ATTR.operation]: OPERATION.executeTool,
       [ATTR.toolName]: name,
@@ -60,8 +62,9 @@ export class ServerToolTraces {
         if (isCaptured && result)
           span.setAttribute(CONTENT.callResult, JSON.stringify(result.content?.["content"] ?? {}));
         span.end();
-        const seconds = (performance.now() - startedAt) / 1_000;
-        instruments.executeToolDuration.record(seconds, { [ATTR.toolName]: name, ...failure });
+        const durationMs = performance.now() - startedTick;
+        if (result) this.#turn.serverToolTimings.set(id, { startedAt, durationMs: Math.round(durationMs) });
+        instruments.executeToolDuration.record(durationMs / 1_000, { [ATTR.toolName]: name, ...failure });
       },
     };
   }

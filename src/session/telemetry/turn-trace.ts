@@ -11,6 +11,7 @@ import {
 import { type ErrorCode } from "../../errors/app-error.ts";
 import { type TurnState } from "../../conversation/turn-record.ts";
 import { ATTR, OPERATION, PARLEY } from "../../telemetry/names.ts";
+import { type ToolTiming } from "../../telemetry/representation/tool-timing.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
 import { usageAttributes } from "../../telemetry/usage.ts";
@@ -37,6 +38,8 @@ export class TurnTrace {
   readonly context: Context;
   /** Server tools of Anthropic that have not answered yet, by tool use id: a paused reply may bring the answer. */
   readonly serverTools = new Map<string, OpenServerTool>();
+  /** When Anthropic's tools ran, by tool use id; kept after they have answered. */
+  readonly serverToolTimings = new Map<string, ToolTiming>();
   /** What the model was told of each tool. */
   #descriptions: ReadonlyMap<string, string> = new Map();
   readonly #telemetry: Telemetry;
