@@ -57,7 +57,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
   const { sql, owner, link, conversationId, logger, policy } = options;
   const record = await claim(options);
   const sessionId = record.id;
-  const { past, unfinished } = await restore(sql, { sessionId, maxBytes: policy.toolResultMaxBytes });
+  const { past, ...left } = await restore(sql, { sessionId, maxBytes: policy.toolResultMaxBytes });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(sql, { sessionId, count }));
   const outbox = new Outbox({
     conversationId,
@@ -81,7 +81,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,
   });
-  if (unfinished) session.resume(unfinished);
+  session.resume(left);
   const renewal = setInterval(() => {
     renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(
       (isOurs) => {

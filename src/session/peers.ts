@@ -24,6 +24,10 @@ export class Peers {
     return this.#peers.get(identity);
   }
 
+  get isEmpty(): boolean {
+    return this.#present().length === 0;
+  }
+
   isPresent(identity: string): boolean {
     return this.#peers.get(identity)?.isPresent ?? false;
   }

@@ -117,13 +117,15 @@ export class Recorder implements LedgerListener {
       idempotencyKey,
       input: toObject(input),
       detail,
+      isBackground: call.isBackground,
     };
     this.#writeCall(call, () => insertToolCall(this.#sql, row), this.#chains.get(turnId));
   }
 
   onChanged(call: Call): void {
-    const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt = Date.now(), revision } = call;
-    const start = { callId, executionResolved, addressee, startedAt, deadlineAt, revision };
+    const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt = Date.now() } = call;
+    const { isBackground, revision } = call;
+    const start = { callId, executionResolved, addressee, startedAt, deadlineAt, isBackground, revision };
     this.#writeCall(call, () => startToolCall(this.#sql, start));
   }
 

@@ -1,7 +1,10 @@
+import { toolUseId } from "../conversation/block.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { loadToolCalls } from "../store/load-tool-calls.ts";
 import { loadTurns } from "../store/load-turns.ts";
 import { type Sql } from "../store/pool.ts";
+import { type Call } from "../tool/call.ts";
+import { promisedUses } from "./outcome-turn.ts";
 import { repairTurn } from "./repair-turn.ts";
 import { toCall } from "./to-call.ts";
 import { type UnfinishedTurn } from "./turn-queue.ts";
@@ -13,6 +16,8 @@ export interface Restored {
   /** Turns that have ended, oldest first. */
   readonly past: readonly TurnRecord[];
   readonly unfinished: UnfinishedTurn | undefined;
+  /** Calls whose outcome the model was promised, ended or not. */
+  readonly promised: readonly Call[];
 }
 
 /** Loads a session's turns. The last one may be taken up again if it was left running; any other such is ended. */
@@ -27,7 +32,22 @@ export async function restore(
   for (const turn of isResumable ? turns.slice(0, -1) : turns) {
     past.push(turn.state === "running" ? await repairTurn(sql, turn, maxBytes) : turn);
   }
-  if (!isResumable) return { past, unfinished: undefined };
-  const records = await loadToolCalls(sql, { turnId: last.id });
-  return { past, unfinished: { turn: last, calls: records.map((record) => toCall(record, last)) } };
+  const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
+  if (!isResumable) return { past, unfinished: undefined, promised };
+  return { past, unfinished: { turn: last, calls: await loadCalls(sql, last) }, promised };
+}
+
+async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Call[]> {
+  const uses = promisedUses(turns);
+  const calls: Call[] = [];
+  for (const turn of turns) {
+    const hasPromised = turn.blocks.some((block) => uses.has(toolUseId(block) ?? ""));
+    if (hasPromised) calls.push(...(await loadCalls(sql, turn)));
+  }
+  return calls.filter((call) => uses.has(call.toolUseId));
+}
+
+async function loadCalls(sql: Sql, turn: TurnRecord): Promise<Call[]> {
+  const records = await loadToolCalls(sql, { turnId: turn.id });
+  return records.map((record) => toCall(record, turn));
 }

@@ -10,16 +10,21 @@ import { type ModelAnswer } from "../tool/outcome.ts";
 import { failure } from "../tool/outcome.ts";
 import { resumeCall } from "../tool/resume-call.ts";
 import { refuseCall, runCall } from "../tool/run-call.ts";
+import { isReceipt } from "../tool/receipt.ts";
 import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
+import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../tool/talk-behavior.ts";
 import { type TurnDependencies } from "../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
+import { type LateOutcome } from "./outcome-turn.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { ProgressGate } from "./progress-gate.ts";
 import { type Recorder } from "./recorder.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import { untilMayStart } from "./start-gate.ts";
 import { ToolStates } from "./tool-states.ts";
+import { type VoicePort } from "./voice-port.ts";
 
 export interface SessionCallsOptions {
   readonly room: string;
@@ -36,8 +41,9 @@ export interface SessionCallsOptions {
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
-  /** A call that outlived its turn has ended. */
-  readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
+  /** A call that its turn did not wait for has ended. */
+  readonly onLateOutcome: (outcome: LateOutcome) => void;
+  readonly voice?: VoicePort | undefined;
 }
 
 /** The tool calls of a session: runs them for its turns, and tells them what its participants send. */
@@ -90,7 +96,11 @@ export class SessionCalls {
       sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
       traceOf: (callId) => options.telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
-      onLateOutcome: options.onLateOutcome,
+      untilMayStart: (call, turn) => {
+        const { startWhen } = this.#talkOf(call.current);
+        return untilMayStart(call, turn, { voice: options.voice, startWhen });
+      },
+      onLateOutcome: (call, answer) => this.#reportLate(call, answer),
     };
   }
 
@@ -111,6 +121,21 @@ export class SessionCalls {
     };
   }
 
+  /** Goes on with a call whose outcome an earlier worker promised: it is told when it is there, or if it is already. */
+  async keepPromise(stored: Call): Promise<void> {
+    const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
+    const { signal } = new AbortController();
+    const turn = { turnId, messageId, participant, signal, aside: () => Promise.resolve() };
+    const call = { ...stored, isBackground: true };
+    const use = { toolUseId, toolName, input };
+    try {
+      const answer = await resumeCall(use, turn, { ports: this.#ports, stored: call });
+      if (!isReceipt(answer.content)) this.#reportLate(call, answer);
+    } catch (error) {
+      this.#options.logger.error({ error, callId: call.id }, "a call could not be taken up again");
+    }
+  }
+
   /** What the model may use now, in the turn of this participant. */
   offered(participant: string): OfferedTool[] {
     return offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
@@ -118,7 +143,9 @@ export class SessionCalls {
 
   /** A tool runs that must not be talked over. */
   get isBlocking(): boolean {
-    return this.#ledger.openCalls().some(({ current }) => current.onInterrupt === "block");
+    return this.#ledger.openCalls().some(({ current: { state, onInterrupt, isBackground } }) => {
+      return state === "running" && onInterrupt === "block" && !isBackground;
+    });
   }
 
   handlePresence(identity: string, signal: "left" | "returned"): void {
@@ -165,6 +192,17 @@ export class SessionCalls {
         this.#ledger.settle(call.id, failure("invalid_parameters", `Invalid parameters: ${error.message}`));
       throw error;
     }
+  }
+
+  /** What was cancelled is no news that somebody waits for. */
+  #reportLate(call: Call, answer: ModelAnswer): void {
+    const { onResult } = this.#talkOf(call);
+    const isCancelled = call.state === "cancelled" && onResult === "speak";
+    this.#options.onLateOutcome({ call, answer, onResult: isCancelled ? "wait" : onResult });
+  }
+
+  #talkOf({ toolName }: Call): TalkBehavior {
+    return this.#options.serverTools.get(toolName)?.talk ?? DEFAULT_TALK_BEHAVIOR;
   }
 
   #onSettled(call: Call): void {

@@ -1,12 +1,11 @@
 import { type Logger } from "pino";
 import { type JsonObject } from "../lib/json.ts";
 import { AppError } from "../errors/app-error.ts";
-import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
-import { catchUp, type AnsweredTurn } from "./catch-up.ts";
+import { type AnsweredTurn } from "./catch-up.ts";
 import { createBlockEvents } from "./block-events.ts";
-import { compileAnnouncement } from "./announced-tools.ts";
+import { Configurations } from "./configurations.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
 import { type OpenStream } from "./open-stream.ts";
 import { type Outbox } from "./outbox.ts";
@@ -15,16 +14,16 @@ import { Peers } from "./peers.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import { toOutcomeTurn } from "./outcome-turn.ts";
+import { LateOutcomes } from "./late-outcomes.ts";
+import { prepareTurn } from "./prepare-turn.ts";
+import { type Restored } from "./restore.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
-import { pastOf, toVariationTurn } from "./variation.ts";
+import { toVariationTurn } from "./variation.ts";
 import { type AnswerOutput } from "./answer-output.ts";
 import { type Transcript, type VoiceListener, type VoicePort } from "./voice-port.ts";
-import { TurnQueue, type NewTurn, type TurnInput, type UnfinishedTurn, type VariationRequest } from "./turn-queue.ts";
-
-const ANNOUNCE_AGAIN_MS = 1_000;
+import { TurnQueue, type NewTurn, type TurnInput, type VariationRequest } from "./turn-queue.ts";
 
 /** What a session is told to do, from the config. */
 export interface SessionPolicy {
@@ -66,17 +65,27 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   readonly #telemetry: SessionTelemetry;
   #past: readonly AnsweredTurn[];
   readonly #messageIds: Set<string>;
-  readonly #queue = new TurnQueue((input, signal) => this.#run(input, signal));
+  readonly #queue = new TurnQueue(
+    (input, signal) => this.#run(input, signal),
+    () => void this.#lateOutcomes.speak(),
+  );
+  readonly #closing = new AbortController();
+  readonly #lateOutcomes = new LateOutcomes({
+    isPause: () => !this.#queue.isRunning && !this.#peers.isEmpty,
+    untilQuiet: async () => this.#options.voice?.untilQuiet(this.#closing.signal),
+    begin: (turn) => void this.#queue.add(turn),
+  });
   readonly #calls: SessionCalls;
+  readonly #configurations: Configurations;
   /** What a ControlStop may name to mean the running turn. */
   #runningIds: readonly string[] = [];
   #answer: Pick<AnswerOutput, "silence"> | undefined;
-  #onConfigured: (peer: Peer) => void = () => {};
 
   constructor(options: SessionOptions) {
     const { outbox, watchers, telemetry = new SessionTelemetry() } = options;
     this.#telemetry = telemetry;
     this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
+    this.#configurations = new Configurations(options);
     this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#calls = new SessionCalls({
@@ -87,7 +96,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
         options.voice?.setInterruptible(!this.#calls.isBlocking);
         this.#tell({ type: "tool_state", call });
       },
-      onLateOutcome: (call, answer) => this.#queue.add(toOutcomeTurn(call, answer)),
+      onLateOutcome: (outcome) => this.#lateOutcomes.add(outcome),
     });
   }
 
@@ -142,14 +151,17 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     if (reason === "handler_failed") this.#options.logger.error({ error }, "a message handler failed");
   }
 
-  /** Takes up a turn that an earlier worker left running, before anything new. Call once, at the start. */
-  resume(unfinished: UnfinishedTurn): void {
-    if (unfinished.turn.parentMessageId !== null) this.#messageIds.add(unfinished.turn.parentMessageId);
-    this.#queue.add(unfinished);
+  /** Takes up what an earlier worker left: its turn before anything new. Call once, at the start. */
+  resume({ unfinished, promised }: Pick<Restored, "unfinished" | "promised">): void {
+    const messageId = unfinished?.turn.parentMessageId;
+    if (typeof messageId === "string") this.#messageIds.add(messageId);
+    if (unfinished) this.#queue.add(unfinished);
+    for (const call of promised) void this.#calls.keepPromise(call);
   }
 
   /** Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written. */
   async close(graceMs: number): Promise<void> {
+    this.#closing.abort();
     await this.#queue.close(graceMs);
     this.#calls.cancelAll();
     await this.#options.recorder.close();
@@ -177,8 +189,9 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   };
 
   #welcome(peer: Peer): void {
-    this.#sendConfiguration(peer);
+    this.#configurations.send(peer);
     this.#calls.handlePresence(peer.identity, "returned");
+    void this.#lateOutcomes.speak();
   }
 
   #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">, meta?: JsonObject): void {
@@ -196,27 +209,9 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   }
 
   #configure(from: Peer, body: MessageBody<"configuration">): void {
-    const { outbox } = this.#options;
-    if (body.features) from.features = new Set(body.features);
-    if (body.preferredLanguage !== undefined) from.language = body.preferredLanguage;
-    if (body.tools) {
-      const { tools, errors } = compileAnnouncement(body);
-      from.tools = tools;
-      for (const error of errors) outbox.postError(error, from.identity);
-    }
-    if (body.lastSequenceSeen !== undefined)
-      catchUp(from.identity, body.lastSequenceSeen, { outbox, past: this.#past });
-    this.#sendConfiguration(from);
+    this.#configurations.take(from, body, this.#past);
     this.#calls.handlePresence(from.identity, "returned");
     this.#calls.showStates(from);
-    this.#onConfigured(from);
-  }
-
-  #sendConfiguration({ identity }: Peer): void {
-    const ownTools = [...this.#options.serverTools.values()].filter((tool) => tool.execution !== "client");
-    const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
-    const features = ["tool_use_cancel", "tool_use_progress"];
-    this.#options.outbox.post({ type: "configuration", body: { features, tools } }, { to: [identity] });
   }
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
@@ -229,11 +224,11 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     }
   }
 
-  async #runTurn(begin: TurnInput, signal: AbortSignal): Promise<void> {
+  async #runTurn(input: TurnInput, signal: AbortSignal): Promise<void> {
     const { logger, policy, openStream } = this.#options;
     const { observeChat, traceOfTurn } = this.#telemetry;
+    const { begin, past } = prepareTurn(input, this.#past, this.#lateOutcomes);
     const participant = "turn" in begin ? begin.turn.participantIdentity : begin.participant;
-    const past = pastOf(begin, this.#past);
     const ports: SessionTurnPorts = {
       ...this.#options,
       voice: this.#options.voice,
@@ -255,7 +250,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
         this.#tell({ type: "turn", turn, event });
       },
     };
-    if ("turn" in begin) await this.#untilAnnounced(participant, signal);
+    if ("turn" in begin) await this.#configurations.untilAnnounced(participant, signal);
     const startedAt = performance.now();
     await this.#telemetry.turn({ participant, meta: "turn" in begin ? undefined : begin.meta }, async () => {
       const turn = await runSessionTurn(begin, ports, signal);
@@ -267,14 +262,6 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
       logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
       return turn;
     });
-  }
-
-  /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */
-  async #untilAnnounced(participant: string, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onConfigured = ({ identity }) => identity === participant && resolve();
-    await abortable(promise, AbortSignal.any([signal, AbortSignal.timeout(ANNOUNCE_AGAIN_MS)])).catch(() => {});
-    this.#onConfigured = () => {};
   }
 
   #tell(event: SessionEvent): void {

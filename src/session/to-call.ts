@@ -22,6 +22,7 @@ export function toCall(
     executionAsked,
     idempotencyKey,
     onInterrupt: "finish",
+    isBackground: record.isBackground,
     state,
     executionResolved: record.executionResolved ?? undefined,
     addressee: record.addressee ?? undefined,

@@ -42,13 +42,18 @@ const MAX_WAITING = 20;
 /** Runs a session's turns one after another, in the order their messages came. */
 export class TurnQueue {
   readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
+  readonly #onIdle: () => void;
   readonly #waiting: (TurnInput | VariationRequest)[] = [];
   #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isClosed = false;
 
-  /** @param run never rejects; resolves when the turn is stored as ended */
-  constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>) {
+  /**
+   * @param run never rejects; resolves when the turn is stored as ended
+   * @param onIdle the last turn has ended, and none waits
+   */
+  constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>, onIdle: () => void) {
     this.#run = run;
+    this.#onIdle = onIdle;
   }
 
   get isRunning(): boolean {
@@ -87,6 +92,7 @@ export class TurnQueue {
     const done = this.#run(input, controller.signal).finally(() => {
       this.#current = undefined;
       this.#next();
+      if (!this.isRunning && !this.#isClosed) this.#onIdle();
     });
     this.#current = { controller, done };
   }

@@ -5,7 +5,8 @@ import { type ToolCallRecord } from "./tool-call-record.ts";
 export type NewToolCall = Pick<
   ToolCallRecord,
   "id" | "turnId" | "toolUseId" | "name" | "executionAsked" | "timeoutMs" | "idempotencyKey" | "input" | "detail"
->;
+> &
+  Partial<Pick<ToolCallRecord, "isBackground">>;
 
 /**
  * Stores a pending call: nothing may run before this resolves. `false`: this tool use has a call with another id. The
@@ -14,10 +15,11 @@ export type NewToolCall = Pick<
 export async function insertToolCall(sql: Sql, call: NewToolCall): Promise<boolean> {
   const inserted = await runQuery(sql`
     insert into tool_calls (
-      id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, revision
+      id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, is_background,
+      revision
     ) values (
       ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.name}, ${call.executionAsked}, ${call.timeoutMs},
-      ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, 1
+      ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.isBackground ?? false}, 1
     )
     on conflict do nothing
   `);

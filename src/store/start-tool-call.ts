@@ -12,6 +12,8 @@ export interface ToolCallStart {
   readonly startedAt?: number | undefined;
   /** @defaultValue one more than what is stored */
   readonly revision?: number | undefined;
+  /** Its turn does not wait for it any more; never taken back. */
+  readonly isBackground?: boolean;
 }
 
 /**
@@ -26,6 +28,7 @@ export async function startToolCall(sql: Sql, start: ToolCallStart): Promise<boo
       participant_identity = ${start.addressee ?? null},
       deadline_at = ${sql.types.timestamp(start.deadlineAt)},
       started_at = coalesce(started_at, ${start.startedAt === undefined ? null : sql.types.timestamp(start.startedAt)}, now()),
+      is_background = is_background or ${start.isBackground ?? false},
       revision = coalesce(${start.revision ?? null}, revision + 1)
     where id = ${start.callId} and state in ('pending', 'running')
   `);

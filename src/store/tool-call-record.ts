@@ -27,6 +27,8 @@ export interface ToolCallRecord {
   readonly deadlineAt: number | null;
   readonly idempotencyKey: string;
   readonly input: JsonObject;
+  /** Its turn did not wait for it. */
+  readonly isBackground: boolean;
   readonly result: JsonObject | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -48,7 +50,7 @@ export function callColumns(sql: Sql) {
     tool_calls.id, turn_id as "turnId", tool_use_id as "toolUseId", name,
     execution_asked as "executionAsked", execution_resolved as "executionResolved",
     tool_calls.participant_identity as addressee, tool_calls.state, timeout_ms as "timeoutMs",
-    deadline_at as "deadlineAt", idempotency_key as "idempotencyKey", tool_calls.input, result,
+    deadline_at as "deadlineAt", idempotency_key as "idempotencyKey", tool_calls.input, is_background as "isBackground", result,
     tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
     logs, revision, progress, detail, extra_answers as "extraAnswers",
     tool_calls.created_at as "createdAt", started_at as "startedAt", tool_calls.finished_at as "finishedAt"

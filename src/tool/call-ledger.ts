@@ -3,7 +3,9 @@ import { CallLog } from "./call-log.ts";
 import { type Outcome } from "./outcome.ts";
 
 /** What may change on an open call besides its outcome. */
-type Progress = Partial<Pick<Call, "state" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt">>;
+type Progress = Partial<
+  Pick<Call, "state" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
+>;
 
 /** What is known of the client that runs a call, short of its answer. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned";
@@ -13,6 +15,8 @@ export interface OpenCall {
   readonly current: Call;
   /** Resolves with the winning outcome; never rejects. */
   readonly settled: Promise<Outcome>;
+  /** Resolves when somebody has begun to run it; never, if it ends before. */
+  readonly begun: Promise<"begun">;
   /** Aborted when the call has ended, however it ended: whatever works for the call watches it. */
   readonly over: AbortSignal;
 }
@@ -21,6 +25,7 @@ interface Entry extends OpenCall {
   current: Call;
   readonly log: CallLog;
   readonly resolve: (outcome: Outcome) => void;
+  readonly begin: (how: "begun") => void;
   readonly controller: AbortController;
   onClientSignal?: (signal: ClientSignal) => void;
 }
@@ -60,12 +65,15 @@ export class CallLedger {
   open(call: Call): OpenCall {
     if (this.#open.has(call.id)) throw new TypeError(`Call id "${call.id}" is already open`);
     const settled = Promise.withResolvers<Outcome>();
+    const begun = Promise.withResolvers<"begun">();
     const controller = new AbortController();
     const entry: Entry = {
       current: { ...call, revision: call.revision + 1 },
       log: new CallLog(call.logs),
       settled: settled.promise,
       resolve: settled.resolve,
+      begun: begun.promise,
+      begin: begun.resolve,
       controller,
       over: controller.signal,
     };
@@ -121,6 +129,12 @@ export class CallLedger {
     if (!entry) return;
     change(entry, progress);
     this.#listener.onChanged(entry.current);
+    if (entry.current.state === "running") entry.begin("begun");
+  }
+
+  /** Another call runs in the place of this one. */
+  begin(callId: string): void {
+    this.#open.get(callId)?.begin("begun");
   }
 
   /** What an open call says of itself: one or more lines for its log, and how far it is, brought into 0 to 1. */

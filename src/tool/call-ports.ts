@@ -1,6 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
 import { type Call, type CancelReason } from "./call.ts";
-import { type CallLedger } from "./call-ledger.ts";
+import { type CallLedger, type OpenCall } from "./call-ledger.ts";
 import { type ToolHost } from "./directory.ts";
 import { type ModelAnswer } from "./outcome.ts";
 import { type ServerTool, type StateDetail } from "./server-tool.ts";
@@ -24,6 +24,16 @@ export interface CallTurn {
   readonly signal: AbortSignal;
   /** Says something beside the turn's answer. Resolves when it has been said or was cut off; never rejects. */
   readonly aside: (text: string, signal: AbortSignal) => Promise<void>;
+  /** Absent while the answer is not spoken. */
+  readonly speech?: TurnSpeech | undefined;
+}
+
+/** A turn's answer on its way to the ear. Nothing here rejects. */
+export interface TurnSpeech {
+  /** Resolves when what was said so far has been heard, or will not be any more. */
+  readonly untilHeard: () => Promise<void>;
+  /** Said over a wait: an aside that the answer's next words cut off. */
+  readonly filler: (text: string, signal: AbortSignal) => Promise<void>;
 }
 
 /** What a call needs of the session around it. */
@@ -38,6 +48,8 @@ export interface CallPorts {
   readonly resultMaxBytes: number;
   /** Resolves when the tool_use block and the call are stored: nothing runs before. */
   readonly durable: () => Promise<void>;
+  /** Resolves when the call may be handed to whoever runs it, or is over; the time until then is not the call's. */
+  readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
   readonly isPresent: (identity: string) => boolean;
   /** ToolUseRequest, to the call's addressee or, for a server call, to all. Rejects when it cannot be sent. */
   readonly sendRequest: (call: Call) => Promise<void>;

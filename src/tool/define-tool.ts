@@ -56,6 +56,26 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "full"
    */
   readonly stateDetail?: "full" | "name" | "off";
+  /** Said, where the answer is spoken, when a call leaves the participant waiting; a list is gone through in order. */
+  readonly filler?: string | readonly string[];
+  /** How long a call may leave the participant in silence before that. @defaultValue 1200 */
+  readonly fillerAfterMs?: number;
+  /** A call that takes longer than this is excused, where the answer is spoken. @defaultValue no notice */
+  readonly noticeAfterMs?: number;
+  /**
+   * What a call waits for where there is a voice: `turn_confirmed` for the participant to be silent, since what it says
+   * may be the rest of its question; `words_spoken` also for what the answer has said so far to be heard.
+   * @defaultValue "turn_confirmed"
+   */
+  readonly startWhen?: "turn_confirmed" | "words_spoken";
+  /** The talk does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
+  readonly background?: boolean;
+  /**
+   * How an outcome that the talk did not wait for comes into it: `speak` in a turn of its own at the next pause, `wait`
+   * with the participant's next message, `silent` also then, but not to be spoken of unless asked.
+   * @defaultValue "speak"
+   */
+  readonly onResult?: "speak" | "wait" | "silent";
 }
 
 /** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */

@@ -1,6 +1,7 @@
 import { type JsonObject } from "../lib/json.ts";
 import { type InputSchema } from "./input-schema.ts";
 import { type ServerTool } from "./server-tool.ts";
+import { DEFAULT_TALK_BEHAVIOR } from "./talk-behavior.ts";
 
 /** A tool that a participant announced in its Configuration. */
 export interface AnnouncedTool {
@@ -63,7 +64,9 @@ export function findTool(name: string, serverTools: ServerTools, hosts: readonly
   if (own) return own;
   const announced = hosts.find((host) => host.tools?.has(name))?.tools?.get(name);
   if (!announced) return undefined;
-  return { ...announced, idempotent: announced.readOnly, onInterrupt: announced.readOnly ? "cancel" : "finish" };
+  const { readOnly } = announced;
+  const onInterrupt = readOnly ? "cancel" : "finish";
+  return { ...announced, idempotent: readOnly, onInterrupt, talk: DEFAULT_TALK_BEHAVIOR };
 }
 
 /** `hosts` in order of preference: the participant whose turn it is comes first. */

@@ -3,7 +3,8 @@ import { type Call } from "./call.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
 import { findTool } from "./directory.ts";
 import { failure, toModelAnswer, type ModelAnswer } from "./outcome.ts";
-import { followCall, refuseCall, runCall } from "./run-call.ts";
+import { followCall } from "./follow-call.ts";
+import { refuseCall, runCall } from "./run-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { TurnAbort } from "../conversation/turn-abort.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import { type JsonObject } from "../lib/json.ts";
@@ -8,20 +7,19 @@ import { LIMITS } from "../protocol/limits.ts";
 import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
-import { cancelCall } from "./cancel-call.ts";
 import { findTool, routeCall, type FoundTool, type ToolHost } from "./directory.ts";
+import { followCall } from "./follow-call.ts";
 import { InvalidInputError } from "./input-schema.ts";
-import { failure, messageOf, toModelAnswer, type ModelAnswer } from "./outcome.ts";
+import { failure, type ModelAnswer } from "./outcome.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 import { type StateDetail } from "./server-tool.ts";
 
-const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
-
 /**
  * Runs one tool use to its end and says what the model reads. Never rejects for anything that the tool, the client or
  * the model did: each failure is an error answer. When the turn is aborted while the call is open, the answer comes at
- * once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later).
+ * once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A tool that runs in the
+ * background is answered with a receipt once it has begun (and `onLateOutcome` later).
  *
  * @throws the record's error, when the call could not be stored
  */
@@ -31,43 +29,6 @@ export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise
   const call = newCall(use, turn, { tool, ports });
   const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
   return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, hosts, isOneTooMany, ports }) });
-}
-
-interface Follow {
-  readonly ports: CallPorts;
-  /** Hands the call, which is stored by now, to whoever runs it. A rejection is the call's failure. */
-  readonly start: (call: OpenCall) => Promise<void> | undefined;
-}
-
-/** Opens a call, starts it once it is durable, and waits for its end or for the end of its turn. */
-export async function followCall(
-  call: Call,
-  turn: CallTurn,
-  { ports, start: startCall }: Follow,
-): Promise<ModelAnswer> {
-  const open = ports.ledger.open(call);
-  const limits = { timeoutMs: call.timeoutMs, maxBytes: ports.resultMaxBytes };
-  const detached = watchTurn(open, turn.signal, ports);
-  try {
-    await Promise.race([ports.durable(), open.settled]);
-  } catch (error) {
-    ports.ledger.settle(call.id, failure("execution_error", "Not run: the call could not be stored"));
-    throw error;
-  }
-  if (!open.over.aborted) void started(open, { ports, start: startCall });
-  const outcome = await Promise.race([open.settled, detached]);
-  if (outcome !== "detached") return toModelAnswer(outcome, limits);
-  void open.settled.then((late) => ports.onLateOutcome(open.current, toModelAnswer(late, limits)));
-  return { content: STILL_RUNNING, isError: false };
-}
-
-/** Never rejects: a start that fails in any way is the call's failure. */
-async function started(open: OpenCall, { ports, start: startCall }: Follow): Promise<void> {
-  try {
-    await startCall(open);
-  } catch (error) {
-    ports.ledger.settle(open.current.id, failure("execution_error", messageOf(error)));
-  }
 }
 
 /** A tool use that must not run (its step was cut off, say): on record as cancelled, with the reason for the model. */
@@ -105,7 +66,10 @@ function start(call: OpenCall, { use, tool, hosts, isOneTooMany, ports }: Start)
     tool.onDuplicate === undefined || tool.onDuplicate === "allow" ? undefined : ports.ledger.earlierOf(call.current);
   if (earlier && tool.onDuplicate === "reject")
     return refuse("execution_error", "Not run: the same call was made before in this turn");
-  if (earlier) return earlier.then((outcome) => void ports.ledger.settle(call.current.id, outcome));
+  if (earlier) {
+    ports.ledger.begin(call.current.id);
+    return earlier.then((outcome) => void ports.ledger.settle(call.current.id, outcome));
+  }
   const route = routeCall(tool, hosts);
   if (route.to === "nobody")
     return refuse("unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
@@ -120,21 +84,6 @@ function parseInput(tool: FoundTool, input: unknown): { value: unknown } | { err
     if (error instanceof InvalidInputError) return { error: error.message };
     throw error;
   }
-}
-
-/** Resolves when the turn was aborted and the call is to go on without it. */
-function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<"detached"> {
-  const detached = Promise.withResolvers<"detached">();
-  const onAbort = () => {
-    const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
-    const { state, onInterrupt } = call.current;
-    if (kind === "interrupted" && state === "running" && onInterrupt !== "cancel") detached.resolve("detached");
-    else cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  void call.settled.then(() => signal.removeEventListener("abort", onAbort));
-  return detached.promise;
 }
 
 function newCall(
@@ -157,6 +106,7 @@ function newCall(
     executionAsked: tool?.execution ?? "server",
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
     onInterrupt: tool?.onInterrupt ?? "cancel",
+    isBackground: tool?.talk.isBackground ?? false,
     state: "pending",
     executionResolved: undefined,
     addressee: undefined,

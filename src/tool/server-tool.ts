@@ -1,6 +1,7 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import { type Execution, type Tool, type ToolContext } from "./define-tool.ts";
 import { compileInputSchema, type InputSchema } from "./input-schema.ts";
+import { toTalkBehavior, type TalkBehavior } from "./talk-behavior.ts";
 
 /** What becomes of an open call when the participant speaks over the turn (PROTOCOL.md "A tool call"). */
 export type OnInterrupt = "finish" | "cancel" | "block";
@@ -19,6 +20,7 @@ export interface ServerTool {
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly onInterrupt: OnInterrupt;
+  readonly talk: TalkBehavior;
   /** @defaultValue "allow" */
   readonly onDuplicate?: OnDuplicate;
   /** @defaultValue "full" */
@@ -62,6 +64,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     timeoutMs,
     readOnly,
     idempotent: tool.idempotent ?? readOnly,
+    talk: toTalkBehavior(tool),
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
     ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
     ...(tool.stateDetail !== undefined && { stateDetail: tool.stateDetail }),

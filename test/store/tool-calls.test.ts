@@ -20,6 +20,7 @@ test("a call is stored pending", async () => {
   expect(await loadToolCalls(database.sql, { turnId: call.turnId })).toEqual([
     {
       ...call,
+      isBackground: false,
       executionResolved: null,
       addressee: null,
       state: "pending",

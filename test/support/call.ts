@@ -14,6 +14,7 @@ export function callOf(changes: Partial<Call> = {}): Call {
     executionAsked: "server",
     idempotencyKey: "key",
     onInterrupt: "finish",
+    isBackground: false,
     state: "pending",
     executionResolved: undefined,
     addressee: undefined,

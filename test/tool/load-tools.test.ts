@@ -38,6 +38,13 @@ test.each([
   ["takes too long", tool("timeoutMs: 600_001"), "timeoutMs: expected an integer from 1 to 600000, got 600001"],
   ["takes no time", tool("timeoutMs: 0"), "timeoutMs: expected an integer"],
   ["runs nowhere", tool('execution: "Server"'), "execution: expected one of server, client, either"],
+  ["fills the wait with nothing", tool('filler: ["One moment.", " "]'), "filler: expected a text, or a list of texts"],
+  ["fills the wait from an empty list", tool("filler: []"), "filler: expected a text, or a list of texts"],
+  ["fills the wait at no time", tool("fillerAfterMs: -1"), "fillerAfterMs: expected an integer from 0 to 600000"],
+  ["gives notice at no time", tool("noticeAfterMs: 0"), "noticeAfterMs: expected an integer from 1 to 600000"],
+  ["starts oddly", tool('startWhen: "soon"'), "startWhen: expected one of turn_confirmed, words_spoken"],
+  ["is oddly in the background", tool('background: "yes"'), "background: expected true or false"],
+  ["reports oddly", tool('onResult: "later"'), "onResult: expected one of speak, wait, silent"],
   ["is interrupted oddly", tool('onInterrupt: "wait"'), "onInterrupt: expected one of finish, cancel, block"],
 ])("a file that %s stops the start with its path", async (_, text, why) => {
   await write({ "group/bad.ts": text });

@@ -18,6 +18,7 @@ interface Options {
   readonly hosts?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
   readonly resultMaxBytes?: number;
   readonly durable?: () => Promise<void>;
+  readonly untilMayStart?: () => Promise<void>;
   /** Of a call's n-th request. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
@@ -63,6 +64,7 @@ export class MemoryPorts implements CallPorts {
       .toSorted(([a], [b]) => Number(b === first) - Number(a === first))
       .map(([identity, tools]) => ({ identity, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) }));
   readonly durable = () => this.#options.durable?.() ?? Promise.resolve();
+  readonly untilMayStart = () => this.#options.untilMayStart?.() ?? Promise.resolve();
   readonly isPresent = (identity: string) => !this.absent.has(identity);
   readonly sendRequest = (call: Call) => {
     this.requests.push(call);

@@ -211,6 +211,25 @@ test("killed while a tool that acts was running: it is not run again, and the mo
   expect(model.rejections).toEqual([]);
 });
 
+test("killed while a background call runs, its turn long over: the next worker runs it again and tells the result once", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  scriptOf(reply([toolUse("bake")]), reply([text("It is in the oven.")]), reply([text("It is baked.")]));
+  const id = await user.say("Bake");
+  expect(await user.answerTo(id)).toBe("It is in the oven.");
+  await untilStored(() => sql`select 1 from turns where parent_message_id = ${id} and state = 'completed'`);
+  killJobs();
+  await backWithTools(seen);
+  await user.next("assistant_sentence", (body) => body.text === "It is baked." && body.isFinal, 20_000);
+  expect(await runs()).toEqual(["bake", "bake"]);
+  expect(await user.answerTo(await user.say("Still there?"), 20_000)).toBe("Unplanned.");
+  const told = sql`
+    select 1 from turn_blocks join turns on turns.id = turn_id join sessions on sessions.id = session_id
+    where room = ${room} and turn_blocks.content ->> 'content' = 'one cake'`;
+  expect(await told).toHaveLength(1);
+  expect(model.rejections).toEqual([]);
+});
+
 test("killed between the results and the next model call: the results are used", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;

@@ -1,0 +1,65 @@
+import { TOOL_TIMES } from "../protocol/limits.ts";
+import { type Tool } from "./define-tool.ts";
+
+/** When a call may start, in a talk with a voice (VoicePort). */
+export type StartWhen = "turn_confirmed" | "words_spoken";
+/** How the outcome of a call that the talk did not wait for is brought into it. */
+export type OnResult = "speak" | "wait" | "silent";
+
+/** How a tool behaves towards the people who talk while it runs. */
+export interface TalkBehavior {
+  /** What is said while it runs, one after another from call to call; none: nothing. */
+  readonly fillers: readonly string[];
+  readonly fillerAfterMs: number;
+  /** `undefined`: no notice is given, however long it takes. */
+  readonly noticeAfterMs: number | undefined;
+  readonly startWhen: StartWhen;
+  readonly isBackground: boolean;
+  readonly onResult: OnResult;
+}
+
+/** Of a tool that says nothing of it. */
+export const DEFAULT_TALK_BEHAVIOR: TalkBehavior = {
+  fillers: [],
+  fillerAfterMs: 1_200,
+  noticeAfterMs: undefined,
+  startWhen: "turn_confirmed",
+  isBackground: false,
+  onResult: "speak",
+};
+
+const START_WHEN: readonly StartWhen[] = ["turn_confirmed", "words_spoken"];
+const ON_RESULT: readonly OnResult[] = ["speak", "wait", "silent"];
+
+/** @throws {TypeError} naming the field of the definition that is wrong */
+export function toTalkBehavior(tool: Tool): TalkBehavior {
+  const { filler, fillerAfterMs, noticeAfterMs, startWhen, background, onResult } = tool;
+  const fillers = filler === undefined ? [] : [filler].flat();
+  if (filler !== undefined && (fillers.length === 0 || !fillers.every(isPhrase)))
+    throw new TypeError("filler: expected a text, or a list of texts");
+  checkMs("fillerAfterMs", fillerAfterMs, 0);
+  checkMs("noticeAfterMs", noticeAfterMs, 1);
+  if (startWhen !== undefined && !START_WHEN.includes(startWhen))
+    throw new TypeError(`startWhen: expected one of ${START_WHEN.join(", ")}`);
+  if (background !== undefined && typeof background !== "boolean")
+    throw new TypeError("background: expected true or false");
+  if (onResult !== undefined && !ON_RESULT.includes(onResult))
+    throw new TypeError(`onResult: expected one of ${ON_RESULT.join(", ")}`);
+  return {
+    fillers,
+    fillerAfterMs: fillerAfterMs ?? DEFAULT_TALK_BEHAVIOR.fillerAfterMs,
+    noticeAfterMs,
+    startWhen: startWhen ?? DEFAULT_TALK_BEHAVIOR.startWhen,
+    isBackground: background ?? false,
+    onResult: onResult ?? DEFAULT_TALK_BEHAVIOR.onResult,
+  };
+}
+
+function isPhrase(text: unknown): boolean {
+  return typeof text === "string" && text.trim() !== "";
+}
+
+function checkMs(field: string, ms: number | undefined, least: number): void {
+  if (ms === undefined || (Number.isInteger(ms) && ms >= least && ms <= TOOL_TIMES.maxTimeoutMs)) return;
+  throw new TypeError(`${field}: expected an integer from ${least} to ${TOOL_TIMES.maxTimeoutMs}, got ${ms}`);
+}
