@@ -26,10 +26,10 @@ export class CallLog {
 
   /** Takes one line, or several with line breaks between them. `false`: nothing was kept. */
   add(text: string): boolean {
-    const before = this.#lines;
+    if (this.#isFull) return false;
     // What is far too long is not looked through to its end.
     for (const line of text.slice(0, 2 * CALL_LOG.bytes).split(/\r\n|\r|\n/)) this.#addLine(line);
-    return this.#lines !== before;
+    return true;
   }
 
   #addLine(text: string): void {

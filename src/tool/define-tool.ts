@@ -6,7 +6,7 @@ export type Execution = "server" | "client" | "either";
 
 /** What a running tool is given besides its input. */
 export interface ToolContext<Settings = unknown> {
-  /** The tool's entry under `toolSettings` in parley.config.ts, checked by the tool's `settings` at start. */
+  /** The tool's entry (or the one it shares) under `toolSettings` in parley.config.ts, checked by the tool's `settings` at start. */
   readonly settings: Settings;
   /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on. */
   readonly signal: AbortSignal;
@@ -32,6 +32,11 @@ interface ToolOptions<Input, Settings> {
   readonly input: z.ZodType<Input> | JsonObject;
   /** Shape of `toolSettings[name]` in parley.config.ts; a bad value stops the start and names the field. */
   readonly settings?: z.ZodType<Settings>;
+  /**
+   * The entry of `toolSettings` that the tool shares with others, in place of one by its own name. Without that entry
+   * the tool is off: it is not offered to anyone.
+   */
+  readonly sharedSettings?: string;
   /** @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
   /** Changes nothing anywhere: may start before the model has finished its message. @defaultValue false */

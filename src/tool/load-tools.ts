@@ -3,12 +3,12 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
 import { TOOL_NAME } from "../protocol/limits.ts";
-import { isTool } from "./define-tool.ts";
+import { isTool, type Tool } from "./define-tool.ts";
 import { toServerTool, type ServerTool } from "./server-tool.ts";
 
 /**
  * Reads `folder` once at start, sorted: `web/web-search.ts` becomes `web_search`; files that begin with `_` are left
- * out. `settings` are `toolSettings` of the config, by tool name.
+ * out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share, which are off without.
  *
  * @throws {AppError} `invalid_config` with the path of the file that cannot be used and why
  */
@@ -18,26 +18,32 @@ export async function loadTools(
 ): Promise<ReadonlyMap<string, ServerTool>> {
   if (!(await isFolder(folder))) throw new AppError("invalid_config", `toolsFolder: there is no folder ${folder}`);
   const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
-  const tools = new Map<string, ServerTool>();
+  const tools = new Map<string, ServerTool | undefined>();
+  const known = new Set<string>();
   for (const file of files) {
     const path = join(folder, file);
     const name = basename(file, ".ts").replaceAll("-", "_");
     if (!TOOL_NAME.test(name)) throw bad(path, `the tool name "${name}" does not match ${TOOL_NAME.source}`);
     if (tools.has(name)) throw bad(path, `the tool name "${name}" is already taken`);
-    tools.set(name, await loadTool(path, name, Object.hasOwn(settings, name) ? settings[name] : undefined));
+    const tool = await importTool(path);
+    const entry = tool.sharedSettings ?? name;
+    known.add(entry);
+    const own = Object.hasOwn(settings, entry) ? settings[entry] : undefined;
+    const isOff = tool.sharedSettings !== undefined && own === undefined;
+    tools.set(name, isOff ? undefined : compile(path, () => toServerTool(name, tool, own)));
   }
   for (const name of Object.keys(settings)) {
-    if (!tools.has(name))
+    if (!known.has(name))
       throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}`);
   }
-  return tools;
+  return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
 }
 
 async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-async function loadTool(path: string, name: string, settings: unknown): Promise<ServerTool> {
+async function importTool(path: string): Promise<Tool> {
   let module: { default?: unknown };
   try {
     module = (await import(pathToFileURL(path).href)) as { default?: unknown };
@@ -45,8 +51,12 @@ async function loadTool(path: string, name: string, settings: unknown): Promise<
     throw bad(path, error instanceof Error ? error.message : String(error), error);
   }
   if (!isTool(module.default)) throw bad(path, "the default export is not a tool (use defineTool)");
+  return module.default;
+}
+
+function compile(path: string, toTool: () => ServerTool): ServerTool {
   try {
-    return toServerTool(name, module.default, settings);
+    return toTool();
   } catch (error) {
     throw bad(path, error instanceof Error ? error.message : String(error), error);
   }

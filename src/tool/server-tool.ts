@@ -52,7 +52,9 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
   if (tool.stateDetail !== undefined && !STATE_DETAILS.includes(tool.stateDetail))
     throw new TypeError(`stateDetail: expected one of ${STATE_DETAILS.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
-  const settings: unknown = tool.settings ? parseSettings(name, tool.settings, rawSettings) : undefined;
+  const settings: unknown = tool.settings
+    ? parseSettings(tool.sharedSettings ?? name, tool.settings, rawSettings)
+    : undefined;
   if (!tool.settings && rawSettings !== undefined)
     throw new TypeError(`toolSettings.${name}: this tool has no settings`);
   const readOnly = tool.readOnly ?? false;

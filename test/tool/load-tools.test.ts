@@ -88,3 +88,14 @@ test("a tool may have the name of an object's own method", async () => {
 
   expect([...(await loadTools(folder)).keys()]).toEqual(["toString"]);
 });
+
+test("tools that share settings are off without them", async () => {
+  const shared = tool('sharedSettings: "workspace", settings: z.strictObject({ root: z.string() })');
+  const source = `import { z } from "zod";${shared}`;
+  await write({ "a.ts": source, "b.ts": source, "c.ts": tool() });
+
+  expect([...(await loadTools(folder)).keys()]).toEqual(["c"]);
+  expect([...(await loadTools(folder, { workspace: { root: "/" } })).keys()]).toEqual(["a", "b", "c"]);
+  await expect(loadTools(folder, { workspace: { rot: "/" } })).rejects.toThrow(/toolSettings\.workspace\.root: /);
+  await expect(loadTools(folder, { a: { root: "/" } })).rejects.toThrow('toolSettings.a: there is no tool "a"');
+});

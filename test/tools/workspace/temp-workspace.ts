@@ -1,0 +1,40 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** A folder with a workspace in it, and beside that what no tool may reach. */
+export class TempWorkspace implements AsyncDisposable {
+  readonly folder: string;
+  readonly root: string;
+  readonly outside: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.root = join(folder, "workspace");
+    this.outside = join(folder, "outside");
+  }
+
+  static async create(files: Readonly<Record<string, string>> = {}): Promise<TempWorkspace> {
+    const workspace = new TempWorkspace(await realpath(await mkdtemp(join(tmpdir(), "parley-workspace-"))));
+    await Promise.all([workspace.root, workspace.outside].map((path) => mkdir(path)));
+    await writeFile(join(workspace.outside, "secret.txt"), "secret");
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(workspace.root, path)), { recursive: true });
+      await writeFile(join(workspace.root, path), text);
+    }
+    return workspace;
+  }
+
+  /** What the tools are given. */
+  get settings(): { readonly root: string } {
+    return { root: this.root };
+  }
+
+  at(path: string): string {
+    return join(this.root, path);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,140 @@
+import { constants, existsSync } from "node:fs";
+import { lstat, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+/** Where Linux shows open folders: a path below one goes by the folder itself, wherever its name leads by then. */
+const DESCRIPTORS = "/proc/self/fd";
+const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
+
+export class OutsideError extends Error {
+  constructor() {
+    super("The path is outside of the workspace");
+  }
+}
+
+/**
+ * A folder of the workspace that is held open. What is done by `at(name)` happens in this very folder: swapping a part
+ * of its path for a link afterwards changes nothing (on Linux; elsewhere the path itself is used).
+ */
+export class Folder implements AsyncDisposable {
+  /** Without links. */
+  readonly path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle, path: string) {
+    this.#handle = handle;
+    this.path = path;
+  }
+
+  /** @throws {OutsideError} when it is not `root` or below it */
+  static async open(root: string, path: string): Promise<Folder> {
+    if (!isWithin(root, path)) throw new OutsideError();
+    const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      const real = HAS_DESCRIPTORS ? await realpath(`${DESCRIPTORS}/${handle.fd}`) : await realpath(path);
+      if (!isWithin(root, real)) throw new OutsideError();
+      return new Folder(handle, real);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** A path to an entry of the folder. `name` is one name, not a path. */
+  at(name: string): string {
+    return join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${this.#handle.fd}` : this.path, name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+/** An entry of the workspace, by the folder it is in. */
+export interface Entry extends AsyncDisposable {
+  readonly folder: Folder;
+  readonly name: string;
+  /** For people, from the root. */
+  readonly shown: string;
+}
+
+/**
+ * Finds what a path of the model means. Links are followed as long as they stay inside.
+ *
+ * @param path from the root, or absolute
+ * @throws {OutsideError} for what is not below `root`, and an error fit for the model when a folder is missing
+ */
+export async function findEntry(root: string, path: string, { creates = false } = {}): Promise<Entry> {
+  if (path.includes("\0")) throw new Error("The path holds a NUL");
+  const target = resolve(root, path);
+  if (!isWithin(root, target)) throw new OutsideError();
+  try {
+    const real = await realpath(target).catch(ignoreMissing);
+    if (real === root) throw new Error("The path is the workspace itself, which is a folder");
+    const folder = real === undefined ? await parentOf(root, target, creates) : await Folder.open(root, dirname(real));
+    const name = basename(real ?? target);
+    const shown = relative(root, join(folder.path, name));
+    return { folder, name, shown, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  } catch (error) {
+    throw shownError(error as NodeJS.ErrnoException);
+  }
+}
+
+/** The folder of something that is not there (or a link to nothing), made where it is missing. */
+async function parentOf(root: string, target: string, creates: boolean): Promise<Folder> {
+  const missing: string[] = [];
+  let path = dirname(target);
+  let real: string | undefined;
+  while ((real = await realpath(path).catch(ignoreMissing)) === undefined) {
+    missing.unshift(basename(path));
+    path = dirname(path);
+  }
+  if (!creates && missing.length > 0) throw missingError(relative(root, target));
+  let folder = await Folder.open(root, real);
+  for (const name of missing) {
+    try {
+      await mkdir(folder.at(name)).catch(ignoreExisting);
+      const { path: parent } = folder;
+      if (!(await lstat(folder.at(name))).isDirectory()) throw new OutsideError();
+      const next = await Folder.open(root, join(parent, name));
+      await folder[Symbol.asyncDispose]();
+      folder = next;
+    } catch (error) {
+      await folder[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+  return folder;
+}
+
+export function missingError(shown: string): Error {
+  return new Error(`There is no ${JSON.stringify(shown)} in the workspace`);
+}
+
+function isWithin(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}
+
+/** What the system says, without the path in which it says it. */
+export function shownError(error: NodeJS.ErrnoException): Error {
+  const reasons: Record<string, string> = {
+    EACCES: "The worker may not do that",
+    EISDIR: "It is a folder",
+    ELOOP: "It is a link that leads nowhere, or in a circle",
+    ENAMETOOLONG: "The path is too long",
+    ENOSPC: "The disk is full",
+    ENOTDIR: "A part of the path is no folder",
+    EROFS: "The workspace cannot be written to",
+  };
+  if (error.code === undefined) return error;
+  return new Error(reasons[error.code] ?? `It could not be done (${error.code})`, { cause: error });
+}

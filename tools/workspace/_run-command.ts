@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { OutputTail } from "./_output.ts";
+
+/** What a command gets of the worker's environment: no key and no address is in these. */
+const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+/** From SIGTERM to SIGKILL. */
+const GRACE_MS = 2_000;
+/** How long what was written is still read when the command has ended. */
+const DRAIN_MS = 500;
+/** A command that writes more is stopped. */
+const MAX_OUTPUT_BYTES = 10_000_000;
+
+export interface Command {
+  /** Program and arguments. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  readonly onLine: (line: string) => void;
+}
+
+export interface CommandResult {
+  readonly exitCode: number | null;
+  /** What ended it, when it did not end by itself. */
+  readonly endedBy: string | null;
+  /** Both streams as they came, the middle left out where that is long. */
+  readonly output: string;
+  readonly truncated: boolean;
+}
+
+/**
+ * Runs a command in a process group of its own and ends the whole group with it: by SIGTERM and then SIGKILL when the
+ * signal aborts, by SIGKILL when the command has ended and left others behind. Rejects with the signal's reason.
+ */
+export async function runCommand({ argv, cwd, signal, onLine }: Command): Promise<CommandResult> {
+  signal.throwIfAborted();
+  const [program = "", ...args] = argv;
+  const env = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, HOME: cwd, TERM: "dumb" },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = new OutputTail();
+  const ended = Promise.withResolvers<CommandResult>();
+  let isTooMuch = false;
+  const stop = () => {
+    killGroup(child.pid, "SIGTERM");
+    setTimeout(() => child.exitCode ?? child.signalCode ?? killGroup(child.pid, "SIGKILL"), GRACE_MS).unref();
+  };
+  const onData = (bytes: Buffer) => {
+    output.add(bytes);
+    if (isTooMuch || output.sizeBytes <= MAX_OUTPUT_BYTES) return;
+    isTooMuch = true;
+    stop();
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", onData);
+    createInterface({ input: stream, crlfDelay: Infinity }).on("line", (line) => !isTooMuch && onLine(line));
+  }
+  child.once("error", (error) => ended.reject(new Error("The command could not be started", { cause: error })));
+  child.once("exit", () => {
+    killGroup(child.pid, "SIGKILL");
+    // Whoever has left the group may hold the streams open.
+    setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
+  });
+  child.once("close", (exitCode, signalName) => {
+    const endedBy = isTooMuch ? `more than ${MAX_OUTPUT_BYTES} bytes of output` : signalName;
+    ended.resolve({ exitCode, endedBy, output: output.text, truncated: output.isTruncated });
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const result = await ended.promise;
+    signal.throwIfAborted();
+    return result;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Nothing when the group has ended. */
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { open, rename, rm, stat } from "node:fs/promises";
+import { findEntry, missingError, shownError, type Entry } from "./_folder.ts";
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const MAX_FILE_BYTES = 5_000_000;
+
+export interface TextFile {
+  readonly text: string;
+  /** The path from the root, links resolved. */
+  readonly shown: string;
+}
+
+/** Reads a text file of the workspace whole. @throws an error fit for the model */
+export async function readText(root: string, path: string): Promise<TextFile> {
+  await using entry = await findEntry(root, path);
+  return { text: await readEntry(entry), shown: entry.shown };
+}
+
+async function readEntry({ folder, name, shown }: Entry): Promise<string> {
+  // A pipe would be waited for without end.
+  const handle = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === "ENOENT" ? missingError(shown) : shownError(error);
+    },
+  );
+  await using file = handle;
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new Error(stats.isDirectory() ? "It is a folder" : "It is no ordinary file");
+  const { size } = stats;
+  if (size > MAX_FILE_BYTES) throw new Error(`The file has ${size} bytes, and at most ${MAX_FILE_BYTES} can be read`);
+  const bytes = await file.readFile();
+  if (bytes.includes(0)) throw new Error("The file is not text");
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+/** Puts a text in the place of a file, whole or not at all; folders on the way are made. Gives the path from the root. */
+export async function writeText(root: string, path: string, text: string): Promise<string> {
+  await using entry = await findEntry(root, path, { creates: true });
+  await replace(entry, text);
+  return entry.shown;
+}
+
+/** Changes a text file by a function, which may throw to leave it as it is. */
+export async function changeText(root: string, path: string, change: (text: string) => string): Promise<string> {
+  await using entry = await findEntry(root, path);
+  await replace(entry, change(await readEntry(entry)));
+  return entry.shown;
+}
+
+/** By a new file that takes the name: a hard link to the old one, which may lie elsewhere, keeps what it had. */
+async function replace({ folder, name }: Entry, text: string): Promise<void> {
+  const target = folder.at(name);
+  const before = await stat(target).catch(() => undefined);
+  if (before && !before.isFile()) throw new Error(before.isDirectory() ? "It is a folder" : "It is no ordinary file");
+  const draft = folder.at(`.${randomUUID()}.tmp`);
+  try {
+    const mode = before ? before.mode & 0o777 : 0o644;
+    await using file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    await file.writeFile(text);
+    await file.close();
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw shownError(error as NodeJS.ErrnoException);
+  }
+}

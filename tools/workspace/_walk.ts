@@ -1,0 +1,28 @@
+import { readdir } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { Folder } from "./_folder.ts";
+
+/** Entries that are looked at. */
+const MAX_ENTRIES = 100_000;
+/** Folders that are large, and made by machines for machines. */
+const LEFT_OUT = new Set([".git", "node_modules"]);
+
+/** All files below the root by their path from it, in order of names; links are not followed, and not named either. */
+export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<string> {
+  const folders = [root];
+  let seen = 0;
+  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+    await using folder = await Folder.open(root, path).catch(() => undefined);
+    if (!folder) continue;
+    const entries = await readdir(folder.at("."), { withFileTypes: true }).catch(() => []);
+    const found: string[] = [];
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      signal.throwIfAborted();
+      if (++seen > MAX_ENTRIES)
+        throw new Error(`The workspace has more than ${MAX_ENTRIES} files: too many to look at`);
+      if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) found.push(join(folder.path, entry.name));
+      else if (entry.isFile()) yield relative(root, join(folder.path, entry.name)).replaceAll(sep, "/");
+    }
+    folders.push(...found.toReversed());
+  }
+}

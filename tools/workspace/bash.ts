@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { runCommand } from "./_run-command.ts";
+import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
+
+export default defineTool({
+  description:
+    "Runs a shell command in the workspace's root and answers with what it writes and its exit code. Nothing can be typed " +
+    "into it, and what it leaves running is ended with it.",
+  input: z.strictObject({
+    command: z
+      .string()
+      .min(1)
+      .max(10_000)
+      .refine((text) => !text.includes("\0"), "must not contain NUL"),
+  }),
+  settings: workspaceSettings,
+  sharedSettings: WORKSPACE,
+  timeoutMs: 120_000,
+  run: async ({ command }, { settings, signal, log }) => {
+    const root = rootOf(settings);
+    const argv = [...(settings?.shell ?? []), command];
+    return await runCommand({ argv, cwd: root, signal, onLine: log });
+  },
+});
