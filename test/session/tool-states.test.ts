@@ -148,6 +148,35 @@ test("who asks late is shown the call that is open, and who did not ask nothing"
   expect(statuses(user)).toEqual(["running", "success"]);
 });
 
+test("a call that a stopped worker left open is shown with what it had logged, and goes on from there", async () => {
+  await using agent = await TestAgent.start();
+  await agent.leave();
+  const content = { tool_use_id: "toolu_1", tool_name: "scan", input: {} };
+  await agent.sql`
+    insert into turns (id, session_id, position, participant_identity, message_id)
+    select 'turn', id, 1, 'user', 'answer' from sessions`;
+  await agent.sql`
+    insert into turn_blocks (turn_id, sequence, block_type, content)
+    values ('turn', 0, 'tool_use', ${agent.sql.json(content)})`;
+  await agent.sql`
+    insert into tool_calls (id, turn_id, tool_use_id, name, execution_asked, execution_resolved, participant_identity,
+      state, timeout_ms, deadline_at, started_at, idempotency_key, input, logs, revision)
+    values ('call', 'turn', 'toolu_1', 'scan', 'client', 'client', 'user', 'running', 30000,
+      now() + interval '31 seconds', now(), 'key', '{}', '["page 1"]', 5)`;
+  agent.model.script([reply([text("Done.")])]);
+  await agent.join();
+  const user = await agent.client("user", { features, tools: [clientTool] });
+  await user.next("tool_use_request", ({ id }) => id === "call");
+
+  await user.send({ type: "tool_use_progress", body: { id: "call", log: "page 2" } });
+  await user.next("tool_call_state", ({ logs }) => logs.length === 2);
+  await user.answer("call", { success: true, result: {} });
+  const last = await user.next("tool_call_state", isEnded);
+
+  expect(last).toMatchObject({ id: "call", status: "success", logs: ["page 1", "page 2"] });
+  expect(Math.min(...states(user).map(revisionOf))).toBeGreaterThan(5);
+});
+
 test("of a tool with the detail name only that is shown; of one with off nothing, and the config wins", async () => {
   const quick = (stateDetail?: "full" | "name" | "off") => {
     const held = heldTool(stateDetail);

@@ -45,7 +45,6 @@ create table permission_grants (
 
 -- One more with each change, so that whoever is shown a call knows what is newer.
 alter table tool_calls add column revision int not null default 0;
-alter table tool_calls add column metadata jsonb not null default '{}';
 -- 0 to 1, as the client that runs it said last.
 alter table tool_calls add column progress real;
 -- What of the call may be shown: full, name or off.
