@@ -34,7 +34,10 @@ export class AnswerOutput {
   readonly #transcription: TranscriptionStream;
   readonly #speech: SpokenAnswer | undefined;
   readonly #onAside: () => void;
+  #cutFiller: () => void = () => {};
   #isEnded = false;
+  /** What comes is shown, but the speech has words of its own for it. */
+  #isShownOnly = false;
   /** The speech goes on; otherwise words are shown as they come. */
   #isSpeaking: boolean;
   /** What was given to the speech, and how many letters of it were heard. */
@@ -77,6 +80,7 @@ export class AnswerOutput {
   }
 
   write(text: string): void {
+    this.#cutFiller();
     this.#speaker.write(text);
   }
 
@@ -103,6 +107,28 @@ export class AnswerOutput {
     signal.removeEventListener("abort", cut);
   }
 
+  /** Said over a wait, and only by voice: the answer's next words cut it off. */
+  async filler(text: string, signal: AbortSignal): Promise<void> {
+    if (!this.#isSpeaking) return;
+    const answered = new AbortController();
+    this.#cutFiller = () => answered.abort();
+    await this.aside(text, AbortSignal.any([signal, answered.signal]));
+  }
+
+  /** Resolves when what was written so far has been heard, or will not be any more. */
+  async untilHeard(): Promise<void> {
+    if (this.#isSpeaking) await this.#speech?.untilHeard();
+  }
+
+  /** The last words, which are the worker's: what the model believes was said stays what it wrote. */
+  conclude(text: string, { isShown }: { readonly isShown: boolean }): void {
+    this.#cutFiller();
+    this.flush();
+    if (this.#isSpeaking) this.#speech?.aside(text);
+    this.#isShownOnly = this.#isSpeaking;
+    if (isShown) this.#speaker.write(text);
+  }
+
   /** Stops the speech; what was not spoken is shown. */
   silence(): void {
     this.#speech?.silence();
@@ -117,6 +143,7 @@ export class AnswerOutput {
   /** Sends the final sentence, once the speech has ended; call exactly once. */
   async end(): Promise<SpeechEnd> {
     this.#isEnded = true;
+    this.#cutFiller();
     this.#speaker.end();
     const end = await (this.#speech?.end() ?? { heard: undefined });
     if (end.heard === undefined) this.#sentences.release();
@@ -126,6 +153,7 @@ export class AnswerOutput {
   }
 
   #put(text: string): void {
+    if (this.#isShownOnly) return;
     if (!this.#isSpeaking) return this.#transcription.write(text);
     this.#given += text;
     this.#speech?.write(text);

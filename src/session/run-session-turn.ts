@@ -3,13 +3,15 @@ import { stateAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
-import { type CallTurn } from "../tool/call-ports.ts";
+import { type CallTurn, type TurnSpeech } from "../tool/call-ports.ts";
 import { runTurn, type TurnDependencies } from "../turn/run-turn.ts";
 import { type TurnEvent } from "../turn/turn-event.ts";
 import { AnswerOutput } from "./answer-output.ts";
 import { type Outbox } from "./outbox.ts";
+import { phrasesFor, type PhraseTable } from "./phrases.ts";
 import { type Recorder } from "./recorder.ts";
 import { type RoomLink } from "./room-link.ts";
+import { endOf } from "./spoken-end.ts";
 import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 import { type VoicePort } from "./voice-port.ts";
 
@@ -29,6 +31,7 @@ export interface SessionTurnPorts {
   readonly nextPosition: number;
   /** BCP 47, of the participant whose turn it is. */
   readonly language: string | undefined;
+  readonly phrases: PhraseTable | undefined;
   /** Makes what the participant does with the answer part of the turn's trace. */
   readonly traceOfTurn: () => Readonly<Record<string, string>>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
@@ -40,15 +43,6 @@ export interface EndedTurn extends TurnRecord {
   readonly errorCode: ErrorCode | undefined;
   readonly lastStanza: number;
 }
-
-/** What a participant hears when the model said nothing fit to be said. */
-const SPOKEN_ENDS: Partial<Record<string, string>> = {
-  refusal: "I can't help with that.",
-  max_tokens: "I have to stop here.",
-  step_limit: "I have to stop here; this took too many steps.",
-  pause_turn: "I have to stop here; this took too many steps.",
-  model_context_window_exceeded: "I have to stop here.",
-};
 
 /**
  * Runs one turn for a participant: StartAnswer, the sentences as they come, the record, and an ErrorMessage if it
@@ -86,9 +80,15 @@ export async function runSessionTurn(
   const onAbort = () => answer.stop();
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
+  const phrases = phrasesFor(ports.language, ports.phrases);
   const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
+  const speech: TurnSpeech = {
+    untilHeard: () => answer.untilHeard(),
+    filler: (text, cut) => answer.filler(text, cut),
+    notice: (cut) => answer.filler(phrases.notice, cut),
+  };
   const dependencies = {
-    ...ports.dependencies({ turnId, messageId, participant, signal, aside }),
+    ...ports.dependencies({ turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) }),
     record: recorder.blocksOf(turnId),
   };
   const blocks: TurnBlock[] = [...turn.blocks];
@@ -100,6 +100,8 @@ export async function runSessionTurn(
     const failure = event.type === "turn_complete" ? event.error : undefined;
     if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
     speak(event, answer);
+    const end = event.type === "turn_complete" ? endOf(event, blocks) : undefined;
+    if (end) answer.conclude(phrases[end.phrase], end);
     if (event.type !== "turn_complete") {
       ports.onEvent(turn, event);
       continue;
@@ -112,10 +114,10 @@ export async function runSessionTurn(
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, state: stateAfterAbort(signal) } : event;
     ports.onEvent(turn, ended);
-    const end = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
-    const lost = await finish(turnId, end, recorder);
+    const finished = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
+    const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
-    const { lastStanza } = end;
+    const { lastStanza } = finished;
     const state = lost ? "failed" : ended.state;
     return { ...turn, state, blocks, heard, lastStanza, errorCode: (failure ?? lost)?.code };
   }
@@ -143,14 +145,6 @@ function speak(event: TurnEvent, answer: AnswerOutput): void {
       return;
     case "block_start":
       return answer.flush();
-    case "turn_complete": {
-      const end = event.state === "completed" ? SPOKEN_ENDS[event.stopReason ?? ""] : undefined;
-      if (end !== undefined) {
-        answer.flush();
-        answer.write(end);
-      }
-      return;
-    }
     default:
   }
 }

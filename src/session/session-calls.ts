@@ -15,6 +15,7 @@ import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../tool/talk-behavior.ts";
 import { type TurnDependencies } from "../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
+import { Fillers } from "./fillers.ts";
 import { type LateOutcome } from "./outcome-turn.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
@@ -53,15 +54,20 @@ export class SessionCalls {
   readonly #ledger: CallLedger;
   readonly #states: ToolStates;
   readonly #ports: CallPorts;
+  readonly #fillers: Fillers;
+  /** The last that was begun. */
+  #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
     const { recorder, peers, policy, onState } = options;
     this.#options = options;
     this.#wire = new CallWire(options.outbox, peers, options.telemetry);
     this.#states = new ToolStates(options);
+    this.#fillers = new Fillers(options.serverTools);
     const tell = (record: (call: Call) => void) => (call: Call) => {
       record(call);
       this.#states.show(call);
+      this.#fillers.handle(call, this.#turn);
       onState(call);
     };
     const gate = new ProgressGate(tell((call) => recorder.onProgress(call)));
@@ -107,6 +113,7 @@ export class SessionCalls {
   /** How a turn runs tools. `storedCalls` are those that an earlier worker left it with. */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     const ports = this.#ports;
+    this.#turn = turn;
     for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
     return {
       tools: {

@@ -17,6 +17,7 @@ import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { LateOutcomes } from "./late-outcomes.ts";
 import { prepareTurn } from "./prepare-turn.ts";
 import { type Restored } from "./restore.ts";
+import { type PhraseTable } from "./phrases.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
@@ -32,6 +33,8 @@ export interface SessionPolicy {
   readonly toolTimeoutMs: number;
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
+  /** In the place of what the worker says by itself, by language. */
+  readonly phrases?: PhraseTable;
   /** What of a tool's calls may be shown, by its name. It wins over what the tool says. */
   readonly toolDetail?: Readonly<Record<string, StateDetail>>;
 }
@@ -237,6 +240,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
       onInterrupted: () => this.#queue.abort("interrupted"),
       onAnswer: (answer) => (this.#answer = answer),
       language: this.#peers.get(participant)?.language,
+      phrases: policy.phrases,
       traceOfTurn,
       dependencies: (turn) => ({
         model: policy.model,

@@ -34,6 +34,8 @@ export interface TurnSpeech {
   readonly untilHeard: () => Promise<void>;
   /** Said over a wait: an aside that the answer's next words cut off. */
   readonly filler: (text: string, signal: AbortSignal) => Promise<void>;
+  /** Says in the same way that it takes longer. */
+  readonly notice: (signal: AbortSignal) => Promise<void>;
 }
 
 /** What a call needs of the session around it. */

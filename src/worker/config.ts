@@ -6,6 +6,20 @@ import { STATE_DETAILS } from "../tool/server-tool.ts";
 
 const positiveInteger = z.number().int().positive();
 
+const phrase = z.string().min(1).exactOptional();
+/** By the primary subtag of a language's tag. */
+const phrasesSchema = z.record(
+  z.string().regex(/^[a-z]{2,3}$/, "expected a language such as en"),
+  z.strictObject({
+    refused: phrase,
+    stopped: phrase,
+    tooManySteps: phrase,
+    unfinished: phrase,
+    failed: phrase,
+    notice: phrase,
+  }),
+);
+
 /** Shape of parley.config.ts. An unknown field is refused: it is a typing mistake more often than not. */
 export const configFileSchema = z.strictObject({
   /** The model's system prompt. */
@@ -46,6 +60,8 @@ export const configFileSchema = z.strictObject({
   voice: voiceSchema.prefault({}),
   /** A message that comes during a turn waits for its end, or interrupts it. */
   onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
+  /** What the worker says in words of its own, by language (docs/voice.md). */
+  phrases: phrasesSchema.default({}),
 });
 
 /** What parley.config.ts may hold; everything but `instructions` has a default. */

@@ -12,6 +12,7 @@ import { type Recorder } from "../../src/session/recorder.ts";
 import { type RoomParticipant } from "../../src/session/room-link.ts";
 import { type SessionWatcher } from "../../src/session/session-event.ts";
 import { Session, type SessionPolicy } from "../../src/session/session.ts";
+import { type VoicePort } from "../../src/session/voice-port.ts";
 import { StanzaCounter } from "../../src/session/stanza-counter.ts";
 import { type Call, type ExtraAnswer } from "../../src/tool/call.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
@@ -88,6 +89,7 @@ interface FakeSessionOptions {
   readonly tools?: Readonly<Record<string, Tool>>;
   readonly policy?: Partial<SessionPolicy>;
   readonly watchers?: readonly SessionWatcher[];
+  readonly voice?: VoicePort;
 }
 
 /** A session without LiveKit, database and model: packets go in and out as bytes, and the model is a function. */
@@ -97,7 +99,7 @@ export class FakeSession {
   readonly session: Session;
   readonly dropped: string[] = [];
 
-  constructor({ think, publish, tools = {}, policy = {}, watchers = [] }: FakeSessionOptions) {
+  constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice }: FakeSessionOptions) {
     const { recorder, conversationId } = this;
     let reserved = 1;
     const reserve = (count: number) => Promise.resolve((reserved += count) - count);
@@ -113,6 +115,7 @@ export class FakeSession {
       recorder: recorder as unknown as Recorder,
       link: { openTranscription: async () => ({ write: async () => {}, close: async () => {} }) },
       past: [],
+      voice,
       watchers,
       logger: pino({ level: "silent" }),
     });

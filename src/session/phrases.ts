@@ -1,0 +1,84 @@
+/** What the worker says in words of its own. */
+export interface Phrases {
+  readonly refused: string;
+  readonly stopped: string;
+  readonly tooManySteps: string;
+  /** A tool failed, and the model said nothing about it. */
+  readonly unfinished: string;
+  readonly failed: string;
+  /** A call takes longer than its tool's `noticeAfterMs`. */
+  readonly notice: string;
+}
+
+/** By the primary subtag of a BCP 47 tag. */
+export type PhraseTable = Readonly<Record<string, Partial<Phrases>>>;
+
+const ENGLISH: Phrases = {
+  refused: "I can't help with that.",
+  stopped: "I have to stop here.",
+  tooManySteps: "I have to stop here; this took too many steps.",
+  unfinished: "I could not finish that.",
+  failed: "Something went wrong. Please try again.",
+  notice: "This is taking a little longer.",
+};
+
+const TABLE: Readonly<Record<string, Phrases>> = {
+  de: {
+    refused: "Dabei kann ich nicht helfen.",
+    stopped: "Ich muss hier aufhören.",
+    tooManySteps: "Ich muss hier aufhören; das waren zu viele Schritte.",
+    unfinished: "Das hat leider nicht geklappt.",
+    failed: "Da ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal.",
+    notice: "Das dauert etwas länger.",
+  },
+  es: {
+    refused: "No puedo ayudar con eso.",
+    stopped: "Tengo que parar aquí.",
+    tooManySteps: "Tengo que parar aquí; han sido demasiados pasos.",
+    unfinished: "No he podido terminarlo.",
+    failed: "Algo ha salido mal. Inténtelo de nuevo, por favor.",
+    notice: "Esto está tardando un poco más.",
+  },
+  fr: {
+    refused: "Je ne peux pas vous aider pour cela.",
+    stopped: "Je dois m'arrêter ici.",
+    tooManySteps: "Je dois m'arrêter ici ; cela a pris trop d'étapes.",
+    unfinished: "Je n'ai pas pu terminer.",
+    failed: "Quelque chose s'est mal passé. Veuillez réessayer.",
+    notice: "Cela prend un peu plus de temps.",
+  },
+  it: {
+    refused: "Non posso aiutare con questo.",
+    stopped: "Devo fermarmi qui.",
+    tooManySteps: "Devo fermarmi qui; ci sono voluti troppi passaggi.",
+    unfinished: "Non sono riuscito a finire.",
+    failed: "Qualcosa è andato storto. Riprovi, per favore.",
+    notice: "Ci vuole ancora un momento.",
+  },
+  nl: {
+    refused: "Daar kan ik niet bij helpen.",
+    stopped: "Ik moet hier stoppen.",
+    tooManySteps: "Ik moet hier stoppen; dit kostte te veel stappen.",
+    unfinished: "Dat is me niet gelukt.",
+    failed: "Er is iets misgegaan. Probeer het nog eens.",
+    notice: "Dit duurt iets langer.",
+  },
+  pt: {
+    refused: "Não posso ajudar com isso.",
+    stopped: "Tenho de parar aqui.",
+    tooManySteps: "Tenho de parar aqui; foram passos demais.",
+    unfinished: "Não consegui terminar.",
+    failed: "Algo correu mal. Tente novamente, por favor.",
+    notice: "Isto está a demorar um pouco mais.",
+  },
+};
+
+/** Those of a language, else the English ones; what the config says of a language wins. */
+export function phrasesFor(language: string | undefined, overrides: PhraseTable = {}): Phrases {
+  const primary = language?.split("-", 1)[0]?.toLowerCase() ?? "en";
+  const isKnown = Object.hasOwn(TABLE, primary) || Object.hasOwn(overrides, primary);
+  const key = isKnown ? primary : "en";
+  const own = Object.hasOwn(TABLE, key) ? TABLE[key] : undefined;
+  const given = Object.hasOwn(overrides, key) ? overrides[key] : undefined;
+  return { ...ENGLISH, ...own, ...given };
+}
