@@ -18,6 +18,9 @@ export const LIMITS = {
   loggedEnvelopes: 500,
   loggedBytes: 1024 * 1024,
   sendsInFlight: 8,
+  /** Of one participant, to the worker. */
+  openStreams: 64,
+  openStreamBytes: 16 * 1024 * 1024,
   unidentifiedSenderMs: 3_500,
 } as const;
 

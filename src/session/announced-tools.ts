@@ -22,13 +22,22 @@ export interface Announcement {
   readonly errors: readonly AppError[];
 }
 
-/** Compiles an announced list. A bad tool costs its sender that tool only; the error names it and says why. */
-export function compileAnnouncement({ tools = [], invalidTools = [] }: MessageBody<"configuration">): Announcement {
+/**
+ * Compiles an announced list. A bad tool costs its sender that tool only; the error names it and says why.
+ *
+ * @param reserved what names may not begin with: the tools of a server of ours may not be there yet
+ */
+export function compileAnnouncement(
+  { tools = [], invalidTools = [] }: MessageBody<"configuration">,
+  reserved: readonly string[],
+): Announcement {
   const errors = invalidTools.map(({ index, name, reason }) => malformed(name ?? `tools[${index}]`, reason));
   const compiled = new Map<string, AnnouncedTool>();
   let schemasLength = 0;
   for (const tool of tools) {
     if (compiled.has(tool.name)) errors.push(malformed(tool.name, "is announced twice"));
+    else if (reserved.some((prefix) => tool.name.startsWith(prefix)))
+      errors.push(malformed(tool.name, "its name begins like those of a server's tools"));
     else if (compiled.size >= LIMITS.announcedTools) {
       errors.push(malformed(tool.name, `more than ${LIMITS.announcedTools} tools are announced`));
     } else {

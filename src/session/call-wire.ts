@@ -19,6 +19,8 @@ export class CallWire {
   readonly #telemetry: Pick<SessionTelemetry, "traceOfCall">;
   /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
   readonly #callOfStanza = new Map<number, string>();
+  /** Requests that are on their way as streams: what follows a request does not overtake it. */
+  readonly #streaming = new Map<string, Promise<unknown>>();
 
   constructor(outbox: Outbox, peers: Peers, telemetry: Pick<SessionTelemetry, "traceOfCall">) {
     this.#outbox = outbox;
@@ -33,7 +35,8 @@ export class CallWire {
     const body = { id, messageId, toolName, parameters: { ...parameters }, execution, timeoutMs };
     const meta = this.#telemetry.traceOfCall(id);
     const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
-    const { stanzaId, sent } = this.#outbox.send({ type: "tool_use_request", body }, destination);
+    const { stanzaId, sent, isStream } = this.#outbox.send({ type: "tool_use_request", body }, destination);
+    if (isStream) this.#follow(id, sent);
     if (execution === "either") this.#callOfStanza.set(Math.abs(stanzaId), id);
     await sent;
   }
@@ -41,6 +44,10 @@ export class CallWire {
   sendResult({ id, outcome }: Call): void {
     if (!outcome) return;
     const meta = this.#telemetry.traceOfCall(id);
+    this.#afterRequest(id, () => this.#postResult(id, outcome, meta));
+  }
+
+  #postResult(id: string, outcome: Outcome, meta: JsonObject): void {
     try {
       const body = { id, ...toResultBody(outcome) };
       this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
@@ -54,7 +61,25 @@ export class CallWire {
   /** Only to a client that knows the message. */
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
     const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
-    if (knows) this.#outbox.post({ type: "tool_use_cancel", body: { id, reason } }, { to: [addressee] });
+    if (!knows) return;
+    this.#afterRequest(id, () =>
+      this.#outbox.post({ type: "tool_use_cancel", body: { id, reason } }, { to: [addressee] }),
+    );
+  }
+
+  #follow(id: string, sent: Promise<void>): void {
+    const over = sent.then(
+      () => {},
+      () => {},
+    );
+    this.#streaming.set(id, over);
+    void over.then(() => this.#streaming.get(id) === over && this.#streaming.delete(id));
+  }
+
+  #afterRequest(id: string, send: () => void): void {
+    const streaming = this.#streaming.get(id);
+    if (streaming) void streaming.then(send);
+    else send();
   }
 
   cancelAll(ledger: CallLedger): void {

@@ -1,25 +1,46 @@
+import { type TurnRecord } from "../conversation/turn-record.ts";
 import { abortable } from "../lib/abortable.ts";
 import { type MessageBody } from "../protocol/messages.ts";
+import { type LiveTools } from "../tool/live-tools.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { compileAnnouncement } from "./announced-tools.ts";
 import { catchUp, type AnsweredTurn } from "./catch-up.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
+import { type Peers } from "./peers.ts";
+import { untilListed } from "./until-listed.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
+const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
+
+interface ConfigurationsOptions {
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  /** @defaultValue they stay as they are */
+  readonly liveTools?: LiveTools;
+  readonly outbox: Outbox;
+}
 
 /** What the worker and its clients tell each other of themselves. */
 export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
+  readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
   #onTaken: (from: Peer) => void = () => {};
 
-  constructor({ serverTools, outbox }: { serverTools: ReadonlyMap<string, ServerTool>; outbox: Outbox }) {
+  constructor({ serverTools, liveTools = UNCHANGING, outbox }: ConfigurationsOptions) {
     this.#serverTools = serverTools;
+    this.#liveTools = liveTools;
     this.#outbox = outbox;
   }
 
-  send({ identity }: Peer): void {
+  /** Tells the clients that are present whenever the worker's tools are others. The returned function ends that. */
+  follow(peers: Pick<Peers, "hosts">): () => void {
+    return this.#liveTools.onChanged(() => {
+      for (const client of peers.hosts("")) this.send(client);
+    });
+  }
+
+  send({ identity }: Pick<Peer, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
     const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
     const features = ["tool_use_cancel", "tool_use_progress"];
@@ -31,7 +52,7 @@ export class Configurations {
     if (body.features) from.features = new Set(body.features);
     if (body.preferredLanguage !== undefined) from.language = body.preferredLanguage;
     if (body.tools) {
-      const { tools, errors } = compileAnnouncement(body);
+      const { tools, errors } = compileAnnouncement(body, this.#liveTools.prefixes);
       from.tools = tools;
       for (const error of errors) this.#outbox.postError(error, from.identity);
     }
@@ -41,11 +62,16 @@ export class Configurations {
     this.#onTaken(from);
   }
 
-  /** A new worker does not know its clients' tools yet: the one whose turn goes on gets a moment to name them again. */
-  async untilAnnounced(participant: string, signal: AbortSignal): Promise<void> {
+  /**
+   * A new worker does not know yet whose tools there are: the client whose turn goes on, and the MCP servers that the
+   * turn needs, get a moment to name them again. Never rejects.
+   */
+  async untilAnnounced({ blocks, participantIdentity }: TurnRecord, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onTaken = ({ identity }) => identity === participant && resolve();
-    await abortable(promise, AbortSignal.any([signal, AbortSignal.timeout(ANNOUNCE_AGAIN_MS)])).catch(() => {});
+    this.#onTaken = ({ identity }) => identity === participantIdentity && resolve();
+    const taken = abortable(promise, AbortSignal.any([signal, AbortSignal.timeout(ANNOUNCE_AGAIN_MS)]));
+    const listed = untilListed(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
+    await Promise.all([taken.catch(() => {}), listed]);
     this.#onTaken = () => {};
   }
 }

@@ -26,7 +26,7 @@ const CLAIM_RETRY_MS = 250;
 
 export interface OpenSessionOptions extends Pick<
   SessionOptions,
-  "room" | "policy" | "serverTools" | "openStream" | "logger" | "voice"
+  "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "logger" | "voice"
 > {
   readonly sql: Sql;
   readonly conversationId: string;

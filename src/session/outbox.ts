@@ -45,15 +45,19 @@ export class Outbox {
   }
 
   /**
-   * @returns the stanza's number and when it is in the local buffer
+   * @returns the stanza's number, when it is in the local buffer, and whether it goes as a stream, which what is sent
+   *   after it may overtake
    * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
    */
-  send(message: Message, { to, meta = {} }: Destination = {}): { stanzaId: number; sent: Promise<void> } {
+  send(
+    message: Message,
+    { to, meta = {} }: Destination = {},
+  ): { stanzaId: number; sent: Promise<void>; isStream: boolean } {
     const stanzaId = this.#options.stanzas.next();
     const { conversationId } = this.#options;
     const bytes = encodeEnvelope({ stanzaId, conversationId, meta, message });
     if (isKept(message)) this.#log.add({ stanzaId, bytes, destinations: to ?? "all" });
-    return { stanzaId, sent: this.#publish(bytes, to) };
+    return { stanzaId, sent: this.#publish(bytes, to), isStream: bytes.length > LIMITS.packetBytes };
   }
 
   /** Sends what nobody waits for; a failure is reported, never thrown. An empty `to` is nobody: nothing is sent. */

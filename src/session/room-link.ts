@@ -1,6 +1,7 @@
 import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
 import { LIMITS } from "../protocol/limits.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
+import { StreamBudget } from "./stream-budget.ts";
 
 /** Topic of Parley's packets and byte streams. Packets without a topic are accepted too, all others are not ours. */
 const TOPIC = "parley";
@@ -21,6 +22,10 @@ export interface RoomListener {
   readonly onLeft: (identity: string) => void;
   readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
   readonly onChat: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
+  /** One of these sent it, and LiveKit does not say which. */
+  readonly onUnclear: (candidates: readonly string[], bytes: Uint8Array) => void;
+  /** Its open streams are too many, or hold too much. */
+  readonly onStreamRefused: (identity: string) => void;
   readonly onDropped: (reason: "unknown_sender" | "stream_failed" | "too_large") => void;
   readonly onDisconnected: () => void;
 }
@@ -30,6 +35,7 @@ export class RoomLink {
   readonly #room: Room;
   readonly #listener: RoomListener;
   readonly #senders: SenderResolver;
+  readonly #streams = new StreamBudget();
 
   /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
   constructor(room: Room, listener: RoomListener, api: RoomApi) {
@@ -43,11 +49,13 @@ export class RoomLink {
       {
         onPacket: (from, bytes) => listener.onPacket(from, bytes),
         onUnresolved: () => listener.onDropped("unknown_sender"),
+        onUnclear: (candidates, bytes) => listener.onUnclear(candidates, bytes),
         onVanished: (identity) => listener.onLeft(identity),
       },
     );
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
     room.on(RoomEvent.ParticipantDisconnected, (participant) => {
+      this.#streams.forget(participant.identity);
       if (isPerson(participant)) listener.onLeft(participant.identity);
     });
     room.on(RoomEvent.Disconnected, () => listener.onDisconnected());
@@ -116,15 +124,21 @@ export class RoomLink {
 
   /** Streams always carry their sender's identity, even before the participant itself is announced. */
   async #read<Chunk extends Uint8Array | string>(
-    reader: AsyncIterable<Chunk>,
+    reader: AsyncIterable<Chunk> & { readonly close: () => Promise<void> },
     identity: string,
     deliver: (from: RoomParticipant, chunks: Chunk[], isWhole: boolean) => void,
   ): Promise<void> {
+    const share = this.#streams.open(identity);
+    if (!share) {
+      void reader.close();
+      return this.#listener.onStreamRefused(identity);
+    }
     const chunks: Chunk[] = [];
     let size = 0;
     let isWhole = true;
     try {
       for await (const chunk of reader) {
+        if (!share.take(chunk.length)) return this.#listener.onStreamRefused(identity);
         chunks.push(chunk);
         size += chunk.length;
         isWhole = size <= LIMITS.envelopeBytes;
@@ -133,6 +147,8 @@ export class RoomLink {
     } catch (error) {
       if (!isOverLimit(error)) return this.#listener.onDropped("stream_failed");
       isWhole = false;
+    } finally {
+      share.close();
     }
     const known = this.#room.remoteParticipants.get(identity);
     if (!known) this.#senders.holdStream(identity, (from) => deliver(from, chunks, isWhole));

@@ -24,6 +24,8 @@ interface Room extends RoomApi {
 interface Output {
   readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
   readonly onUnresolved: () => void;
+  /** One of these sent it, and which one will never be known: whoever did must send it again. */
+  readonly onUnclear: (candidates: readonly string[], bytes: Uint8Array) => void;
   /** A sender that the server had listed was never announced: it has left again. */
   readonly onVanished: (identity: string) => void;
 }
@@ -32,6 +34,8 @@ interface Output {
 const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
+/** Packets of one hold that may be asked for again: what floods us is nobody's first message. */
+const MAX_ASKED = 32;
 /** Packets may come faster than the server should be asked. */
 const LIST_PAUSE_MS = 20;
 
@@ -43,6 +47,8 @@ const ANNOUNCED_BY_MS = 2 * HOLD_MS;
 interface Held {
   readonly deliver: (from: RoomParticipant) => void;
   readonly at: number;
+  /** Of a packet that came without a sender. */
+  readonly bytes?: Uint8Array;
   /** Known when the packet only waits for its turn. */
   readonly from?: RoomParticipant;
   /** The identity that a stream came with; it is believed when the server lists it as one that is not hidden. */
@@ -53,8 +59,8 @@ type Sender = RoomParticipant | "refused" | undefined;
 
 /**
  * Finds who sent the packets that came without a sender: exactly one participant that the server lists and that had
- * not been announced to us when the packet came. While that is not clear they are held, in order; hidden participants
- * and the server's API never become a sender. Packets that a participant sends after it was announced wait behind its
+ * not been announced to us when the packet came. While that is not clear they are held, in order; where it never can be,
+ * because several came at once, all of them are told. Hidden participants and the server's API never become a sender. Packets that a participant sends after it was announced wait behind its
  * held ones; nobody else waits. Streams name their sender, so they wait for nobody, but a hidden one names itself too.
  */
 export class SenderResolver {
@@ -64,6 +70,7 @@ export class SenderResolver {
   readonly #vanishing = new Map<string, NodeJS.Timeout>();
   #held: Held[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #asking = { since: 0, count: 0 };
   #isResolving = false;
   #isAskedAgain = false;
   #isClosed = false;
@@ -75,7 +82,7 @@ export class SenderResolver {
 
   /** A packet that LiveKit could not attribute. */
   hold(bytes: Uint8Array): void {
-    this.#push({ deliver: (from) => this.#output.onPacket(from, bytes), at: performance.now() });
+    this.#push({ deliver: (from) => this.#output.onPacket(from, bytes), at: performance.now(), bytes });
   }
 
   /** A stream of a participant that has not been announced. */
@@ -146,6 +153,8 @@ export class SenderResolver {
       if (sender !== undefined && sender !== "refused") {
         if (unannounced.some(({ identity }) => identity === sender.identity)) this.#expectAnnounced(sender.identity);
         held.deliver(sender);
+      } else if (held.bytes && !isBlocked && this.#isHopeless(held, unannounced)) {
+        this.#askAgain(held.bytes, this.#announcedSince(held.at));
       } else if (sender === "refused" || held.at + HOLD_MS <= performance.now()) this.#output.onUnresolved();
       else {
         kept.push(held);
@@ -170,12 +179,32 @@ export class SenderResolver {
     return at + ANNOUNCED_SOON_MS <= performance.now() ? listed : undefined;
   }
 
+  #askAgain(bytes: Uint8Array, candidates: readonly RoomParticipant[]): void {
+    const now = performance.now();
+    if (now - this.#asking.since > HOLD_MS) this.#asking = { since: now, count: 0 };
+    this.#asking.count += 1;
+    if (this.#asking.count > MAX_ASKED) return this.#output.onUnresolved();
+    const identities = candidates.map(({ identity }) => identity);
+    this.#output.onUnclear(identities, bytes);
+  }
+
+  /** Several may have sent it, and all of them that ever will be are announced: what they say now has a sender. */
+  #isHopeless({ at }: Held, unannounced: readonly ListedParticipant[]): boolean {
+    const since = this.#announcedSince(at);
+    const isSettled = unannounced.every(({ isHidden, isAgent }) => isHidden || isAgent);
+    return isSettled && since.length > 0 && since.length + unannounced.length > 1;
+  }
+
+  #announcedSince(at: number): RoomParticipant[] {
+    return [...this.#announcedAt.values()].flatMap((announced) => (announced.at >= at ? announced.participant : []));
+  }
+
   #onlyCandidate({ at }: Held, unannounced: readonly ListedParticipant[]): RoomParticipant | undefined {
-    const since = [...this.#announcedAt.values()].filter((announced) => announced.at >= at);
+    const since = this.#announcedSince(at);
     if (unannounced.length + since.length !== 1) return undefined;
     const [listed] = unannounced;
     if (listed) return listed.isHidden || listed.isAgent ? undefined : listed;
-    return since[0]?.participant;
+    return since[0];
   }
 
   #expectAnnounced(identity: string): void {

@@ -2,9 +2,11 @@ import { type Logger } from "pino";
 import { type JsonObject } from "../lib/json.ts";
 import { AppError } from "../errors/app-error.ts";
 import { type MessageBody } from "../protocol/messages.ts";
-import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
+import { type LiveTools } from "../tool/live-tools.ts";
+import { type ServerTool } from "../tool/server-tool.ts";
 import { type AnsweredTurn } from "./catch-up.ts";
 import { createBlockEvents } from "./block-events.ts";
+import { askAgain } from "./ask-again.ts";
 import { Configurations } from "./configurations.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
 import { type OpenStream } from "./open-stream.ts";
@@ -17,33 +19,22 @@ import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { LateOutcomes } from "./late-outcomes.ts";
 import { prepareTurn } from "./prepare-turn.ts";
 import { type Restored } from "./restore.ts";
-import { type PhraseTable } from "./phrases.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
+import { type SessionPolicy } from "./session-policy.ts";
 import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
 import { toVariationTurn } from "./variation.ts";
 import { type AnswerOutput } from "./answer-output.ts";
 import { type Transcript, type VoiceListener, type VoicePort } from "./voice-port.ts";
 import { TurnQueue, type NewTurn, type TurnInput, type VariationRequest } from "./turn-queue.ts";
 
-/** What a session is told to do, from the config. */
-export interface SessionPolicy {
-  readonly model: string;
-  readonly maxSteps: number;
-  readonly toolTimeoutMs: number;
-  readonly toolResultMaxBytes: number;
-  readonly onNewMessage: "queue" | "interrupt";
-  /** In the place of what the worker says by itself, by language. */
-  readonly phrases?: PhraseTable;
-  /** What of a tool's calls may be shown, by its name. It wins over what the tool says. */
-  readonly toolDetail?: Readonly<Record<string, StateDetail>>;
-}
-
 export interface SessionOptions {
   readonly room: string;
   readonly policy: SessionPolicy;
   /** Live: read again for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
+  /** Tells when `serverTools` are others. @defaultValue they stay as they are */
+  readonly liveTools?: LiveTools;
   readonly openStream: OpenStream;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
@@ -80,6 +71,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   });
   readonly #calls: SessionCalls;
   readonly #configurations: Configurations;
+  readonly #unfollowTools: () => void;
   /** What a ControlStop may name to mean the running turn. */
   #runningIds: readonly string[] = [];
   #answer: Pick<AnswerOutput, "silence"> | undefined;
@@ -89,6 +81,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     this.#telemetry = telemetry;
     this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
     this.#configurations = new Configurations(options);
+    this.#unfollowTools = this.#configurations.follow(this.#peers);
     this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#calls = new SessionCalls({
@@ -148,6 +141,18 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     }
   }
 
+  onUnclear(candidates: readonly string[], bytes: Uint8Array): void {
+    this.onDropped("unclear_sender");
+    askAgain(candidates, bytes, this.#options.outbox);
+  }
+
+  onStreamRefused(identity: string): void {
+    const peer = this.#peers.get(identity);
+    if (peer?.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
+    const text = "A stream was dropped: too many are open at once, or they hold too much";
+    this.#options.outbox.postError(new AppError("too_many", text), identity);
+  }
+
   onDropped(reason: string, error?: unknown): void {
     this.#telemetry.noteDropped(reason);
     this.#options.logger.warn({ reason, code: error instanceof AppError ? error.code : undefined }, "message dropped");
@@ -165,6 +170,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   /** Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written. */
   async close(graceMs: number): Promise<void> {
     this.#closing.abort();
+    this.#unfollowTools();
     await this.#queue.close(graceMs);
     this.#calls.cancelAll();
     await this.#options.recorder.close();
@@ -254,7 +260,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
         this.#tell({ type: "turn", turn, event });
       },
     };
-    if ("turn" in begin) await this.#configurations.untilAnnounced(participant, signal);
+    if ("turn" in begin) await this.#configurations.untilAnnounced(begin.turn, signal);
     const startedAt = performance.now();
     await this.#telemetry.turn({ participant, meta: "turn" in begin ? undefined : begin.meta }, async () => {
       const turn = await runSessionTurn(begin, ports, signal);

@@ -25,6 +25,10 @@ export class AcceptedJobs {
     return this.#jobs.size;
   }
 
+  hasRoom(room: string): boolean {
+    return [...this.#jobs.values()].some((job) => job.room === room);
+  }
+
   add(job: AcceptedJob): void {
     this.#jobs.set(job.id, { ...job, acceptedAt: this.#now(), hasRun: false });
   }

@@ -5,6 +5,7 @@ import { createModel } from "../llm/stream-message.ts";
 import { createOpenStream, type OpenStream } from "../session/open-stream.ts";
 import { connect, type Sql } from "../store/pool.ts";
 import { loadTools } from "../tool/load-tools.ts";
+import { type LiveTools } from "../tool/live-tools.ts";
 import { connectMcpServers } from "../tool/mcp/mcp-servers.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { loadSpeech, type Speech } from "../voice/load-speech.ts";
@@ -19,6 +20,7 @@ export interface JobServices {
   readonly sql: Sql;
   /** Those of MCP servers come and go in it. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly liveTools: LiveTools;
   readonly openStream: OpenStream;
   /** Undefined: text only. */
   readonly speech?: Speech | undefined;
@@ -52,7 +54,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const close = async () => {
     await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 })]);
   };
-  return { config, logger, sql, serverTools: mcp.tools, openStream, speech, close };
+  return { config, logger, sql, serverTools: mcp.tools, liveTools: mcp, openStream, speech, close };
 }
 
 function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {

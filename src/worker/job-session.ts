@@ -53,6 +53,8 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     onChat: (from, message) => tell((open) => open.onChat(from, message)),
     onTranscript: (from, transcript) => tell((open) => open.onTranscript(from, transcript)),
     onUtterance: (from, transcript) => tell((open) => open.onUtterance(from, transcript)),
+    onUnclear: (candidates, bytes) => tell((open) => open.onUnclear(candidates, bytes)),
+    onStreamRefused: (identity) => tell((open) => open.onStreamRefused(identity)),
     onDropped: (reason) => tell((open) => open.onDropped(reason)),
     onDisconnected: () => {
       isDisconnected = true;
@@ -68,6 +70,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     owner: job.jobId,
     policy: { ...services.config, model: services.config.model.name },
     serverTools: services.serverTools,
+    liveTools: services.liveTools,
     openStream: services.openStream,
     link,
     voice,

@@ -41,10 +41,16 @@ export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed 
   const watch = watchJobs({ accepted, runningJobIds, clients, onEnded, logger });
   const adopting = new AbortController();
   const registered = Promise.withResolvers<void>();
-  let adopted: Promise<void> | undefined;
+  let adopted: Promise<unknown> | undefined;
+  let registration = new AbortController();
+  const isServed = (room: string) => accepted.hasRoom(room);
+  // Again after each outage: a LiveKit that was started anew has asked nobody to serve the rooms made before we were back.
   server.event.on("worker_registered", () => {
     registered.resolve();
-    adopted ??= adoptRooms({ clients, logger, signal: adopting.signal });
+    registration.abort();
+    registration = new AbortController();
+    const signal = AbortSignal.any([adopting.signal, registration.signal]);
+    adopted = Promise.all([adopted, adoptRooms({ clients, isServed, logger, signal })]);
   });
   const running = server.run().catch((error: unknown) => {
     if (!adopting.signal.aborted) onFailed(error);

@@ -10,6 +10,7 @@ import { checkPorts } from "./check-ports.ts";
 import { type Config } from "./config.ts";
 import { type Logger } from "./logger.ts";
 import { missingSettings } from "./missing-settings.ts";
+import { checkOneRtcNode } from "./one-rtc-node.ts";
 import { lockDataFolder } from "./process/data-folder.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./run-jobs.ts";
@@ -37,6 +38,7 @@ export interface Ready {
 /** Brings everything up in order; returns when a room would get an agent. */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const { config, isWorkerOnly, logger, progress, cleanup, agent, onLost } = options;
+  checkOneRtcNode();
   const missing = [...missingSettings(config, isWorkerOnly), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))

@@ -86,5 +86,6 @@ test("the documentation has the limits as they are", () => {
     Number(value),
   );
 
-  expect(rows).toEqual([...numbers, LIMITS.messagesPerWindow, TOOL_TIMES.maxTimeoutMs]);
+  const { messagesPerWindow, openStreams } = LIMITS;
+  expect(rows).toEqual([...numbers, messagesPerWindow, openStreams, TOOL_TIMES.maxTimeoutMs]);
 });

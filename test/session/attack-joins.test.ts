@@ -76,16 +76,24 @@ test("F14: a room that is deleted in the middle of a call ends everything, and t
   expect(blocks.map((block) => block.block_type)).toEqual(["tool_use", "tool_result"]);
 });
 
-// LiveKit names neither of them, and nothing in a packet may: they would have to be asked to say it again.
-test.fails("two data-only clients that join and speak at the same moment are both answered", async () => {
+// LiveKit names neither of them, and nothing in a packet may: they are asked to say it again.
+test("two data-only clients that join and speak at the same moment are told to speak again, and both are answered", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(() => reply([text("Hello.")]));
   const join = (identity: string) => Participant.join(agent.roomName, identity, { canPublish: false });
   const clients = await Promise.all([join("one"), join("two")]);
   try {
     const ids = await Promise.all(clients.map((client) => client.say("Hi")));
-    const answers = await Promise.allSettled(clients.map((client, index) => client.answerTo(ids[index] ?? "")));
-    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    const answers = clients.map(async (client, index) => {
+      const id = ids[index] ?? "";
+      const isAnswered = () => client.all("start_answer").some(({ previousId }) => previousId === id);
+      const isRefused = () => client.all("error_message").some(({ originatingId }) => originatingId === id);
+      await client.until(() => isAnswered() || isRefused(), "an answer or an error");
+      if (isRefused()) await client.say("Hi", id);
+      return client.answerTo(id);
+    });
+    expect(await Promise.all(answers)).toEqual(["Hello.", "Hello."]);
+    expect(agent.model.requests).toHaveLength(2);
   } finally {
     await Promise.all(clients.map((client) => client.leave()));
   }

@@ -54,7 +54,7 @@ for (const [what, result] of [
   });
 }
 
-test("many long streams that never end do not stop the talk", async () => {
+test("many long streams that never end are refused beyond a number, and do not stop the talk", async () => {
   await using agent = await TestAgent.start();
   const attacker = await agent.client("attacker");
   const user = await agent.client("user");
@@ -63,6 +63,7 @@ test("many long streams that never end do not stop the talk", async () => {
     const writer = await attacker.room.localParticipant?.streamBytes({ topic: "parley", destinationIdentities });
     await writer?.write(new Uint8Array(50_000));
   }
+  expect(await attacker.next("error_message")).toMatchObject({ code: 429 });
   agent.model.script([reply([text("Still here.")])]);
   expect(await user.answerTo(await user.say("And?"))).toBe("Still here.");
 });

@@ -32,7 +32,7 @@ function sentFor(features: readonly string[], ...events: readonly TurnEvent[]): 
   const send = (message: Message) => {
     encodeEnvelope({ stanzaId: -1, conversationId: "c", message });
     sent.push(message);
-    return { stanzaId: -1, sent: Promise.resolve() };
+    return { stanzaId: -1, sent: Promise.resolve(), isStream: false };
   };
   const post = (message: Message, { to }: { to?: readonly string[] } = {}) => void (to?.length === 0 || send(message));
   const peers = { withFeature: (feature: string) => (features.includes(feature) ? ["user"] : []) };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Message } from "../../src/protocol/messages.ts";
-import { type SessionPolicy } from "../../src/session/session.ts";
+import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { decode, encode, FakeSession, fakeParticipant, lastUserText, type FakeReply } from "../support/fake-session.ts";
 import { FakeVoice } from "../support/fake-voice.ts";

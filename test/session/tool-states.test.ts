@@ -274,7 +274,7 @@ function heldStates(present: readonly string[] = ["ann"]) {
   const send = (message: Message, { to }: { to?: readonly string[] } = {}) => {
     const done = Promise.withResolvers<void>();
     if (message.type === "tool_call_state") sent.push({ state: message.body, to, done: () => done.resolve() });
-    return { stanzaId: -1, sent: done.promise };
+    return { stanzaId: -1, sent: done.promise, isStream: false };
   };
   const peers = { withFeature: () => [...present], absentWithFeature: () => ["bob"] };
   return { shown: new ToolStates({ outbox: { send }, peers }), sent };

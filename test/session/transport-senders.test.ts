@@ -33,6 +33,7 @@ class Server {
     {
       onPacket: ({ identity }, bytes) => this.got.push(`${identity}: ${bytes[0]}`),
       onUnresolved: () => this.got.push("dropped"),
+      onUnclear: (candidates, bytes) => this.got.push(`${candidates.join(" or ")}: ${bytes[0]} again`),
       onVanished: (identity) => this.got.push(`${identity} vanished`),
     },
   );
@@ -73,6 +74,41 @@ test("packets of hidden participants and of the server are nobody's", async () =
   expect(server.got).toEqual(["dropped", "dropped"]);
 });
 
+test("of packets that several may have sent each is told, once what they say has a sender", async () => {
+  const server = new Server();
+  server.announceAfterMs = 3_000;
+  server.join("one");
+  server.join("two");
+  for (const number of [1, 2]) server.resolver.hold(Uint8Array.of(number));
+  await clock.run(100);
+  expect(server.got).toEqual([]);
+  server.announce("one");
+  server.announce("two");
+  await clock.run(100);
+  expect(server.got).toEqual(["one or two: 1 again", "one or two: 2 again"]);
+  server.resolver.pass(participant("one"), Uint8Array.of(3));
+  expect(server.got.at(-1)).toBe("one: 3");
+});
+
+test("where a hidden participant may have sent it, the one who is seen is told", async () => {
+  const server = new Server();
+  server.join("ghost", { isHidden: true });
+  server.join("user");
+  server.resolver.hold(Uint8Array.of(1));
+  await clock.run(1_000);
+  expect(server.got).toEqual(["user: 1 again"]);
+});
+
+test("a flood that several may have sent is asked for again a few times only", async () => {
+  const server = new Server();
+  server.join("ghost", { isHidden: true });
+  server.join("user");
+  for (let at = 0; at < 200; at++) server.resolver.hold(Uint8Array.of(at));
+  await clock.run(10_000);
+  expect(server.got.filter((line) => line.endsWith("again"))).toHaveLength(32);
+  expect(server.got).toHaveLength(200);
+});
+
 test("a stream is its sender's at once, whatever else is held, but a hidden sender's is nobody's", async () => {
   const server = new Server();
   server.join("ghost", { isHidden: true });
@@ -85,7 +121,7 @@ test("a stream is its sender's at once, whatever else is held, but a hidden send
   await clock.run(1_000);
   expect(server.got).toEqual(["dropped", "user: stream 3"]);
   await clock.run(10_000);
-  expect(server.got).toEqual(["dropped", "user: stream 3", "dropped", "dropped"]);
+  expect(server.got).toEqual(["dropped", "user: stream 3", "user: 1 again", "dropped"]);
 });
 
 test("one that may send no data is nobody's rival", async () => {

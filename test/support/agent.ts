@@ -7,11 +7,12 @@ import { createModel } from "../../src/llm/stream-message.ts";
 import { createOpenStream } from "../../src/session/open-stream.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
+import { type LiveTools } from "../../src/tool/live-tools.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { type Speech } from "../../src/voice/load-speech.ts";
 import { type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { openJobSession } from "../../src/worker/job-session.ts";
-import { type SessionPolicy } from "../../src/session/session.ts";
+import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { createToken, Participant } from "./participant.ts";
 import { startModelServer, type ModelServer } from "./model-server/model-server.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
@@ -21,6 +22,8 @@ export interface AgentOptions {
   readonly tools?: Readonly<Record<string, Tool>>;
   /** Instead of `tools`: a map that may change while the session runs. */
   readonly liveTools?: ReadonlyMap<string, ServerTool>;
+  /** Tells of changes in them. */
+  readonly toolNews?: LiveTools;
   readonly policy?: Partial<SessionPolicy>;
   readonly modelIdleTimeoutMs?: number;
   /** Anthropic's own tools that are switched on. */
@@ -32,6 +35,8 @@ export interface AgentOptions {
   readonly speech?: { readonly engines: Speech; readonly settings: VoiceSettings };
   /** Put between the session and its database, so that a test can slow or cut it. */
   readonly hasDatabaseProxy?: boolean;
+  /** Of the agent's own token. */
+  readonly tokenTtlSeconds?: number;
 }
 
 /** A worker's session in a real room with a real database; only the model is a stand-in. */
@@ -91,7 +96,12 @@ export class TestAgent implements AsyncDisposable {
       jobId,
       room,
       connect: async () => {
-        const token = await createToken(this.roomName, `agent-${jobId}`, { kind: "agent", canUpdateOwnMetadata: true });
+        const { tokenTtlSeconds: ttlSeconds } = this.#options;
+        const token = await createToken(this.roomName, `agent-${jobId}`, {
+          kind: "agent",
+          canUpdateOwnMetadata: true,
+          ...(ttlSeconds !== undefined && { ttlSeconds }),
+        });
         await room.connect(inject("livekitUrl"), token, { autoSubscribe: false, dynacast: false });
       },
       leave: () => {},
@@ -115,6 +125,7 @@ export class TestAgent implements AsyncDisposable {
       serverTools:
         this.#options.liveTools ??
         new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
+      liveTools: this.#options.toolNews ?? { prefixes: [], onChanged: () => () => {} },
       openStream: createOpenStream(model, {
         model: "claude-test",
         maxTokens: 1_024,
@@ -136,8 +147,12 @@ export class TestAgent implements AsyncDisposable {
   }
 
   /** A client in the agent's room that has been configured. */
-  async client(identity: string, configuration: Parameters<Participant["configure"]>[0] = {}): Promise<Participant> {
-    const participant = await Participant.join(this.roomName, identity);
+  async client(
+    identity: string,
+    configuration: Parameters<Participant["configure"]>[0] = {},
+    options: Parameters<typeof Participant.join>[2] = {},
+  ): Promise<Participant> {
+    const participant = await Participant.join(this.roomName, identity, options);
     this.#cleanup.defer(() => participant.leave());
     await participant.configure(configuration);
     return participant;

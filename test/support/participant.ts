@@ -26,11 +26,13 @@ function sharedServer(): Server {
 interface TokenOptions extends VideoGrant {
   readonly kind?: "standard" | "agent" | "sip";
   readonly server?: Server;
+  readonly ttlSeconds?: number;
 }
 
 export async function createToken(room: string, identity: string, options: TokenOptions = {}): Promise<string> {
-  const { kind = "standard", server = sharedServer(), ...grant } = options;
-  const token = new AccessToken(server.apiKey, server.apiSecret, { identity });
+  const { kind = "standard", server = sharedServer(), ttlSeconds, ...grant } = options;
+  const lifetime = ttlSeconds === undefined ? {} : { ttl: ttlSeconds };
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity, ...lifetime });
   token.kind = kind;
   token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true, ...grant });
   return token.toJwt();

@@ -4,14 +4,16 @@ import { createConnection, createServer, type AddressInfo, type Socket } from "n
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
+  /** The first bytes of the client: of HTTP, what was asked for. */
+  head: string;
 }
 
 /**
- * A TCP proxy in front of a database that can be slow, silent or gone. `await using` closes it. Both ways keep their
+ * A TCP proxy in front of a database, or of LiveKit's signalling, that can be slow, silent or gone. `await using` closes it. Both ways keep their
  * order; nothing is lost but what `cut` or `loseNextAnswer` loses.
  */
 export class TcpProxy {
-  /** The database's URL, with the proxy's address. */
+  /** The server's URL, with the proxy's address. */
   readonly url: string;
   /** Added to every answer of the database. */
   delayMs = 0;
@@ -56,13 +58,15 @@ export class TcpProxy {
     }
   }
 
-  /** Breaks all connections. */
-  cut(): void {
-    for (const { client, server } of this.#links) {
-      client.resetAndDestroy();
-      server.destroy();
+  /** Breaks all connections, or those whose client began with such words. Returns how many. */
+  cut(isMeant: (head: string) => boolean = () => true): number {
+    const links = [...this.#links].filter(({ head }) => isMeant(head));
+    for (const link of links) {
+      link.client.resetAndDestroy();
+      link.server.destroy();
+      this.#links.delete(link);
     }
-    this.#links.clear();
+    return links.length;
   }
 
   /** The database's next answer breaks the connection instead of arriving. */
@@ -79,7 +83,7 @@ export class TcpProxy {
     this.connectionCount += 1;
     if (this.isRefusing) return void client.destroy();
     const server = createConnection(Number(target.port || 5432), target.hostname);
-    const link = { client, server };
+    const link: Link = { client, server, head: "" };
     this.#links.add(link);
     const end = () => {
       client.destroy();
@@ -87,6 +91,7 @@ export class TcpProxy {
       this.#links.delete(link);
     };
     for (const socket of [client, server]) socket.on("error", end).on("close", end);
+    client.once("data", (bytes: Buffer) => (link.head = bytes.toString("latin1")));
     client.on("data", (bytes) => server.write(bytes));
     server.on("data", (bytes) => this.#answer(link, bytes));
     if (this.#isPaused) client.pause();

@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { noHeaders, reply, text, toolUse, type Step } from "../support/model-ser
 import { Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { tempDatabase } from "../support/temp-database.ts";
-import { settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
+import { jobProcesses, settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
 
 const scan = { name: "scan", description: "S.", inputSchema: { type: "object" } };
 const THREE_TOOLS = [toolUse("look"), toolUse("order", { hangMs: 0 }), toolUse("scan")];
@@ -68,15 +68,7 @@ async function backWithTools(workersSeen: number): Promise<void> {
 
 /** Kills every job process of our worker as a crash would. */
 function killJobs(): void {
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-      const parent = /PPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-      if (parent === String(main.pid) && command.includes("job_proc_lazy_main")) process.kill(Number(pid), "SIGKILL");
-    } catch {
-      // It has ended by itself.
-    }
-  }
+  for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
 }
 
 async function runs(): Promise<string[]> {

@@ -1,7 +1,9 @@
 import { type Logger } from "pino";
+import { type LiveTools } from "../live-tools.ts";
 import { type ServerTool } from "../server-tool.ts";
 import { type McpServerConfig } from "./mcp-config.ts";
 import { McpServer } from "./mcp-server.ts";
+import { toolPrefix } from "./to-mcp-tool.ts";
 
 interface McpServersOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
@@ -12,7 +14,7 @@ interface McpServersOptions {
   readonly stableMs?: number;
 }
 
-export interface McpServers {
+export interface McpServers extends LiveTools {
   /** Our own tools and those of the servers, as they are now: follows every change. */
   readonly tools: ReadonlyMap<string, ServerTool>;
   readonly close: () => Promise<void>;
@@ -25,7 +27,9 @@ export interface McpServers {
 export function connectMcpServers({ servers, own, logger, stableMs }: McpServersOptions): McpServers {
   const tools = new Map(own);
   const warned = new Set<string>();
+  const listeners = new Set<() => void>();
   const merge = () => {
+    const before = [...tools.keys()].join();
     for (const name of tools.keys()) if (!own.has(name)) tools.delete(name);
     for (const tool of connections.flatMap((server) => server.tools)) {
       if (!tools.has(tool.name)) tools.set(tool.name, tool);
@@ -37,6 +41,7 @@ export function connectMcpServers({ servers, own, logger, stableMs }: McpServers
         logger.warn({ tool: tool.name, why }, "tool of an MCP server is not used");
       }
     }
+    if ([...tools.keys()].join() !== before) for (const listener of listeners) listener();
   };
   const connections = Object.entries(servers).map(
     ([name, config]) =>
@@ -45,5 +50,9 @@ export function connectMcpServers({ servers, own, logger, stableMs }: McpServers
   const close = async () => {
     await Promise.all(connections.map((server) => server.close()));
   };
-  return { tools, close };
+  const onChanged = (listener: () => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return { tools, prefixes: connections.map(({ name }) => toolPrefix(name)), onChanged, close };
 }

@@ -46,9 +46,14 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
   return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), isAway };
 }
 
+/** What the names of a server's tools begin with. */
+export function toolPrefix(server: string): string {
+  return `${server}_`;
+}
+
 /** What the model calls a server's tool. May come out too long. */
 function mcpToolName(server: string, tool: string): string {
-  return `${server}_${tool.replaceAll(/[^a-zA-Z0-9_-]/gu, "_")}`;
+  return `${toolPrefix(server)}${tool.replaceAll(/[^a-zA-Z0-9_-]/gu, "_")}`;
 }
 
 /** What a tool calls itself, as far as a log can show it. */

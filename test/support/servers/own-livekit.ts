@@ -2,21 +2,37 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePorts } from "../../../src/worker/process/ports.ts";
+import { readPidFile } from "../../../src/worker/process/pid-file.ts";
 import { startLivekitServer, type LivekitService } from "../../../src/worker/services/livekit-server.ts";
 
 const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
+
+export interface OwnLivekit extends LivekitService {
+  /** Ends it as a crash does; returns when it has gone. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again, with the same address and keys: its rooms are gone. */
+  readonly restart: () => Promise<void>;
+}
 
 /**
  * A livekit-server of one's own, for tests that run a worker: on the shared one, LiveKit would give it the rooms of
  * other test files. Starts in about 0.1 s; whoever starts it closes it.
  */
-export async function startOwnLivekit(): Promise<LivekitService> {
+export async function startOwnLivekit(): Promise<OwnLivekit> {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-livekit-"));
   const port = await findFreePorts(3);
-  const server = await startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress: () => {} });
+  const start = () => startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress: () => {} });
+  let server = await start();
   const close = async () => {
     await server.close();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { ...server, close };
+  const kill = async () => {
+    process.kill(Number(readPidFile(join(dataDir, "livekit-server.pid"))), "SIGKILL");
+    await server.ended;
+  };
+  const restart = async () => {
+    server = await start();
+  };
+  return { ...server, close, kill, restart };
 }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
+import { announced } from "../../support/attack.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
@@ -56,4 +57,21 @@ test("a server that dies in a turn costs its call, and the turn goes on without 
   ]);
   await server.listen();
   await vi.waitFor(() => expect(bench.names).toHaveLength(11), { timeout: 10_000 });
+});
+
+test("clients are told the tools that a server has added, and cannot take the name of one that may come", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: server.url } });
+  await bench.until("shop_echo");
+  await using agent = await TestAgent.start({ liveTools: bench.servers.tools, toolNews: bench.servers });
+  const user = await agent.client("user", { tools: [announced("shop_extra"), announced("scan")] });
+  const toldOf = (name: string) =>
+    user.all("configuration").some(({ tools }) => tools?.some((tool) => tool.name === name));
+  expect(toldOf("shop_echo")).toBe(true);
+  expect(await user.next("error_message")).toMatchObject({ code: 101, message: expect.stringContaining("shop_extra") });
+  agent.model.script([reply([toolUse("shop_grow")]), reply([text("Grown.")])]);
+  await user.answerTo(await user.say("Go"));
+  expect(offered(agent)[0]).not.toContain("shop_extra");
+
+  await user.until(() => toldOf("shop_extra"), "news of the tool");
 });

@@ -81,3 +81,17 @@ function commandLine(pid: string): string {
     return "";
   }
 }
+
+/** The job processes of a worker. */
+export function jobProcesses(mainPid: number): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => parentOf(pid) === mainPid && commandLine(pid).includes("job_proc_lazy_main")).map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/PPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}

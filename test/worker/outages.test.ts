@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import { connect, type Sql } from "../../src/store/pool.ts";
+import { waitUntil } from "../../src/worker/process/wait-until.ts";
+import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+import { Participant } from "../support/participant.ts";
+import { startOwnLivekit, type OwnLivekit } from "../support/servers/own-livekit.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+import { tempDatabase } from "../support/temp-database.ts";
+import { jobProcesses, runMain, settingsFor } from "./support/run-main.ts";
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const scan = { name: "scan", description: "S.", inputSchema: { type: "object" }, timeoutMs: 2_000 };
+/** About 3 s long. */
+const LONG = reply([text("One two. Three four. Five six. Seven eight. Nine ten. The end.")], {
+  slow: 120,
+  chunking: 2,
+});
+const WHOLE = "One two. Three four. Five six. Seven eight. Nine ten. The end.";
+
+interface Parts {
+  readonly livekit: OwnLivekit;
+  readonly model: ModelServer;
+  readonly sql: Sql;
+  /** What the worker reaches LiveKit through. */
+  readonly proxy: TcpProxy;
+  readonly mainPid: number;
+  readonly join: (room: string, identity: string) => Promise<Participant>;
+}
+
+/** A whole worker with a LiveKit, a database and a model of its own. */
+async function startParts(cleanup: AsyncDisposableStack): Promise<Parts> {
+  const [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
+  cleanup.defer(() => livekit.close());
+  cleanup.defer(() => database.drop());
+  cleanup.defer(() => model.close());
+  const proxy = cleanup.use(await TcpProxy.start(livekit.url));
+  const folder = await mkdtemp(join(tmpdir(), "parley-outage-"));
+  cleanup.defer(() => rm(folder, { recursive: true }));
+  const sql = connect(database.url, { maxConnections: 1 });
+  cleanup.defer(() => sql.end({ timeout: 1 }));
+  const throughProxy = { ...livekit, url: proxy.url.replace(/\/$/u, "") };
+  const main = runMain({
+    ...(await settingsFor({ livekit: throughProxy, databaseUrl: database.url, modelUrl: model.url, folder })),
+    PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
+  });
+  cleanup.defer(async () => {
+    main.kill("SIGTERM");
+    await main.ended;
+  });
+  await main.ready;
+  const joinRoom = async (room: string, identity: string) => {
+    const participant = await Participant.join(room, identity, { server: livekit });
+    cleanup.defer(() => participant.leave());
+    return participant;
+  };
+  return { livekit, model, sql, proxy, mainPid: main.pid, join: joinRoom };
+}
+
+/** Waits for an agent, and makes itself known to it. */
+async function greet(participant: Participant, lastSequenceSeen?: number): Promise<void> {
+  await participant.until(() => participant.all("configuration").length > 0, "the worker's configuration", 40_000);
+  await participant.configure({ tools: [scan], ...(lastSequenceSeen !== undefined && { lastSequenceSeen }) });
+}
+
+/** Of the last answer, each sentence once, however often it was sent. */
+function textsOf(participant: Participant): string {
+  const sentences = participant.all("assistant_sentence").toSorted((a, b) => a.sequence - b.sequence);
+  return [...new Set(sentences.map(({ text: words }) => words))].join(" ");
+}
+
+/** The record is written behind the words. */
+async function untilCompleted(sql: Sql, count: number): Promise<void> {
+  const turns = () => sql<{ state: string }[]>`select state from turns`;
+  while ((await turns()).some(({ state }) => state === "running") || (await turns()).length < count) await sleep(50);
+  expect((await turns()).map(({ state }) => state)).toEqual(Array.from({ length: count }, () => "completed"));
+}
+
+const lastSeen = ({ received }: Participant) => Math.min(...received.map(({ stanzaId }) => stanzaId));
+
+test.concurrent(
+  "what becomes of a turn and of a room when LiveKit is away for a moment",
+  { timeout: 120_000 },
+  async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const { livekit, model, sql, proxy, mainPid, join: joinRoom } = await startParts(cleanup);
+
+    // F16: the worker's own connection is lost, its rooms are not.
+    model.script(() => LONG);
+    const user = await joinRoom(`room-${createId()}`, "user");
+    await greet(user);
+    const first = await user.say("Go");
+    await user.next("assistant_sentence");
+    proxy.isRefusing = true;
+    expect(proxy.cut((head) => head.includes("GET /agent"))).toBe(1);
+    expect(await user.answerTo(first)).toBe(WHOLE);
+    proxy.isRefusing = false;
+    const other = await joinRoom(`room-${createId()}`, "other");
+    await greet(other);
+    expect(await other.answerTo(await other.say("Hello?"))).toBe(WHOLE);
+    await other.leave();
+
+    // F15: the SFU is killed and is back in 1 s.
+    user.received.length = 0;
+    const second = await user.say("Go on");
+    await user.next("assistant_sentence");
+    const seen = lastSeen(user);
+    await livekit.kill();
+    await sleep(1_000);
+    await livekit.restart();
+    await waitUntil(() => user.room.remoteParticipants.size > 0, AbortSignal.timeout(40_000));
+    await greet(user, seen);
+    await user.answerTo(second, 20_000);
+    expect(textsOf(user)).toBe(WHOLE);
+
+    // The same with a job that dies meanwhile, and a client that makes the room before the worker is back.
+    await user.leave();
+    const talk = `room-${createId()}`;
+    const third = await joinRoom(talk, "third");
+    await greet(third);
+    await livekit.kill();
+    for (const pid of jobProcesses(mainPid)) process.kill(pid, "SIGKILL");
+    await sleep(1_000);
+    await livekit.restart();
+    const fourth = await joinRoom(talk, "fourth");
+    await greet(fourth);
+    expect(await fourth.answerTo(await fourth.say("Anyone?"))).toBe(WHOLE);
+    await untilCompleted(sql, 5);
+  },
+);
+
+test.concurrent(
+  "F15: a call and its turn end while the SFU is away for 20 s, and then the room has an agent again",
+  { timeout: 120_000 },
+  async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const { livekit, model, sql, join: joinRoom } = await startParts(cleanup);
+    const talk = `room-${createId()}`;
+    const user = await joinRoom(talk, "user");
+    await greet(user);
+    model.script([reply([toolUse("scan")]), reply([text("No scan. Sorry. That is it.")])]);
+    await user.say("Go");
+    await user.next("tool_use_request");
+    await livekit.kill();
+    const killedAt = performance.now();
+    const running = () => sql`select 1 from turns where state = 'running'`;
+    while ((await running()).length > 0) await sleep(50);
+    // 2 s, the grace of 1 s, and no word waits for the sends of the words before it.
+    expect(performance.now() - killedAt).toBeLessThan(10_000);
+    expect(await sql`select state, error_code from tool_calls`).toMatchObject([
+      { state: "error", error_code: "timeout" },
+    ]);
+    await sleep(20_000 - (performance.now() - killedAt));
+    await livekit.restart();
+    model.script([reply([text("Here I am.")])]);
+    const late = await joinRoom(talk, "late");
+    await greet(late);
+    expect(await late.answerTo(await late.say("Anyone?"))).toBe("Here I am.");
+    await untilCompleted(sql, 2);
+  },
+);
