@@ -1,6 +1,9 @@
 import { type Call } from "../tool/call.ts";
 import { type SessionWatcher } from "./session-event.ts";
 
+/** States shorter than this are not worth a message to the whole room. */
+const SETTLE_MS = 40;
+
 /** Says to ordinary LiveKit clients what the agent does, as attributes of its participant. */
 export class AgentState {
   readonly #publish: (attributes: Record<string, string>) => void;
@@ -8,6 +11,7 @@ export class AgentState {
   #isTurnRunning = false;
   #isSpeaking = false;
   #last = "";
+  #timer: NodeJS.Timeout | undefined;
 
   /** @param publish must not throw */
   constructor(publish: (attributes: Record<string, string>) => void) {
@@ -17,7 +21,11 @@ export class AgentState {
   /** Says it also if it has not changed: to a room that has just been joined. */
   publish(): void {
     this.#last = "";
-    this.#update();
+    this.#say();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
   }
 
   /** Follows the session. */
@@ -39,6 +47,12 @@ export class AgentState {
   }
 
   #update(): void {
+    this.#timer ??= setTimeout(() => this.#say(), SETTLE_MS);
+  }
+
+  #say(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const busy = this.#isTurnRunning ? "thinking" : "listening";
     const state = this.#isSpeaking ? "speaking" : busy;
     const own = this.#isTurnRunning && this.#openCalls.size > 0 ? "using_tool" : state;

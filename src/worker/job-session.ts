@@ -93,6 +93,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     close: async (graceMs) => {
       await opened.close(isDisconnected ? 0 : graceMs);
       await voice?.close();
+      state.close();
       link.close();
     },
   };

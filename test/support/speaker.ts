@@ -19,17 +19,17 @@ const FRAME_SAMPLES = RATE / 50;
 /** Root mean square of 16-bit samples above which a frame is sound. */
 const LOUD = 200;
 
+const espeak = await findEspeak(process.env);
 const spoken = new Map<string, Promise<Int16Array>>();
 
 /** What espeak-ng makes of a text; made once for each. */
-function speechOf(text: string): Promise<Int16Array> {
+export function speechOf(text: string): Promise<Int16Array> {
   const known = spoken.get(text) ?? synthesize(text);
   spoken.set(text, known);
   return known;
 }
 
 async function synthesize(text: string): Promise<Int16Array> {
-  const espeak = await findEspeak(process.env);
   if (!espeak) throw new Error("No espeak-ng");
   const synthesizer = new EspeakSynthesizer(espeak, "en");
   const samples: number[] = [];
@@ -107,6 +107,11 @@ export class Speaker {
   /** Seconds of sound from the agent in this time. */
   secondsHeard(from = 0, to = Number.POSITIVE_INFINITY): number {
     return this.#heardAt.filter((at) => at >= from && at <= to).length / 100;
+  }
+
+  /** When the agent's last sound before this moment was heard. */
+  lastSoundBefore(moment: number): number {
+    return this.#heardAt.findLast((at) => at < moment) ?? 0;
   }
 
   async close(): Promise<void> {

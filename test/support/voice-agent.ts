@@ -5,13 +5,13 @@ import { type SpeechChoice } from "../../src/voice/speech-choice.ts";
 import { type Synthesizer } from "../../src/voice/synthesizer.ts";
 import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { TestAgent, type AgentOptions } from "./agent.ts";
-import { Speaker } from "./speaker.ts";
+import { Speaker, speechOf } from "./speaker.ts";
 
 interface VoiceAgentOptions extends AgentOptions {
   readonly choice?: Partial<SpeechChoice>;
   readonly settings?: Partial<VoiceSettings>;
-  /** Instead of espeak-ng. */
-  readonly synthesizer?: Synthesizer;
+  /** Puts something in front of espeak-ng. */
+  readonly wrap?: (synthesizer: Synthesizer) => Synthesizer;
 }
 
 const CHOICE: SpeechChoice = {
@@ -32,6 +32,16 @@ const CHOICE: SpeechChoice = {
   hasOwnLivekit: true,
 };
 
+/** Loads what a first talk by voice loads, and makes the sound of these texts: for `beforeAll`. */
+export async function warmUp(...texts: readonly string[]): Promise<void> {
+  initializeLogger({ pretty: false, level: "silent" });
+  await Promise.all([
+    import("../../src/voice/room-voice.ts"),
+    import("@livekit/agents-plugin-openai"),
+    ...texts.map((text) => speechOf(text)),
+  ]);
+}
+
 /**
  * A `TestAgent` that listens and speaks. Voice activity is found in real sound and its own speech is real sound; what is
  * understood is what the test says is: the recogniser is the openai plugin with a mock of its server.
@@ -47,7 +57,7 @@ export class VoiceAgent implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async start({ choice, settings, synthesizer, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
+  static async start({ choice, settings, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
     initializeLogger({ pretty: false, level: "silent" });
     await using started = new AsyncDisposableStack();
     const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
@@ -56,7 +66,8 @@ export class VoiceAgent implements AsyncDisposable {
     const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
     if (!loaded) throw new Error("The agent has neither ears nor a mouth");
     started.defer(() => loaded.close());
-    const engines = synthesizer ? { ...loaded, synthesizer } : loaded;
+    const { synthesizer } = loaded;
+    const engines = wrap && synthesizer ? { ...loaded, synthesizer: wrap(synthesizer) } : loaded;
     const agent = await TestAgent.start({
       ...options,
       speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },
@@ -66,9 +77,12 @@ export class VoiceAgent implements AsyncDisposable {
   }
 
   /** What the recogniser makes of all it hears from now on. */
-  understand(text: string): void {
+  understand(text: string, onAsked: () => void = () => {}): void {
     this.#recogniser.reset();
-    this.#recogniser.on({ endpoint: "transcription" }, { transcription: { text } });
+    this.#recogniser.on({ endpoint: "transcription" }, () => {
+      onAsked();
+      return { transcription: { text } };
+    });
   }
 
   /** The recogniser answers with an error from now on. */

@@ -1,10 +1,17 @@
-import { expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RoomEvent } from "@livekit/rtc-node";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
+import { announced } from "../support/attack.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
-import { VoiceAgent } from "../support/voice-agent.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-const clock = defineTool({ description: "The time.", input: z.object({}), run: () => "ten past two" });
+const CLOCK = { description: "The time.", input: z.object({}) };
+const clock = defineTool({ ...CLOCK, run: () => "ten past two" });
+const ANSWER = "The sun is out in the north. It rains in the south.";
+
+beforeAll(() => warmUp("What time is it?", "Hello there."));
 
 test("a spoken question is answered in speech, with a server tool", async () => {
   await using voice = await VoiceAgent.start({ tools: { clock } });
@@ -14,10 +21,149 @@ test("a spoken question is answered in speech, with a server tool", async () => 
   voice.understand("What time is it?");
   const { to } = await user.say("What time is it?");
   const said = await user.client.next("transcription", ({ final }) => final);
-  expect(said.text).toBe("What time is it?");
   expect(await user.client.answerTo(said.id)).toBe("Let me see. It is ten past two.");
   await user.untilSilence();
   expect(user.secondsHeard(to)).toBeGreaterThan(1.2);
   expect(user.secondsHeard(to)).toBeLessThan(5);
+  const [turn] = await agent.sql`select parent_message_id, input from turns`;
+  expect(turn).toEqual({ parent_message_id: said.id, input: [{ type: "text", text: "What time is it?" }] });
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("a spoken question is answered in speech, with a client's tool", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user", { tools: [announced("scan")] });
+  voice.agent.model.script([reply([toolUse("scan")]), reply([text("Two pages.")])]);
+  voice.understand("Scan this, please.");
+  const { to } = await user.say("What time is it?");
+  const { id } = await user.client.next("tool_use_request");
+  await user.client.answer(id, { success: true, result: { pages: 2 } });
+  await user.untilSound(to);
+  const [turn] = await voice.agent.sql`select input from turns`;
+  expect(turn).toEqual({ input: [{ type: "text", text: "Scan this, please." }] });
+  expect(voice.agent.model.rejections).toEqual([]);
+});
+
+test("a typed message in a room with a voice is answered in text and in speech, sentences as they are heard", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(ANSWER)])]);
+  const arrived: number[] = [];
+  user.client.room.on(RoomEvent.DataReceived, () => {
+    if (user.client.all("assistant_sentence").length > arrived.length) arrived.push(performance.now());
+  });
+  const id = await user.client.say("How is the weather?");
+  expect(await user.client.answerTo(id)).toBe(ANSWER);
+  const [start] = user.client.all("start_answer");
+  expect(start?.answerType).toBe("text+voice");
+  await user.untilSilence();
+  expect((arrived[1] ?? 0) - (arrived[0] ?? 0)).toBeGreaterThan(1_000);
+  expect(user.secondsHeard()).toBeGreaterThan(2);
+});
+
+test("ordinary LiveKit clients see the agent's states and read what it says", async () => {
+  const slowClock = defineTool({ ...CLOCK, run: () => sleep(500, "ten past two") });
+  await using voice = await VoiceAgent.start({ tools: { clock: slowClock } });
+  const user = await voice.speaker("user");
+  const states: string[] = [];
+  user.client.room.on(RoomEvent.ParticipantAttributesChanged, ({ ["parley.agent.state"]: state }) => {
+    if (state !== undefined && state !== states.at(-1)) states.push(state);
+  });
+  const read: string[] = [];
+  user.client.room.registerTextStreamHandler("lk.transcription", (reader, { identity }) => {
+    if (identity.startsWith("agent")) void reader.readAll().then((all) => read.push(all));
+  });
+  voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")])]);
+  await user.client.answerTo(await user.client.say("What time is it?"));
+  await expect
+    .poll(() => states.slice(states.indexOf("using_tool")), { timeout: 8_000 })
+    .toEqual(["using_tool", "thinking", "speaking", "listening"]);
+  await expect.poll(() => read, { timeout: 5_000 }).toEqual(["It is ten past two."]);
+});
+
+test("who only reads is answered in text at once, with no speech for nobody", async () => {
+  await using voice = await VoiceAgent.start();
+  const reader = await voice.agent.client("reader");
+  voice.agent.model.script([reply([text(ANSWER)])]);
+  expect(await reader.answerTo(await reader.say("How is the weather?"))).toBe(ANSWER);
+  expect(reader.all("start_answer")[0]?.answerType).toBe("text");
+});
+
+test("ControlStop of speech silences the answer; its turn goes on and its words are shown", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(`${ANSWER} ${ANSWER} ${ANSWER}`)])]);
+  const id = await user.client.say("How is the weather?");
+  await user.untilSound();
+  await user.client.send({ type: "control_stop", body: { stopType: "speech" } });
+  const stoppedAt = performance.now();
+  expect(await user.client.answerTo(id)).toBe(`${ANSWER} ${ANSWER} ${ANSWER}`);
+  await user.untilSilence();
+  expect(user.secondsHeard(stoppedAt + 700)).toBe(0);
+  const states = () => voice.agent.sql`select state, heard from turns`;
+  await expect.poll(states).toEqual([{ state: "completed", heard: null }]);
+});
+
+test("of two participants the one that speaks is listened to, whoever came first", async () => {
+  await using voice = await VoiceAgent.start();
+  const silent = await voice.speaker("silent");
+  const talker = await voice.speaker("talker");
+  voice.agent.model.script([reply([text("Hello.")]), reply([text("Hello again.")])]);
+  voice.understand("Good morning to you.");
+  // Its first words tell that it speaks; the recogniser hears it from then on.
+  await talker.say("Good morning to you, my dear agent, how are you doing today in this fine weather?");
+  const said = await talker.client.next("transcription", ({ final }) => final);
+  expect(await talker.client.answerTo(said.id)).toBe("Hello.");
+  const [turn] = await voice.agent.sql`select participant_identity from turns`;
+  expect(turn).toEqual({ participant_identity: "talker" });
+  await silent.untilSound();
+});
+
+test("an answer that cannot be spoken is shown, and the next one is tried again", async () => {
+  let isBroken = true;
+  await using voice = await VoiceAgent.start({
+    wrap: (synthesizer) => ({
+      ...synthesizer,
+      speak: (words, options) => {
+        if (isBroken) throw new Error("No voice today");
+        return synthesizer.speak(words, options);
+      },
+      close: () => synthesizer.close(),
+    }),
+  });
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(ANSWER)]), reply([text(ANSWER)])]);
+  expect(await user.client.answerTo(await user.client.say("How is the weather?"))).toBe(ANSWER);
+  expect(user.secondsHeard()).toBe(0);
+  isBroken = false;
+  await user.client.say("And again?");
+  await user.untilSound();
+});
+
+test("speech that the recogniser fails on is said not to have been heard, and the talk goes on", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.failToUnderstand();
+  const { to } = await user.say("What time is it in the capital of France right now?");
+  await user.untilSound(to);
+  await user.untilSilence();
+  voice.agent.model.script([reply([text("Hello.")])]);
+  voice.understand("Hello.");
+  await user.say("Hello there.");
+  const said = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(said.id)).toBe("Hello.");
+});
+
+test("the talk goes on for who comes back after the one that was listened to has left", async () => {
+  await using voice = await VoiceAgent.start();
+  const first = await voice.speaker("first");
+  await first.close();
+  await first.client.leave();
+  await sleep(500);
+  const second = await voice.speaker("second");
+  voice.agent.model.script([reply([text("Hello.")])]);
+  voice.understand("Hello.");
+  await second.say("Hello there.");
+  const said = await second.client.next("transcription", ({ final }) => final);
+  expect(await second.client.answerTo(said.id)).toBe("Hello.");
 });

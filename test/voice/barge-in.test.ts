@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { countLetters } from "../../src/conversation/heard.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { announced } from "../support/attack.ts";
+import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+const LONG =
+  "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start. And once more.";
+const QUESTION = "Hold on, what about the weather tomorrow?";
+
+beforeAll(() => warmUp(QUESTION, "Ahem"));
+
+const turnsOf = (voice: VoiceAgent) =>
+  voice.agent.sql<{ state: string; heard: string | null }[]>`select state, heard from turns order by position`;
+const callsOf = async (voice: VoiceAgent) => (await voice.agent.calls()).map(({ name, state }) => `${name} ${state}`);
+
+/** What the model was told last of what it had said. */
+function lastSaid(voice: VoiceAgent): string {
+  const messages = voice.agent.model.requests.at(-1)?.body["messages"] as {
+    role: string;
+    content: { type: string; text?: string }[];
+  }[];
+  const said = messages.filter(({ role }) => role === "assistant").flatMap(({ content }) => content);
+  return said.map(({ text: words = "" }) => words).join("");
+}
+
+test("words over an answer stop it, and the model is shown what was heard of it", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
+  await user.client.say("Count, please.");
+  const began = await user.untilSound();
+  await sleep(1_500);
+  voice.understand(QUESTION);
+  const { from } = await user.say(QUESTION);
+  const answer = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
+  const silentFrom = user.lastSoundBefore(from + 1_500);
+  expect(silentFrom - from).toBeLessThan(1_200);
+  const [first] = await turnsOf(voice);
+  expect(first?.state).toBe("interrupted");
+  const heard = first?.heard ?? "";
+  // espeak-ng takes about 8.5 s for all of it.
+  const share = (silentFrom - began) / 8_500;
+  expect(Math.abs(countLetters(heard) / countLetters(LONG) - share)).toBeLessThan(0.2);
+  expect(LONG.startsWith(heard.trim())).toBe(true);
+  expect(lastSaid(voice)).toBe(heard.trim());
+  expect(voice.agent.model.rejections).toEqual([]);
+});
+
+test("words over an answer abort the model's stream", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(`${LONG} ${LONG} ${LONG}`)], slow(400)), reply([text("Sunny.")])]);
+  await user.client.say("Count, please.");
+  await user.untilSound();
+  voice.understand(QUESTION);
+  await user.say(QUESTION);
+  const answer = await user.client.next("transcription", ({ final }) => final);
+  await user.client.answerTo(answer.id);
+  expect(voice.agent.model.abortedCount).toBe(1);
+});
+
+test.each([
+  ["finish", "success"],
+  ["cancel", "cancelled"],
+] as const)("words during a server tool with onInterrupt %s: its call ends as %s", async (onInterrupt, end) => {
+  const running = Promise.withResolvers<void>();
+  const look = defineTool({
+    description: "Looks.",
+    input: z.object({}),
+    onInterrupt,
+    run: async (_input, { signal }) => {
+      running.resolve();
+      await sleep(4_000, undefined, { signal });
+      return "seen";
+    },
+  });
+  await using voice = await VoiceAgent.start({ tools: { look } });
+  const user = await voice.speaker("user");
+  voice.agent.model.script((request) => {
+    const last = JSON.stringify((request.body["messages"] as object[]).at(-1));
+    if (last.includes("weather")) return reply([text("Sunny.")]);
+    return last.includes("Look") ? reply([toolUse("look")]) : reply([text("I have seen it.")]);
+  });
+  await user.client.say("Look, please.");
+  await running.promise;
+  voice.understand(QUESTION);
+  await user.say(QUESTION);
+  const answer = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
+  await expect.poll(() => callsOf(voice), { timeout: 8_000 }).toEqual([`look ${end}`]);
+  expect(voice.agent.model.rejections).toEqual([]);
+});
+
+test("words during a client's tool leave its call to the client, and its result comes in late", async () => {
+  await using voice = await VoiceAgent.start();
+  const tools = [announced("scan")];
+  const user = await voice.speaker("user", { tools, features: ["tool_use_cancel"] });
+  voice.agent.model.script([reply([toolUse("scan")]), reply([text("Sunny.")]), reply([text("Scanned.")])]);
+  await user.client.say("Scan it.");
+  const { id } = await user.client.next("tool_use_request");
+  voice.understand(QUESTION);
+  await user.say(QUESTION);
+  const answer = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
+  await user.client.answer(id, { success: true, result: { pages: 2 } });
+  await user.client.next("assistant_sentence", (sentence) => sentence.text === "Scanned.");
+  expect(await callsOf(voice)).toEqual(["scan success"]);
+  expect(voice.agent.model.rejections).toEqual([]);
+});
+
+test("words during a tool that blocks do not stop the speech, and are answered after it", async () => {
+  const release = Promise.withResolvers<void>();
+  const pay = defineTool({
+    description: "Pays.",
+    input: z.object({}),
+    onInterrupt: "block",
+    run: async () => {
+      await release.promise;
+      return "paid";
+    },
+  });
+  await using voice = await VoiceAgent.start({ tools: { pay } });
+  const user = await voice.speaker("user");
+  const before = "I am going to pay this bill for you now and I will tell you when it has been done.";
+  voice.agent.model.script([
+    reply([text(before), toolUse("pay")]),
+    reply([text("It is paid.")]),
+    reply([text("Sunny.")]),
+  ]);
+  const first = await user.client.say("Pay, please.");
+  await user.untilSound();
+  voice.understand(QUESTION);
+  const { from } = await user.say(QUESTION);
+  const answer = await user.client.next("transcription", ({ final }) => final);
+  expect(user.secondsHeard(from, from + 2_000)).toBeGreaterThan(1);
+  release.resolve();
+  expect(await user.client.answerTo(first)).toBe(`${before} It is paid.`);
+  expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
+  const whole = { state: "completed", heard: null };
+  await expect.poll(() => turnsOf(voice), { timeout: 5_000 }).toEqual([whole, whole]);
+});
+
+test("a cough does not end an answer: it goes on and is heard whole", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(LONG)])]);
+  const id = await user.client.say("Count, please.");
+  await user.untilSound();
+  await sleep(1_000);
+  voice.understand("");
+  await user.say("Ahem");
+  expect(await user.client.answerTo(id, 25_000)).toBe(LONG);
+  await expect.poll(() => turnsOf(voice), { timeout: 10_000 }).toEqual([{ state: "completed", heard: null }]);
+  expect(user.secondsHeard()).toBeGreaterThan(5);
+});

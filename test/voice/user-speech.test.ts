@@ -1,0 +1,60 @@
+import { expect, test, vi } from "vitest";
+import { UserSpeech } from "../../src/voice/user-speech.ts";
+
+function ears({ isHeldBack = false } = {}) {
+  const partial: [string, string][] = [];
+  const whole: [string, string][] = [];
+  const speech = new UserSpeech({
+    listener: {
+      onTranscript: (_from, { id, text }) => partial.push([id, text]),
+      onUtterance: (_from, { id, text }) => whole.push([id, text]),
+    },
+    speaker: () => ({ identity: "user", sid: "", isSip: false }),
+    isHeldBack: () => isHeldBack,
+    isSpeaking: () => false,
+    giveUpAfterMs: 20,
+  });
+  const take = (text: string, isFinal: boolean) => speech.take(text, { isFinal, language: undefined });
+  return { speech, take, partial, whole };
+}
+
+test("what is understood grows under one id until it is complete", () => {
+  const { speech, take, partial, whole } = ears();
+  take("What", false);
+  take("What time", true);
+  take("is it?", true);
+  speech.complete("What time is it?");
+  expect(partial.map(([, text]) => text)).toEqual(["What", "What time", "What time is it?"]);
+  expect(new Set([...partial, ...whole].map(([id]) => id)).size).toBe(1);
+  expect(whole.map(([, text]) => text)).toEqual(["What time is it?"]);
+});
+
+test("the next thing that is said has another id", () => {
+  const { speech, take, whole } = ears();
+  take("One.", true);
+  speech.complete("One.");
+  take("Two.", true);
+  speech.complete("Two.");
+  expect(new Set(whole.map(([id]) => id)).size).toBe(2);
+});
+
+test("nothing that was understood as nothing is handed on", () => {
+  const { speech, take, partial, whole } = ears();
+  take("  ", true);
+  speech.complete("");
+  expect([partial, whole]).toEqual([[], []]);
+});
+
+test("words over a speech that may not be interrupted are handed on when AgentSession keeps them", async () => {
+  const { take, whole } = ears({ isHeldBack: true });
+  take("Wait.", true);
+  await vi.waitFor(() => expect(whole.map(([, text]) => text)).toEqual(["Wait."]));
+});
+
+test("words that AgentSession hands on by itself are not handed on twice", async () => {
+  const { speech, take, whole } = ears({ isHeldBack: true });
+  take("Wait.", true);
+  speech.complete("Wait.");
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  expect(whole).toHaveLength(1);
+});
