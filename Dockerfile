@@ -1,9 +1,9 @@
 # The worker and its HTTP server (`npm run worker`). LiveKit, PostgreSQL and the model are elsewhere: docs/operating.md.
 FROM node:24-slim
 
-# LiveKit's native client checks TLS certificates against the system's.
+# LiveKit's native client checks TLS certificates against the system's. espeak-ng is the voice when no other is chosen.
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends ca-certificates \
+  && apt-get install --yes --no-install-recommends ca-certificates espeak-ng \
   && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app
