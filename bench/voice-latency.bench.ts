@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { type Synthesizer } from "../src/voice/synthesizer.ts";
 import { reply, text } from "../test/support/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
@@ -54,6 +54,7 @@ test("from the end of speech to the first sound of the answer", async () => {
     await sleep(200);
   }
   print(turns);
+  expect(turns).toHaveLength(TURNS);
 });
 
 function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer {
