@@ -20,8 +20,14 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   postgres: ["src/store", "tools/data"],
   "@anthropic-ai/sdk": ["src/llm"],
   "@modelcontextprotocol/sdk": ["src/tool/mcp"],
-  "@opentelemetry/api": ["src/telemetry", "src/session", "src/worker"],
-  "@opentelemetry/api-logs": ["src/telemetry", "src/session", "src/worker"],
+  "@opentelemetry/api": ["src/telemetry", "src/session/telemetry", "src/worker/telemetry"],
+  "@opentelemetry/api-logs": ["src/telemetry", "src/session/telemetry", "src/worker/telemetry"],
+  ...Object.fromEntries(
+    ["sdk-metrics", "sdk-logs", "sdk-trace-node", "exporter-trace-otlp-proto", "exporter-prometheus"].map((name) => [
+      `@opentelemetry/${name}`,
+      ["src/worker/telemetry"],
+    ]),
+  ),
   "@livekit/*": ["src/session", "src/voice", "src/worker", "src/client", "src/cli"],
 };
 

@@ -4,6 +4,7 @@ import { eventRoutes } from "./event-routes.ts";
 import { type EventSource } from "./event-source.ts";
 import { grantRoutes } from "./grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
+import { metricsRoutes } from "./metrics-routes.ts";
 import { opencodeEventRoutes } from "./opencode-event-routes.ts";
 import { opencodeRoutes } from "./opencode-routes.ts";
 import { permissionRoutes } from "./permission-routes.ts";
@@ -20,6 +21,8 @@ export interface HttpOptions {
   readonly publicUrl: string;
   readonly checks: readonly ReadyCheck[];
   readonly token: TokenAccess;
+  /** What `GET /metrics` shows; without it there is no such route. */
+  readonly metrics?: () => string;
   /** Without it there are no routes that show or change a session. The caller closes it. */
   readonly events?: { readonly source: EventSource; readonly times?: SseTimes };
 }
@@ -47,6 +50,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   );
   healthRoutes(app, options.checks);
   tokenRoutes(app, options);
+  if (options.metrics) metricsRoutes(app, options.metrics);
   if (options.events) {
     const { source, times = {} } = options.events;
     const streams = new SseStreams(app, times);

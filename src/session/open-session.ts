@@ -31,7 +31,7 @@ export interface OpenSessionOptions extends Pick<
   readonly sql: Sql;
   readonly conversationId: string;
   /** @defaultValue what this process has registered */
-  readonly telemetryTo?: Telemetry | undefined;
+  readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
   readonly link: RoomLink;
@@ -72,7 +72,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
   const identity = { conversationId, sessionId, model: policy.model };
-  const telemetry = new SessionTelemetry(options.telemetryTo, identity, () => recorder.waitingBlocks);
+  const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
   const session = new Session({
     ...options,
     outbox,

@@ -57,6 +57,9 @@ export const PARLEY = {
   answerKind: "parley.answer.kind",
   answerSuccess: "parley.answer.success",
   claimEnd: "parley.claim.end",
+  permissionId: "parley.permission.id",
+  permissionState: "parley.permission.state",
+  permissionVia: "parley.permission.via",
   dropReason: "parley.drop.reason",
   retryAttempt: "parley.retry.attempt",
   retryDelay: "parley.retry.delay",
@@ -65,7 +68,12 @@ export const PARLEY = {
 export const OPERATION = { chat: "chat", executeTool: "execute_tool", invokeAgent: "invoke_agent" } as const;
 
 /** Spans of our own; the convention builds the names of the others from the operation. */
-export const SPAN = { claim: "parley.claim", extraAnswer: "parley.extra_answer" } as const;
+export const SPAN = {
+  claim: "parley.claim",
+  permission: "parley.permission",
+  speech: "parley.speech",
+  extraAnswer: "parley.extra_answer",
+} as const;
 
 export const EVENT = {
   details: "gen_ai.client.inference.operation.details",

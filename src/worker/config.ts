@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { representationSchema } from "../telemetry/representation/representation.ts";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
 import { type SpeechChoice } from "../voice/speech-choice.ts";
 import { voiceSchema } from "../voice/voice-settings.ts";
+import { type OtelConfig } from "./telemetry/otel-config.ts";
 import { STATE_DETAILS } from "../tool/server-tool.ts";
 
 const positiveInteger = z.number().int().positive();
@@ -62,6 +64,14 @@ export const configFileSchema = z.strictObject({
   onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
   /** What the worker says in words of its own, by language (docs/voice.md). */
   phrases: phrasesSchema.default({}),
+  telemetry: z
+    .strictObject({
+      /** How tools that Anthropic runs are shown where content is captured (docs/telemetry-representation.md). */
+      representation: representationSchema.default("server_tool_call"),
+      /** `gen_ai.agent.name`. */
+      agentName: z.string().min(1).max(100).default("parley"),
+    })
+    .prefault({}),
 });
 
 /** What parley.config.ts may hold; everything but `instructions` has a default. */
@@ -101,6 +111,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
+  readonly otel: OtelConfig;
   readonly dataDir: string;
   readonly cacheDir: string;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AppError } from "../errors/app-error.ts";
 import { STT_NAMES, TTS_NAMES } from "../voice/speech-choice.ts";
+import { CAPTURE_MODES } from "../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "./config.ts";
 
 /** One variable: how it is read, and how `.env.example` and an error speak of it. */
@@ -21,6 +22,12 @@ const count: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pip
 function url(...protocols: readonly string[]): z.ZodType<string> {
   return z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol));
 }
+
+const otlpEndpoint = {
+  parse: url("http:", "https:"),
+  expected: "an http:// or https:// address",
+  isSecret: true,
+} as const;
 
 /** Every environment variable that Parley reads. An empty value counts as absent. */
 export const VARIABLES = {
@@ -70,6 +77,17 @@ export const VARIABLES = {
   ELEVEN_API_KEY: { parse: text, expected: "a key", isSecret: true },
   LOG_LEVEL: { parse: z.enum(LOG_LEVELS), expected: `one of ${LOG_LEVELS.join(", ")}`, fallback: "info" },
   LOG_FORMAT: { parse: z.enum(LOG_FORMATS), expected: `one of ${LOG_FORMATS.join(", ")}`, fallback: "auto" },
+  OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
+  OTEL_SDK_DISABLED: { parse: z.enum(["true", "false"]), expected: "true or false", fallback: "false" },
+  OTEL_SEMCONV_STABILITY_OPT_IN: { parse: text, expected: "names, separated by commas" },
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: {
+    parse: z.enum(CAPTURE_MODES),
+    expected: `one of ${CAPTURE_MODES.join(", ")}`,
+    fallback: "NO_CONTENT",
+  },
   PARLEY_CONFIG: { parse: text, expected: "a file's path", fallback: "parley.config.ts" },
   PARLEY_DATA_DIR: { parse: text, expected: "a folder's path", fallback: ".data" },
   PARLEY_CACHE_DIR: { parse: text, expected: "a folder's path", fallback: ".cache" },

@@ -6,12 +6,15 @@ import { createOpenStream, type OpenStream } from "../session/open-stream.ts";
 import { connect, type Sql } from "../store/pool.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { type LiveTools } from "../tool/live-tools.ts";
+import { type Telemetry } from "../telemetry/telemetry.ts";
 import { connectMcpServers } from "../tool/mcp/mcp-servers.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { loadSpeech, type Speech } from "../voice/load-speech.ts";
 import { type Config } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
+import { METRICS_HUB } from "./telemetry/metrics-hub.ts";
+import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
 /** What a job process has before it knows its room. */
 export interface JobServices {
@@ -24,13 +27,21 @@ export interface JobServices {
   readonly openStream: OpenStream;
   /** Undefined: text only. */
   readonly speech?: Speech | undefined;
+  /** @defaultValue what this process has registered */
+  readonly telemetry?: Telemetry;
   readonly close: () => Promise<void>;
 }
 
 /** @throws {AppError} `invalid_config` */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);
-  const logger = createLogger(config);
+  const watching = startTelemetry({
+    otel: config.otel,
+    settings: { ...config.telemetry, server: serverOf(config.anthropicBaseUrl) },
+    hubUrl: env[METRICS_HUB],
+  });
+  watching.joinProcess();
+  const logger = createLogger(config, watching.logStream);
   const own = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
@@ -52,9 +63,16 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const speech = await loadSpeech(config.speech, env);
   const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
   const close = async () => {
-    await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 })]);
+    await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 }), watching.close()]);
   };
-  return { config, logger, sql, serverTools: mcp.tools, liveTools: mcp, openStream, speech, close };
+  const { telemetry } = watching;
+  return { config, logger, sql, serverTools: mcp.tools, liveTools: mcp, openStream, speech, telemetry, close };
+}
+
+/** Where the model's API is, for its spans. */
+function serverOf(baseUrl = "https://api.anthropic.com"): { address: string; port: number } {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
 }
 
 function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {

@@ -72,6 +72,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     serverTools: services.serverTools,
     liveTools: services.liveTools,
     openStream: services.openStream,
+    telemetry: services.telemetry,
     link,
     voice,
     watchers: [state.watch],

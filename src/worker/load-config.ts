@@ -7,6 +7,7 @@ import { AppError } from "../errors/app-error.ts";
 import { type SpeechChoice } from "../voice/speech-choice.ts";
 import { configFileSchema, type Config } from "./config.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
+import { readOtelConfig } from "./telemetry/read-otel-config.ts";
 
 /**
  * Reads `.env`, the environment (which wins) and the config file below `cwd`. What `.env` holds is added to `env`
@@ -40,6 +41,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     speech: toSpeechChoice(variables),
     logLevel: variables.LOG_LEVEL,
     logFormat: variables.LOG_FORMAT,
+    otel: readOtelConfig(variables),
     dataDir: resolve(cwd, variables.PARLEY_DATA_DIR),
     cacheDir: resolve(cwd, variables.PARLEY_CACHE_DIR),
   };

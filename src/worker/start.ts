@@ -16,6 +16,7 @@ import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./run-jobs.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
+import { METRICS_HUB, openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { publishEndpoints, startServices, type StartOptions } from "./start-services.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
@@ -55,6 +56,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   logger.debug({ databaseVersion }, "database is migrated");
   if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
   const { livekit } = endpoints;
+  const hub = await openMetricsHub();
+  keep(hub);
+  process.env[METRICS_HUB] = hub.url;
   const jobs = runJobs({
     config,
     databaseUrl: endpoints.databaseUrl,
@@ -74,6 +78,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     checks: checks.checks,
     publicUrl: config.livekitPublicUrl ?? livekit.url,
     token: { isOpen: config.livekitUrl === undefined, secret: config.tokenSecret },
+    metrics: hub.render,
     events: { source },
   });
   keep({ close: async () => http.close() });

@@ -1,11 +1,12 @@
 import { Room } from "@livekit/rtc-node";
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
 import { createOpenStream } from "../../src/session/open-stream.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
+import { type Telemetry } from "../../src/telemetry/telemetry.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
 import { type LiveTools } from "../../src/tool/live-tools.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
@@ -33,6 +34,9 @@ export interface AgentOptions {
   readonly retryBudgetMs?: number;
   /** Ears and a mouth; see voice-agent.ts. */
   readonly speech?: { readonly engines: Speech; readonly settings: VoiceSettings };
+  /** Where spans and measurements go. */
+  readonly telemetry?: Telemetry;
+  readonly logger?: Logger;
   /** Put between the session and its database, so that a test can slow or cut it. */
   readonly hasDatabaseProxy?: boolean;
   /** Of the agent's own token. */
@@ -120,7 +124,8 @@ export class TestAgent implements AsyncDisposable {
         ...policy,
       } as never,
       speech: this.#options.speech?.engines,
-      logger: pino({ level: "silent" }),
+      logger: this.#options.logger ?? pino({ level: "silent" }),
+      ...(this.#options.telemetry && { telemetry: this.#options.telemetry }),
       sql,
       serverTools:
         this.#options.liveTools ??

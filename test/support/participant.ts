@@ -2,6 +2,7 @@ import { ParticipantKind, Room, RoomEvent } from "@livekit/rtc-node";
 import { AccessToken, type VideoGrant } from "livekit-server-sdk";
 import { inject } from "vitest";
 import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
+import { type JsonObject } from "../../src/lib/json.ts";
 import { createId } from "../../src/lib/id.ts";
 import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
 import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
@@ -9,6 +10,7 @@ import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
 type Type = Message["type"];
 export interface ReceivedEnvelope<T extends Type = Type> {
   readonly stanzaId: number;
+  readonly meta: JsonObject;
   readonly message: Extract<Message, { type: T }>;
 }
 
@@ -53,7 +55,10 @@ export class Participant implements AsyncDisposable {
     this.#roomName = roomName;
     const take = (bytes: Uint8Array) => {
       const incoming = decodeEnvelope(bytes);
-      if ("message" in incoming) this.received.push({ stanzaId: incoming.stanzaId, message: incoming.message });
+      if ("message" in incoming) {
+        const { stanzaId, meta, message } = incoming;
+        this.received.push({ stanzaId, meta, message });
+      }
       for (const wake of this.#waiting) wake();
     };
     this.room.on(RoomEvent.DataReceived, (...[bytes, sender, , topic]) => {
@@ -80,11 +85,11 @@ export class Participant implements AsyncDisposable {
   /** Sends one message as a packet, or as a byte stream when it is long or asked for. */
   async send(
     message: Message,
-    { stanzaId, asStream = false }: { stanzaId?: number; asStream?: boolean } = {},
+    { stanzaId, asStream = false, meta = {} }: { stanzaId?: number; asStream?: boolean; meta?: JsonObject } = {},
   ): Promise<number> {
     const id = stanzaId ?? ++this.#stanza;
     const conversationId = conversationIdOfRoom(this.#roomName);
-    await this.sendBytes(encodeEnvelope({ stanzaId: id, conversationId, message }), asStream);
+    await this.sendBytes(encodeEnvelope({ stanzaId: id, conversationId, meta, message }), asStream);
     return id;
   }
 

@@ -24,12 +24,14 @@ export class CallTrace {
   constructor(telemetry: Telemetry, call: Call, { parent, description }: CallOptions) {
     this.#telemetry = telemetry;
     this.#current = call;
+    // A client says itself what its tools do: that is its own text.
+    const isShown = description !== undefined && (call.executionAsked === "server" || capturesSpans(telemetry));
     const attributes: Attributes = {
       [ATTR.operation]: OPERATION.executeTool,
       [ATTR.toolName]: call.toolName,
       [ATTR.toolType]: "function",
       [ATTR.toolCallId]: call.toolUseId,
-      ...(description !== undefined && { [ATTR.toolDescription]: description }),
+      ...(isShown && { [ATTR.toolDescription]: description }),
       ...(telemetry.convention === "latest" && { [ATTR.agentName]: telemetry.agentName }),
       [PARLEY.callId]: call.id,
       [PARLEY.executionAsked]: call.executionAsked,

@@ -10,6 +10,7 @@ import { type ChatObserver } from "../chat-call.ts";
 import { type SessionEvent } from "../session-event.ts";
 import { CallTrace } from "./call-trace.ts";
 import { ChatTrace, traced } from "./chat-trace.ts";
+import { PermissionTraces } from "./permission-traces.ts";
 import { TurnTrace } from "./turn-trace.ts";
 
 export interface SessionIdentity {
@@ -32,6 +33,7 @@ export class SessionTelemetry {
   readonly #identity: SessionIdentity;
   readonly #onObserved: ObservableCallback;
   #turn: TurnTrace | undefined;
+  readonly #permissions: PermissionTraces;
   readonly #calls = new Map<string, CallTrace>();
   /** Of calls that have ended, oldest first: a late answer still belongs to their trace. */
   readonly #ended = new Map<string, Context>();
@@ -43,6 +45,7 @@ export class SessionTelemetry {
     waitingBlocks: () => number = () => 0,
   ) {
     this.#telemetry = telemetry;
+    this.#permissions = new PermissionTraces(telemetry);
     this.#identity = { conversationId: "", sessionId: "", model: "", ...identity };
     this.#onObserved = (result) => result.observe(waitingBlocks());
     telemetry.instruments.sessions.add(1);
@@ -74,6 +77,9 @@ export class SessionTelemetry {
   watch(event: SessionEvent): void {
     if (event.type === "turn") this.#turn?.watch(event.turn.id, event.event);
     if (event.type === "tool_state") this.#watchCall(event.call);
+    if (event.type === "permission_asked")
+      this.#permissions.ask(event.permission, this.#calls.get(event.permission.callId)?.context);
+    if (event.type === "permission_replied") this.#permissions.reply(event.permission);
   }
 
   readonly observeChat: ChatObserver = (call, stream) =>

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import {
+  AggregationTemporality,
+  DataPointType,
+  InstrumentType,
+  type MetricData,
+  type PushMetricExporter,
+  type ResourceMetrics,
+} from "@opentelemetry/sdk-metrics";
+import { type PushedMetric, type PushedMetrics } from "./pushed-metrics.ts";
+
+const TIME_LIMIT_MS = 1_000;
+const LEVELS: ReadonlySet<InstrumentType> = new Set([
+  InstrumentType.UP_DOWN_COUNTER,
+  InstrumentType.OBSERVABLE_UP_DOWN_COUNTER,
+  InstrumentType.GAUGE,
+  InstrumentType.OBSERVABLE_GAUGE,
+]);
+
+/** Hands a job process's measurements to the main process's hub. What cannot be handed over is lost, and nothing else. */
+export function createPushExporter(url: string): PushMetricExporter {
+  const source = randomUUID();
+  let last: Promise<void> = Promise.resolve();
+  return {
+    selectAggregationTemporality: (type) =>
+      LEVELS.has(type) ? AggregationTemporality.CUMULATIVE : AggregationTemporality.DELTA,
+    export: (metrics, done) => {
+      last = push(url, { source, metrics: toPushed(metrics) }).then(
+        () => done({ code: 0 }),
+        (error: Error) => done({ code: 1, error }),
+      );
+    },
+    forceFlush: () => last,
+    shutdown: () => last,
+  };
+}
+
+async function push(url: string, body: PushedMetrics): Promise<void> {
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  const response = await fetch(url, { method: "POST", body: JSON.stringify(body), signal });
+  if (!response.ok) throw new Error(`The hub answered with ${response.status}`);
+}
+
+function toPushed({ scopeMetrics }: ResourceMetrics): PushedMetric[] {
+  return scopeMetrics.flatMap(({ metrics }) => metrics.flatMap(toPushedMetric));
+}
+
+function toPushedMetric(metric: MetricData): PushedMetric[] {
+  const { name, unit, description } = metric.descriptor;
+  const attributesOf = (attributes: object) => attributes as PushedMetric["points"][number]["attributes"];
+  switch (metric.dataPointType) {
+    case DataPointType.HISTOGRAM: {
+      const points = metric.dataPoints.map(({ attributes, value: { buckets, sum = 0, count } }) => ({
+        attributes: attributesOf(attributes),
+        value: { ...buckets, sum, count },
+      }));
+      return [{ name, unit, description, kind: "histogram", points }];
+    }
+    case DataPointType.SUM:
+    case DataPointType.GAUGE: {
+      const isSum = metric.dataPointType === DataPointType.SUM && metric.isMonotonic;
+      const points = metric.dataPoints.map(({ attributes, value }) => ({
+        attributes: attributesOf(attributes),
+        value,
+      }));
+      return [{ name, unit, description, kind: isSum ? "sum" : "level", points }];
+    }
+    case DataPointType.EXPONENTIAL_HISTOGRAM:
+      return [];
+  }
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { telemetry as agents } from "@livekit/agents";
+import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
+import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
+import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
+import { capturesSpans, createTelemetry, type Telemetry, type TelemetrySettings } from "../../telemetry/telemetry.ts";
+import { createLogStream, type LogStream } from "./log-stream.ts";
+import { createPushExporter } from "./push-exporter.ts";
+import { type OtelConfig } from "./otel-config.ts";
+import { withoutForeignContent } from "./without-foreign-content.ts";
+
+/** Telemetry that is slow, or whose endpoint is away, holds up the end of a process for no longer. */
+const CLOSE_LIMIT_MS = 1_500;
+const PUSH_EVERY_MS = 2_000;
+
+interface StartOptions {
+  readonly otel: OtelConfig;
+  readonly settings: Partial<Omit<TelemetrySettings, "convention" | "capture">>;
+  /** Of the main process, which shows all measurements at /metrics. */
+  readonly hubUrl?: string | undefined;
+}
+
+export interface ProcessTelemetry {
+  readonly telemetry: Telemetry;
+  /** Makes this the process's own OpenTelemetry: spans of others join, log lines know the span they are written in. */
+  readonly joinProcess: () => void;
+  /** Where log lines go besides stderr. */
+  readonly logStream: LogStream | undefined;
+  /** Sends what is left, as far as that is quickly done. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/** Starts what the environment asks for; with no endpoint, no span and no log record is ever made. */
+export function startTelemetry({ otel, settings, hubUrl }: StartOptions): ProcessTelemetry {
+  const { exports, isDisabled, convention, capture } = otel;
+  const own = { "service.name": "parley", "service.instance.id": randomUUID() };
+  const named = detectResources({ detectors: [envDetector] });
+  const resource = defaultResource().merge(resourceFromAttributes(own)).merge(named);
+  const traces = exports.traces ? [new BatchSpanProcessor(spanExporter(otel))] : [];
+  const tracerProvider = new NodeTracerProvider({ resource, spanProcessors: traces });
+  const loggerProvider = new LoggerProvider({
+    resource,
+    processors: exports.logs ? [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })] : [],
+  });
+  const readers = [
+    ...(exports.metrics ? [new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })] : []),
+    ...(hubUrl !== undefined && !isDisabled ? [pushReader(hubUrl)] : []),
+  ];
+  const meterProvider = new MeterProvider({ resource, readers });
+  const telemetry = createTelemetry(
+    { ...settings, convention, capture },
+    {
+      ...(exports.traces && { tracerProvider }),
+      ...(readers.length > 0 && { meterProvider }),
+      ...(exports.logs && { loggerProvider }),
+    },
+  );
+  const close = async () => {
+    const limit = new AbortController();
+    const providers = [tracerProvider, loggerProvider, meterProvider];
+    const closing = Promise.allSettled(providers.map((provider) => provider.shutdown()));
+    await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
+    limit.abort();
+  };
+  const joinProcess = () => {
+    if (!exports.traces) return;
+    tracerProvider.register();
+    // Its own redaction is not needed: `withoutForeignContent` lets no text of its spans out.
+    agents.setTracerProvider(tracerProvider, { registerSpanProcessor: () => {} });
+  };
+  return { telemetry, joinProcess, logStream: exports.logs ? createLogStream(loggerProvider) : undefined, close };
+}
+
+function spanExporter({ capture }: OtelConfig) {
+  const exporter = new OTLPTraceExporter();
+  return capturesSpans({ capture }) ? exporter : withoutForeignContent(exporter);
+}
+
+function pushReader(url: string): PeriodicExportingMetricReader {
+  return new PeriodicExportingMetricReader({
+    exporter: createPushExporter(url),
+    exportIntervalMillis: PUSH_EVERY_MS,
+    exportTimeoutMillis: PUSH_EVERY_MS,
+  });
+}

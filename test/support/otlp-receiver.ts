@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import {
+  decodeLogs,
+  decodeMetrics,
+  decodeTraces,
+  type OtlpLog,
+  type OtlpMetric,
+  type OtlpSpan,
+} from "./otlp-decode.ts";
+
+type Behaviour = "take" | "hang" | "refuse";
+
+/** A real OTLP endpoint: takes protobuf over HTTP and decodes it. */
+export class OtlpReceiver implements AsyncDisposable {
+  readonly spans: OtlpSpan[] = [];
+  readonly metrics: OtlpMetric[] = [];
+  readonly logs: OtlpLog[] = [];
+  /** Everything that came, as it came: what is not to leak must not be in it in any form. */
+  readonly bodies: Buffer[] = [];
+  behaviour: Behaviour = "take";
+  readonly #server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    if (this.behaviour === "hang") return;
+    if (this.behaviour === "refuse") return void response.writeHead(500).end();
+    this.bodies.push(body);
+    if (request.url === "/v1/traces") this.spans.push(...decodeTraces(body));
+    if (request.url === "/v1/metrics") this.metrics.push(...decodeMetrics(body));
+    if (request.url === "/v1/logs") this.logs.push(...decodeLogs(body));
+    response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
+  });
+
+  static async start(): Promise<OtlpReceiver> {
+    const receiver = new OtlpReceiver();
+    receiver.#server.listen(0, "127.0.0.1");
+    await once(receiver.#server, "listening");
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** All that was sent, as one text. */
+  get text(): string {
+    return Buffer.concat(this.bodies).toString("latin1");
+  }
+
+  named(name: string): OtlpSpan[] {
+    return this.spans.filter((span) => span.name === name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

@@ -1,0 +1,190 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
+import { HttpToolServer } from "../tool/mcp/http-server.ts";
+import { McpBench } from "../tool/mcp/support.ts";
+import { reply, serverToolResult, serverToolUse, slow, text, toolUse } from "../support/model-server/step.ts";
+import { type OtlpSpan } from "../support/otlp-decode.ts";
+import { WatchedTalk } from "./watched-talk.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const PARENT = "b7ad6b7169203331";
+const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
+
+const announced = (name: string, more: object = {}) => ({
+  name,
+  description: "D.",
+  inputSchema: { type: "object" },
+  ...more,
+});
+
+/** Every span with its parent's name, in the order of their begin. */
+function outline(spans: readonly OtlpSpan[]): string[] {
+  const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
+  return spans
+    .toSorted((a, b) => a.start - b.start)
+    .map(({ name, parentSpanId = "" }) => `${names.get(parentSpanId) ?? parentSpanId} > ${name}`);
+}
+
+test("one trace goes from the participant through the model and every kind of tool and back", async () => {
+  let headers: unknown;
+  const look = defineTool({
+    description: "Looks.",
+    input: z.object({}),
+    run: (_input, { traceHeaders }) => void (headers = traceHeaders),
+  });
+  await using mcp = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: mcp.url } });
+  await bench.until("shop_echo");
+  const liveTools = new Map<string, ServerTool>([
+    ...bench.servers.tools,
+    ["look", toServerTool("look", look, undefined)],
+  ]);
+  await using talk = await WatchedTalk.start({
+    liveTools,
+    serverTools: [{ type: "web_search_20260318", name: "web_search" }],
+  });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script([
+    reply([
+      serverToolUse("web_search", { query: "a" }, "srvtoolu_1"),
+      serverToolResult("web_search_tool_result", "srvtoolu_1", []),
+      toolUse("look"),
+      toolUse("scan"),
+      toolUse("shop_echo", { text: "x" }),
+    ]),
+    reply([text("Done.")]),
+  ]);
+  const id = "message-1";
+  await user.send({ type: "user_message", body: { id, content: "Go" } }, { meta: { traceparent: TRACEPARENT } });
+  const request = await user.next("tool_use_request", ({ toolName }) => toolName === "scan");
+  const envelope = user.received.find(
+    ({ message }) => message.type === "tool_use_request" && message.body.id === request.id,
+  );
+  const theirs = `00-${TRACE}-00f067aa0ba902b7-01`;
+  const body = { id: request.id, success: true, result: {} };
+  await user.send({ type: "tool_use_result", body }, { meta: { traceparent: theirs } });
+  expect(await user.answerTo(id)).toBe("Done.");
+  await talk.end();
+
+  const ours = receiver.spans.filter(({ scope }) => scope === "parley");
+  expect(outline(ours)).toEqual([
+    `${PARENT} > invoke_agent parley`,
+    "invoke_agent parley > chat claude-test",
+    "chat claude-test > execute_tool web_search",
+    // Read only: it does not wait for the model's last word.
+    "invoke_agent parley > execute_tool shop_echo",
+    "invoke_agent parley > execute_tool look",
+    "invoke_agent parley > execute_tool scan",
+    "invoke_agent parley > chat claude-test",
+  ]);
+  expect(new Set(ours.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+  const idOf = (name: string) => receiver.named(`execute_tool ${name}`)[0]?.spanId;
+  expect(envelope?.meta).toEqual({ traceparent: `00-${TRACE}-${idOf("scan")}-01` });
+  expect(headers).toEqual({ traceparent: `00-${TRACE}-${idOf("look")}-01` });
+  expect(mcp.notes).toContain(`traceparent 00-${TRACE}-${idOf("shop_echo")}-01`);
+  expect(receiver.named("execute_tool scan")[0]?.links).toMatchObject([{ spanId: "00f067aa0ba902b7" }]);
+});
+
+test("the spans say what the conventions ask of them", async () => {
+  await using talk = await WatchedTalk.start();
+  const { agent, receiver } = talk;
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script([reply([toolUse("scan")]), reply([text("Done.")])]);
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  await user.answer(request.id, { success: false, errorCode: "made_up", errorMessage: "Paper jam" });
+  await user.answerTo(id);
+  await talk.end();
+
+  const [turn] = receiver.named("invoke_agent parley");
+  const [first, second] = receiver.named("chat claude-test");
+  const [call] = receiver.named("execute_tool scan");
+  expect(turn).toMatchObject({ kind: 1, status: 0, resource: { "service.name": "parley" } });
+  expect(turn?.attributes).toMatchObject({
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.provider.name": "anthropic",
+    "gen_ai.agent.name": "parley",
+    "gen_ai.request.model": "claude-test",
+    "parley.turn.state": "completed",
+    "parley.turn.steps": 2,
+    "parley.participant": "user",
+  });
+  expect(turn?.attributes["gen_ai.conversation.id"]).toBe(first?.attributes["gen_ai.conversation.id"]);
+  expect(first).toMatchObject({ kind: 3, status: 0 });
+  expect(first?.attributes).toMatchObject({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "anthropic",
+    "gen_ai.request.model": "claude-test",
+    "gen_ai.request.max_tokens": 1_024,
+    "gen_ai.request.stream": true,
+    "gen_ai.output.type": "text",
+    "gen_ai.response.finish_reasons": ["tool_call"],
+  });
+  expect(first?.attributes["gen_ai.response.time_to_first_chunk"]).toBeGreaterThan(0);
+  expect(second?.attributes["gen_ai.response.finish_reasons"]).toEqual(["stop"]);
+  const tokens = [first, second].map((chat) => Number(chat?.attributes["gen_ai.usage.input_tokens"]));
+  expect(turn?.attributes["gen_ai.usage.input_tokens"]).toBe(tokens[0]! + tokens[1]!);
+  expect(call).toMatchObject({ kind: 1, status: 2 });
+  expect(call?.attributes).toMatchObject({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "scan",
+    "gen_ai.tool.type": "function",
+    "parley.call.id": request.id,
+    "parley.execution.asked": "client",
+    "parley.execution.resolved": "client",
+    "parley.participant": "user",
+    "parley.outcome": "error",
+    "error.type": "_OTHER",
+  });
+});
+
+test("an interrupted turn is no error, and its model call ended without a reason", async () => {
+  await using talk = await WatchedTalk.start();
+  const { agent, receiver } = talk;
+  const user = await agent.client("user");
+  agent.model.script([reply([text("One two three four five six seven eight nine ten.")], slow(200))]);
+  const id = await user.say("Go");
+  await user.next("start_answer", ({ previousId }) => previousId === id);
+  await expect.poll(() => agent.model.requests.length).toBe(1);
+  await user.send({ type: "control_stop", body: {} });
+  await user.answerTo(id);
+  await talk.end();
+
+  const [turn] = receiver.named("invoke_agent parley");
+  const [chat] = receiver.named("chat claude-test");
+  expect(turn).toMatchObject({ status: 0, attributes: { "parley.turn.state": "cancelled" } });
+  expect(turn?.attributes["error.type"]).toBeUndefined();
+  expect(chat).toMatchObject({ status: 0, attributes: { "gen_ai.response.finish_reasons": ["error"] } });
+});
+
+test("an either call shows its claim window", async () => {
+  const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
+  await using talk = await WatchedTalk.start({ tools: { note } });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("note")]), reply([text("Done.")])]);
+  await user.answerTo(await user.say("Go"));
+  await talk.end();
+
+  const [claim] = receiver.named("parley.claim");
+  const [call] = receiver.named("execute_tool note");
+  expect(claim?.parentSpanId).toBe(call?.spanId);
+  expect(claim?.attributes).toMatchObject({ "parley.participant": "user", "parley.claim.end": "server" });
+  expect(call?.attributes).toMatchObject({ "parley.execution.asked": "either", "parley.execution.resolved": "server" });
+});
+
+test("a trace that cannot be read is left alone", async () => {
+  await using talk = await WatchedTalk.start();
+  const { agent, receiver } = talk;
+  const user = await agent.client("user");
+  agent.model.script([reply([text("Done.")])]);
+  const meta = { traceparent: `00-${"0".repeat(32)}-nonsense`, tracestate: "\u0000" };
+  await user.send({ type: "user_message", body: { id: "m", content: "Go" } }, { meta });
+  expect(await user.answerTo("m")).toBe("Done.");
+  await talk.end();
+
+  expect(receiver.named("invoke_agent parley")[0]?.parentSpanId).toBeFalsy();
+});
