@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import {
@@ -21,16 +21,7 @@ export class OtlpReceiver implements AsyncDisposable {
   /** Everything that came, as it came: what is not to leak must not be in it in any form. */
   readonly bodies: Buffer[] = [];
   behaviour: Behaviour = "take";
-  readonly #server = createServer(async (request, response) => {
-    const body = await buffer(request);
-    if (this.behaviour === "hang") return;
-    if (this.behaviour === "refuse") return void response.writeHead(500).end();
-    this.bodies.push(body);
-    if (request.url === "/v1/traces") this.spans.push(...decodeTraces(body));
-    if (request.url === "/v1/metrics") this.metrics.push(...decodeMetrics(body));
-    if (request.url === "/v1/logs") this.logs.push(...decodeLogs(body));
-    response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
-  });
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
 
   static async start(): Promise<OtlpReceiver> {
     const receiver = new OtlpReceiver();
@@ -50,6 +41,17 @@ export class OtlpReceiver implements AsyncDisposable {
 
   named(name: string): OtlpSpan[] {
     return this.spans.filter((span) => span.name === name);
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    if (this.behaviour === "hang") return;
+    if (this.behaviour === "refuse") return void response.writeHead(500).end();
+    this.bodies.push(body);
+    if (request.url === "/v1/traces") this.spans.push(...decodeTraces(body));
+    if (request.url === "/v1/metrics") this.metrics.push(...decodeMetrics(body));
+    if (request.url === "/v1/logs") this.logs.push(...decodeLogs(body));
+    response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

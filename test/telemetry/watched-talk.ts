@@ -36,7 +36,12 @@ export class WatchedTalk implements AsyncDisposable {
     watching.joinProcess();
     const lines: string[] = [];
     const stream = watching.logStream;
-    const also = { write: (line: string) => void (lines.push(line), stream?.write(line)) };
+    const also = {
+      write: (line: string) => {
+        lines.push(line);
+        stream?.write(line);
+      },
+    };
     const logger = pino({ level: "info", mixin: activeTrace, serializers: { error: describeError } }, also);
     const agent = await TestAgent.start({ ...options, logger, telemetry: watching.telemetry });
     return new WatchedTalk({ agent, receiver, lines }, watching.close);

@@ -51,7 +51,7 @@ export class MetricsTotal {
     const known = this.#metrics.get(metric.name) ?? { ...metric, series: new Map<string, Series>() };
     this.#metrics.set(metric.name, known);
     for (const { attributes, value } of points) {
-      const key = JSON.stringify(Object.entries(attributes).toSorted());
+      const key = JSON.stringify(Object.entries(attributes).toSorted(([a], [b]) => (a < b ? -1 : 1)));
       const series = known.series.get(key) ?? { attributes, sum: 0, histogram: undefined, levels: new Map() };
       known.series.set(key, series);
       if (typeof value === "object") series.histogram = addHistogram(series.histogram, value);

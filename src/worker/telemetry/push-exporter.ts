@@ -9,6 +9,8 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { type PushedMetric, type PushedMetrics } from "./pushed-metrics.ts";
 
+type Done = Parameters<PushMetricExporter["export"]>[1];
+
 const TIME_LIMIT_MS = 1_000;
 const LEVELS: ReadonlySet<InstrumentType> = new Set([
   InstrumentType.UP_DOWN_COUNTER,
@@ -25,20 +27,21 @@ export function createPushExporter(url: string): PushMetricExporter {
     selectAggregationTemporality: (type) =>
       LEVELS.has(type) ? AggregationTemporality.CUMULATIVE : AggregationTemporality.DELTA,
     export: (metrics, done) => {
-      last = push(url, { source, metrics: toPushed(metrics) }).then(
-        () => done({ code: 0 }),
-        (error: Error) => done({ code: 1, error }),
-      );
+      last = push(url, { source, metrics: toPushed(metrics) }, done);
     },
     forceFlush: () => last,
     shutdown: () => last,
   };
 }
 
-async function push(url: string, body: PushedMetrics): Promise<void> {
+async function push(url: string, body: PushedMetrics, done: Done): Promise<void> {
   const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-  const response = await fetch(url, { method: "POST", body: JSON.stringify(body), signal });
-  if (!response.ok) throw new Error(`The hub answered with ${response.status}`);
+  try {
+    const response = await fetch(url, { method: "POST", body: JSON.stringify(body), signal });
+    done({ code: response.ok ? 0 : 1 });
+  } catch {
+    done({ code: 1 });
+  }
 }
 
 function toPushed({ scopeMetrics }: ResourceMetrics): PushedMetric[] {
