@@ -1,0 +1,61 @@
+/** How a language asks for a yes or a no, and says them. All in small letters, without accents and apostrophes. */
+export interface SpokenAnswers {
+  /** Said after what is asked for. */
+  readonly question: string;
+  readonly yes: readonly string[];
+  readonly no: readonly string[];
+  /** May stand beside a yes or a no and says neither. */
+  readonly beside: readonly string[];
+}
+
+/** By the first part of a BCP 47 tag. */
+export const SPOKEN_ANSWERS = {
+  en: {
+    question: "Yes or no?",
+    yes: ["yes", "yeah", "yep", "yup", "sure", "ok", "okay", "go ahead", "do it", "of course", "allow it", "approve"],
+    no: ["no", "nope", "nah", "never", "dont", "do not", "dont do it", "do not do it", "reject", "not now"],
+    beside: ["please", "thanks", "thank you", "that is fine", "thats fine"],
+  },
+  de: {
+    question: "Ja oder nein?",
+    yes: ["ja", "jawohl", "jo", "klar", "ok", "okay", "gerne", "sicher", "mach das", "naturlich", "in ordnung"],
+    no: ["nein", "ne", "nee", "nicht", "niemals", "auf keinen fall", "lieber nicht", "mach das nicht"],
+    beside: ["bitte", "danke", "doch"],
+  },
+  es: {
+    question: "¿Sí o no?",
+    yes: ["si", "claro", "vale", "ok", "okay", "de acuerdo", "por supuesto", "adelante", "hazlo"],
+    no: ["no", "nunca", "para nada", "no lo hagas", "mejor no"],
+    beside: ["por favor", "gracias"],
+  },
+  fr: {
+    question: "Oui ou non ?",
+    yes: ["oui", "ouais", "daccord", "ok", "okay", "bien sur", "vas y", "allez y", "volontiers"],
+    no: ["non", "jamais", "pas question", "surtout pas", "ne fais pas ca"],
+    beside: ["sil te plait", "sil vous plait", "merci"],
+  },
+  it: {
+    question: "Sì o no?",
+    yes: ["si", "certo", "va bene", "ok", "okay", "daccordo", "fallo", "procedi", "volentieri"],
+    no: ["no", "mai", "non farlo", "meglio di no", "assolutamente no"],
+    beside: ["per favore", "grazie"],
+  },
+  nl: {
+    question: "Ja of nee?",
+    yes: ["ja", "jawel", "jazeker", "zeker", "graag", "ok", "oke", "okay", "prima", "doe maar", "natuurlijk"],
+    no: ["nee", "neen", "nooit", "niet", "liever niet", "doe maar niet", "niet doen"],
+    beside: ["alsjeblieft", "alstublieft", "dank je", "dank u", "bedankt", "hoor"],
+  },
+  pt: {
+    question: "Sim ou não?",
+    yes: ["sim", "claro", "ok", "okay", "pode", "pode ser", "esta bem", "com certeza", "va em frente"],
+    no: ["nao", "nunca", "de jeito nenhum", "nao faca isso", "melhor nao"],
+    beside: ["por favor", "obrigado", "obrigada"],
+  },
+} as const satisfies Record<string, SpokenAnswers>;
+
+/** Of a BCP 47 tag; English where the language has no list. */
+export function spokenAnswersOf(language: string | undefined): SpokenAnswers {
+  const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
+  return Object.entries<SpokenAnswers>(SPOKEN_ANSWERS).find(([name]) => name === primary)?.[1] ?? SPOKEN_ANSWERS.en;
+}
