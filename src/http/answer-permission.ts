@@ -1,4 +1,4 @@
-import { compileInputSchema, InvalidInputError } from "../tool/input-schema.ts";
+import { checkEditedInput } from "../session/check-edited-input.ts";
 import { loadPermission } from "../store/load-permission.ts";
 import { type PermissionRecord, type PermissionWay } from "../store/permission-record.ts";
 import { type Sql } from "../store/pool.ts";
@@ -36,7 +36,8 @@ export async function answerPermission({ sql, access, answer }: AnswerOptions): 
   if (sessionId !== undefined && !hasId(session, sessionId)) return UNKNOWN;
   if (permission.participantIdentity !== access.identity)
     return { status: 403, error: "Another participant was asked" };
-  const problem = permission.state === "asked" ? checkEditedInput(permission, decision) : undefined;
+  const edited = decision.kind === "approve" ? decision.editedInput : undefined;
+  const problem = edited && permission.state === "asked" ? checkEditedInput(permission, edited) : undefined;
   if (problem !== undefined) return { status: 400, error: `editedInput: ${problem}` };
   const decided = await replyToPermission(sql, {
     permissionId,
@@ -48,16 +49,4 @@ export async function answerPermission({ sql, access, answer }: AnswerOptions): 
   if (typeof decided === "object") return decided;
   // The rest is checked above; only an answer that came first can be in the way.
   return { status: 409, error: "It was answered before, or has expired" };
-}
-
-function checkEditedInput({ editedInputSchema }: PermissionRecord, decision: PermissionDecision): string | undefined {
-  if (decision.kind !== "approve" || decision.editedInput === undefined) return undefined;
-  if (editedInputSchema === null) return "this tool takes none";
-  try {
-    compileInputSchema(editedInputSchema).parse(decision.editedInput);
-    return undefined;
-  } catch (error) {
-    if (error instanceof InvalidInputError) return error.message;
-    throw error;
-  }
 }

@@ -21,4 +21,6 @@ export const permissionResponseSchema = z.object({
   /** `approve` and `once` are the same; `always` also grants later requests for the same pattern. */
   response: z.enum(["approve", "reject", "once", "always"]),
   message: z.exactOptional(text),
+  /** JSON of an object: what the call runs with instead, where the tool allows it. */
+  editedInputJson: z.exactOptional(text),
 });

@@ -30,9 +30,9 @@ export class CallWire {
 
   /** @throws when it cannot be encoded or sent in time */
   async sendRequest(call: Call): Promise<void> {
-    const { id, messageId, toolName, input: parameters, timeoutMs, addressee, executionResolved } = call;
+    const { id, messageId, toolName, input, editedInput, timeoutMs, addressee, executionResolved } = call;
     const execution: Execution = executionResolved ?? "either";
-    const body = { id, messageId, toolName, parameters: { ...parameters }, execution, timeoutMs };
+    const body = { id, messageId, toolName, parameters: { ...(editedInput ?? input) }, execution, timeoutMs };
     const meta = this.#telemetry.traceOfCall(id);
     const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
     const { stanzaId, sent, isStream } = this.#outbox.send({ type: "tool_use_request", body }, destination);
@@ -82,9 +82,11 @@ export class CallWire {
     else send();
   }
 
+  /** Calls that wait for a permission are left as they are: the next worker waits on. */
   cancelAll(ledger: CallLedger): void {
     const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
-    for (const call of ledger.openCalls()) cancelCall(call, "closed", { ledger, sendCancel });
+    const open = ledger.openCalls().filter(({ isWaiting }) => !isWaiting);
+    for (const call of open) cancelCall(call, "closed", { ledger, sendCancel });
   }
 
   handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {

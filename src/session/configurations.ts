@@ -43,7 +43,7 @@ export class Configurations {
   send({ identity }: Pick<Peer, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
     const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
-    const features = ["tool_use_cancel", "tool_use_progress"];
+    const features = ["permissions", "tool_use_cancel", "tool_use_progress"];
     this.#outbox.post({ type: "configuration", body: { features, tools } }, { to: [identity] });
   }
 

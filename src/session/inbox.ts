@@ -19,6 +19,7 @@ export interface MessageHandlers {
   readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
   /** A result that could not be read: whoever waits for it must not wait on. */
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
+  readonly onPermissionResponse: (from: Peer, body: MessageBody<"permission_response">) => void;
   readonly onToolUseProgress: (from: Peer, body: MessageBody<"tool_use_progress">) => void;
 }
 
@@ -96,6 +97,8 @@ function dispatch(peer: Peer, { message, meta }: ReceivedMessage, handlers: Mess
       return handlers.onErrorMessage(peer, message.body);
     case "tool_use_progress":
       return handlers.onToolUseProgress(peer, message.body);
+    case "permission_response":
+      return handlers.onPermissionResponse(peer, message.body);
     case "audio_chunk":
       return;
     default:

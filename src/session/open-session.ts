@@ -10,12 +10,14 @@ import { type SessionRecord } from "../store/session-record.ts";
 import { trimStanzas } from "../store/trim-stanzas.ts";
 import { type Telemetry } from "../telemetry/telemetry.ts";
 import { createEventPublisher } from "./event-publisher.ts";
+import { createPermissionStore } from "./permission-store.ts";
 import { Outbox } from "./outbox.ts";
 import { Recorder } from "./recorder.ts";
 import { restore } from "./restore.ts";
 import { type RoomLink } from "./room-link.ts";
 import { type SessionWatcher } from "./session-event.ts";
-import { Session, type SessionOptions } from "./session.ts";
+import { type SessionOptions } from "./session-options.ts";
+import { Session } from "./session.ts";
 import { StanzaCounter } from "./stanza-counter.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
@@ -29,6 +31,8 @@ export interface OpenSessionOptions extends Pick<
   "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "logger" | "voice"
 > {
   readonly sql: Sql;
+  /** To listen for answers to permission requests. */
+  readonly databaseUrl: string;
   readonly conversationId: string;
   /** @defaultValue what this process has registered */
   readonly telemetry?: Telemetry | undefined;
@@ -54,7 +58,7 @@ export interface OpenedSession {
  * @throws {AppError} `unavailable` when the database is away or another worker keeps the session
  */
 export async function openSession(options: OpenSessionOptions): Promise<OpenedSession> {
-  const { sql, owner, link, conversationId, logger, policy } = options;
+  const { sql, databaseUrl, owner, link, conversationId, logger, policy } = options;
   const record = await claim(options);
   const sessionId = record.id;
   const { past, ...left } = await restore(sql, { sessionId, maxBytes: policy.toolResultMaxBytes });
@@ -75,8 +79,10 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
   const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
   const session = new Session({
     ...options,
+    sessionId,
     outbox,
     recorder,
+    permissionStore: createPermissionStore(sql, { databaseUrl, sessionId, logger }),
     past,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,

@@ -122,7 +122,9 @@ export class Recorder implements LedgerListener {
     this.#writeCall(call, () => insertToolCall(this.#sql, row), this.#chains.get(turnId));
   }
 
+  /** What changes before it runs is not of the record: a pending call has not been started. */
   onChanged(call: Call): void {
+    if (call.state === "pending") return;
     const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt = Date.now() } = call;
     const { isBackground, revision } = call;
     const start = { callId, executionResolved, addressee, startedAt, deadlineAt, isBackground, revision };

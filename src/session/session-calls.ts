@@ -20,6 +20,7 @@ import { type LateOutcome } from "./outcome-turn.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
+import { type PermissionDesk } from "./permission-desk.ts";
 import { ProgressGate } from "./progress-gate.ts";
 import { type Recorder } from "./recorder.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -42,6 +43,7 @@ export interface SessionCallsOptions {
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
+  readonly permissions: Pick<PermissionDesk, "permit" | "isFree">;
   /** A call that its turn did not wait for has ended. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
   readonly voice?: VoicePort | undefined;
@@ -106,6 +108,7 @@ export class SessionCalls {
         const { startWhen } = this.#talkOf(call.current);
         return untilMayStart(call, turn, { voice: options.voice, startWhen });
       },
+      permit: (call, need, turn) => options.permissions.permit(call, need, turn),
       onLateOutcome: (call, answer) => this.#reportLate(call, answer),
     };
   }
@@ -119,7 +122,7 @@ export class SessionCalls {
       tools: {
         run: (use) => runCall(use, turn, ports),
         refuse: (use, why) => refuseCall(use, turn, { ports, why }),
-        startsEarly: (name) => ports.serverTools.get(name)?.readOnly ?? false,
+        startsEarly: (name) => this.#startsEarly(ports.serverTools.get(name)),
       },
       resume: (use) => {
         const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
@@ -146,6 +149,12 @@ export class SessionCalls {
   /** What the model may use now, in the turn of this participant. */
   offered(participant: string): OfferedTool[] {
     return offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
+  }
+
+  /** All open calls of a turn, and there are some, wait for a permission. */
+  isOnlyWaiting(turnId: string | undefined): boolean {
+    const open = this.#ledger.openCalls().filter(({ current }) => current.turnId === turnId);
+    return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
   }
 
   /** A tool runs that must not be talked over. */
@@ -188,6 +197,11 @@ export class SessionCalls {
 
   cancelAll(): void {
     this.#wire.cancelAll(this.#ledger);
+  }
+
+  #startsEarly(tool: ServerTool | undefined): boolean {
+    if (!tool?.readOnly) return false;
+    return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
   }
 
   /** Arguments that no envelope can hold are the model's mistake, not the participant's absence. */

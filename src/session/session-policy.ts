@@ -1,4 +1,5 @@
 import { type StateDetail } from "../tool/server-tool.ts";
+import { type PermissionPolicy } from "./permission-desk.ts";
 import { type PhraseTable } from "./phrases.ts";
 
 /** What a session is told to do, from the config. */
@@ -8,6 +9,7 @@ export interface SessionPolicy {
   readonly toolTimeoutMs: number;
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
+  readonly permission: PermissionPolicy;
   /** In the place of what the worker says by itself, by language. */
   readonly phrases?: PhraseTable;
   /** What of a tool's calls may be shown, by its name. It wins over what the tool says. */

@@ -1,53 +1,27 @@
-import { type Logger } from "pino";
 import { type JsonObject } from "../lib/json.ts";
 import { AppError } from "../errors/app-error.ts";
 import { type MessageBody } from "../protocol/messages.ts";
-import { type LiveTools } from "../tool/live-tools.ts";
-import { type ServerTool } from "../tool/server-tool.ts";
 import { type AnsweredTurn } from "./catch-up.ts";
 import { createBlockEvents } from "./block-events.ts";
 import { askAgain } from "./ask-again.ts";
 import { Configurations } from "./configurations.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
-import { type OpenStream } from "./open-stream.ts";
-import { type Outbox } from "./outbox.ts";
+import { PermissionDesk } from "./permission-desk.ts";
 import { type Peer } from "./peer.ts";
 import { Peers } from "./peers.ts";
-import { type Recorder } from "./recorder.ts";
-import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
+import { type RoomListener, type RoomParticipant } from "./room-link.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { LateOutcomes } from "./late-outcomes.ts";
 import { prepareTurn } from "./prepare-turn.ts";
 import { type Restored } from "./restore.ts";
 import { runSessionTurn, type SessionTurnPorts } from "./run-session-turn.ts";
 import { SessionCalls } from "./session-calls.ts";
-import { type SessionPolicy } from "./session-policy.ts";
-import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
+import { type SessionEvent } from "./session-event.ts";
+import { type SessionOptions, type Utterance } from "./session-options.ts";
 import { toVariationTurn } from "./variation.ts";
 import { type AnswerOutput } from "./answer-output.ts";
-import { type Transcript, type VoiceListener, type VoicePort } from "./voice-port.ts";
+import { type Transcript, type VoiceListener } from "./voice-port.ts";
 import { TurnQueue, type NewTurn, type TurnInput, type VariationRequest } from "./turn-queue.ts";
-
-export interface SessionOptions {
-  readonly room: string;
-  readonly policy: SessionPolicy;
-  /** Live: read again for every step and call. */
-  readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** Tells when `serverTools` are others. @defaultValue they stay as they are */
-  readonly liveTools?: LiveTools;
-  readonly openStream: OpenStream;
-  readonly outbox: Outbox;
-  readonly recorder: Recorder;
-  readonly link: Pick<RoomLink, "openTranscription">;
-  /** Undefined: nothing is spoken or heard. */
-  readonly voice?: VoicePort | undefined;
-  /** Turns of earlier times, all ended. */
-  readonly past: readonly AnsweredTurn[];
-  readonly watchers: readonly SessionWatcher[];
-  /** @defaultValue one that goes where this process has registered its OpenTelemetry, which may be nowhere */
-  readonly telemetry?: SessionTelemetry;
-  readonly logger: Logger;
-}
 
 /**
  * The talk in one room: messages in, turns one after another, answers and tool calls out. Its participants share one
@@ -69,6 +43,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     untilQuiet: async () => this.#options.voice?.untilQuiet(this.#closing.signal),
     begin: (turn) => void this.#queue.add(turn),
   });
+  readonly #desk: PermissionDesk;
   readonly #calls: SessionCalls;
   readonly #configurations: Configurations;
   readonly #unfollowTools: () => void;
@@ -84,10 +59,18 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     this.#unfollowTools = this.#configurations.follow(this.#peers);
     this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
+    this.#desk = new PermissionDesk({
+      ...options,
+      store: options.permissionStore,
+      policy: options.policy.permission,
+      peers: this.#peers,
+      tell: (event) => this.#tell(event),
+    });
     this.#calls = new SessionCalls({
       ...options,
       telemetry,
       peers: this.#peers,
+      permissions: this.#desk,
       onState: (call) => {
         options.voice?.setInterruptible(!this.#calls.isBlocking);
         this.#tell({ type: "tool_state", call });
@@ -134,8 +117,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     const body = { id, text, final: true, ...(language !== undefined && { language }) };
     this.#options.outbox.post({ type: "transcription", body });
     try {
-      if (!this.#calls.isBlocking) this.#queue.abort("interrupted");
-      this.#begin(peer, { id, content: text });
+      this.#begin(peer, { id, content: text, via: "voice" });
     } catch (error) {
       this.#options.outbox.postError(error, peer.identity, id);
     }
@@ -167,12 +149,16 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     for (const call of promised) void this.#calls.keepPromise(call);
   }
 
-  /** Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written. */
+  /**
+   * Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written.
+   * What only waits for a permission is left as it is, for the next worker.
+   */
   async close(graceMs: number): Promise<void> {
     this.#closing.abort();
     this.#unfollowTools();
-    await this.#queue.close(graceMs);
+    await this.#queue.close(graceMs, () => this.#calls.isOnlyWaiting(this.#runningIds[0]));
     this.#calls.cancelAll();
+    await this.#desk.close();
     await this.#options.recorder.close();
     await this.#options.outbox.drain();
     this.#telemetry.close();
@@ -185,6 +171,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
     onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
     onErrorMessage: (from, body) => this.#calls.handleError(from, body),
+    onPermissionResponse: (from, body) => this.#desk.handleResponse(from, body),
     onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
     onControlVariation: (from, body, meta) => this.#enqueue({ participant: from.identity, variation: body, meta }),
     onCommentary: (_from, { messageId, content, commentaryType }) =>
@@ -203,11 +190,15 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     void this.#lateOutcomes.speak();
   }
 
-  #begin(from: Peer, { id, content }: Pick<MessageBody<"user_message">, "id" | "content">, meta?: JsonObject): void {
+  /** A yes or no to a question of the desk's is no message. */
+  #begin(from: Peer, { id, content, via = "text" }: Utterance, meta?: JsonObject): void {
     if (this.#messageIds.has(id)) return;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
-    const input = [{ type: "text", text: content }] as const;
-    this.#enqueue({ participant: from.identity, messageId: id, input, ...(meta && { meta }) });
+    if (!this.#desk.takeUtterance(from, content, via)) {
+      if (via === "voice" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
+      const input = [{ type: "text", text: content }] as const;
+      this.#enqueue({ participant: from.identity, messageId: id, input, ...(meta && { meta }) });
+    }
     this.#messageIds.add(id);
   }
 
@@ -215,12 +206,19 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   #enqueue(turn: NewTurn | VariationRequest): void {
     if (this.#options.policy.onNewMessage === "interrupt" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
     if (!this.#queue.add(turn)) throw new AppError("queue_overflow", "Too many messages wait for an answer");
+    this.#talkOn();
+  }
+
+  /** A turn that only waits for a permission does not hold up what comes next; its calls wait on without it. */
+  #talkOn(): void {
+    if (this.#queue.hasWaiting && this.#calls.isOnlyWaiting(this.#runningIds[0])) this.#queue.abort("interrupted");
   }
 
   #configure(from: Peer, body: MessageBody<"configuration">): void {
     this.#configurations.take(from, body, this.#past);
     this.#calls.handlePresence(from.identity, "returned");
     this.#calls.showStates(from);
+    this.#desk.showAgain(from);
   }
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
@@ -275,6 +273,8 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   }
 
   #tell(event: SessionEvent): void {
+    const mayOnlyWait = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
+    if (mayOnlyWait) this.#talkOn();
     for (const watch of this.#options.watchers) {
       try {
         watch(event);

@@ -34,5 +34,7 @@ export function toCall(
     logs,
     progress: record.progress ?? undefined,
     detail,
+    ...(record.editedInput && { editedInput: record.editedInput }),
+    wasAskedFor: record.wasAskedFor,
   };
 }

@@ -42,6 +42,7 @@ export function toToolCallState(call: Call): ToolCallState | undefined {
 
 function toMetadata(call: Call): JsonObject {
   const { messageId, toolUseId, revision, participant, addressee, timeoutMs, deadlineAt, progress, outcome } = call;
+  const { editedInput } = call;
   return {
     messageId,
     toolUseId,
@@ -53,6 +54,7 @@ function toMetadata(call: Call): JsonObject {
     ...(deadlineAt !== undefined && { deadlineAt }),
     ...(progress !== undefined && { progress }),
     ...(outcome && "errorCode" in outcome && { errorCode: outcome.errorCode }),
+    ...(editedInput && { editedInput: toInputJson(editedInput) }),
   };
 }
 

@@ -60,6 +60,11 @@ export class TurnQueue {
     return this.#current !== undefined;
   }
 
+  /** Something waits for the running turn to end. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** `false`: too many wait, or the session is closed. */
   add(input: TurnInput | VariationRequest): boolean {
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) return false;
@@ -73,14 +78,22 @@ export class TurnQueue {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
-  /** Takes no more; lets the running turn end by itself for `graceMs`, then aborts it, and waits for it. */
-  async close(graceMs: number): Promise<void> {
+  /**
+   * Takes no more; lets the running turn end by itself for `graceMs`, then aborts it, and waits for it.
+   *
+   * @param isLeft when this says so then, the turn is neither aborted nor waited for: the next worker takes it up
+   */
+  async close(graceMs: number, isLeft: () => boolean): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
     const current = this.#current;
     if (!current) return;
-    const timer = setTimeout(() => current.controller.abort(new TurnAbort("closed")), graceMs);
-    await current.done;
+    const left = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      if (isLeft()) left.resolve();
+      else current.controller.abort(new TurnAbort("closed"));
+    }, graceMs);
+    await Promise.race([current.done, left.promise]);
     clearTimeout(timer);
   }
 

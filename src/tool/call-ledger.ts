@@ -4,7 +4,7 @@ import { type Outcome } from "./outcome.ts";
 
 /** What may change on an open call besides its outcome. */
 type Progress = Partial<
-  Pick<Call, "state" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
+  Pick<Call, "state" | "editedInput" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
 >;
 
 /** What is known of the client that runs a call, short of its answer. */
@@ -19,6 +19,8 @@ export interface OpenCall {
   readonly begun: Promise<"begun">;
   /** Aborted when the call has ended, however it ended: whatever works for the call watches it. */
   readonly over: AbortSignal;
+  /** A person's leave is waited for: nothing has been started. */
+  readonly isWaiting: boolean;
 }
 
 interface Entry extends OpenCall {
@@ -27,6 +29,7 @@ interface Entry extends OpenCall {
   readonly resolve: (outcome: Outcome) => void;
   readonly begin: (how: "begun") => void;
   readonly controller: AbortController;
+  isWaiting: boolean;
   onClientSignal?: (signal: ClientSignal) => void;
 }
 
@@ -76,6 +79,7 @@ export class CallLedger {
       begin: begun.resolve,
       controller,
       over: controller.signal,
+      isWaiting: false,
     };
     this.#open.set(call.id, entry);
     this.recall(call, settled.promise);
@@ -147,6 +151,12 @@ export class CallLedger {
     if (!isFurther && !hasLogged) return;
     change(entry, { logs: entry.log.lines, ...(isFurther && { progress: fraction }) });
     this.#listener.onProgress(entry.current);
+  }
+
+  /** Ignored for a call that has ended. */
+  setWaiting(callId: string, isWaiting: boolean): void {
+    const entry = this.#open.get(callId);
+    if (entry) entry.isWaiting = isWaiting;
   }
 
   /** Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered. */

@@ -3,6 +3,7 @@ import { type Call, type CancelReason } from "./call.ts";
 import { type CallLedger, type OpenCall } from "./call-ledger.ts";
 import { type ToolHost } from "./directory.ts";
 import { type ModelAnswer } from "./outcome.ts";
+import { type PermissionNeed, type Permit } from "./permission-need.ts";
 import { type ServerTool, type StateDetail } from "./server-tool.ts";
 
 /** The model's request for a tool, as its block says it. */
@@ -52,6 +53,8 @@ export interface CallPorts {
   readonly durable: () => Promise<void>;
   /** Resolves when the call may be handed to whoever runs it, or is over; the time until then is not the call's. */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
+  /** Whether the call may run: at once where nobody need be asked, else when the person has answered. */
+  readonly permit: (call: OpenCall, need: PermissionNeed, turn: CallTurn) => Permit | Promise<Permit>;
   readonly isPresent: (identity: string) => boolean;
   /** ToolUseRequest, to the call's addressee or, for a server call, to all. Rejects when it cannot be sent. */
   readonly sendRequest: (call: Call) => Promise<void>;

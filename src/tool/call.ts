@@ -43,6 +43,10 @@ export interface Call {
   readonly progress: number | undefined;
   /** What of it may be shown. */
   readonly detail: StateDetail;
+  /** The arguments that the person put in the place of `input`: with these it runs. */
+  readonly editedInput?: JsonObject;
+  /** Of a stored call that an earlier worker asked leave for, and did not start. */
+  readonly wasAskedFor?: boolean;
 }
 
 /** An answer that changed nothing, kept on the call's record. */

@@ -1,5 +1,6 @@
 import { type z } from "zod";
 import { type JsonObject } from "../lib/json.ts";
+import { type ToolPermission } from "./permission-need.ts";
 
 /** Who runs a tool (spec/000). */
 export type Execution = "server" | "client" | "either";
@@ -81,6 +82,12 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "speak"
    */
   readonly onResult?: "speak" | "wait" | "silent";
+  /** What a call needs leave for. The rules of the config decide whether the person is asked; without it, it is not. */
+  readonly permission?: ToolPermission<Input>;
+  /** Whether a spoken or written yes may allow a call. @defaultValue true */
+  readonly voiceApproval?: boolean;
+  /** Whether the person may put other arguments in the place of the model's. @defaultValue false */
+  readonly allowEditedInput?: boolean;
 }
 
 /** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */

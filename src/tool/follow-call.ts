@@ -2,9 +2,10 @@ import { TurnAbort } from "../conversation/turn-abort.ts";
 import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
+import { toCallAnswer } from "./call-answer.ts";
 import { cancelCall } from "./cancel-call.ts";
-import { failure, messageOf, toModelAnswer, type ModelAnswer } from "./outcome.ts";
-import { backgroundReceipt, STILL_RUNNING } from "./receipt.ts";
+import { failure, messageOf, type ModelAnswer, type Outcome } from "./outcome.ts";
+import { backgroundReceipt, STILL_RUNNING, STILL_WAITING } from "./receipt.ts";
 
 interface Follow {
   readonly ports: CallPorts;
@@ -20,7 +21,7 @@ interface Follow {
  */
 export async function followCall(call: Call, turn: CallTurn, { ports, start }: Follow): Promise<ModelAnswer> {
   const open = ports.ledger.open(call);
-  const limits = { timeoutMs: call.timeoutMs, maxBytes: ports.resultMaxBytes };
+  const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, ports.resultMaxBytes);
   const detached = watchTurn(open, turn.signal, ports);
   try {
     await Promise.race([ports.durable(), open.settled]);
@@ -31,9 +32,9 @@ export async function followCall(call: Call, turn: CallTurn, { ports, start }: F
   void started(open, turn, { ports, start });
   const begun = call.isBackground ? [open.begun] : [];
   const end = await Promise.race([open.settled, detached, ...begun]);
-  if (typeof end === "object") return toModelAnswer(end, limits);
-  void open.settled.then((late) => ports.onLateOutcome(open.current, toModelAnswer(late, limits)));
-  return { content: end === "begun" ? backgroundReceipt(call.id) : STILL_RUNNING, isError: false };
+  if (typeof end === "object") return toAnswer(end);
+  void open.settled.then((late) => ports.onLateOutcome(open.current, toAnswer(late)));
+  return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
 }
 
 /** Never rejects: a start that fails in any way is the call's failure. */
@@ -46,16 +47,18 @@ async function started(open: OpenCall, turn: CallTurn, { ports, start }: Follow)
   }
 }
 
-/** Resolves when the turn was aborted and the call is to go on without it. */
-function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<"detached"> {
-  const detached = Promise.withResolvers<"detached">();
+type Receipt = typeof STILL_RUNNING | typeof STILL_WAITING;
+
+/** Resolves, with what the model is told, when the turn was aborted and the call is to go on without it. */
+function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<Receipt> {
+  const detached = Promise.withResolvers<Receipt>();
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
-    if (kind !== "interrupted" || state !== "running" || (onInterrupt === "cancel" && !isBackground))
-      return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
+    const isKept = call.isWaiting || (state === "running" && (onInterrupt !== "cancel" || isBackground));
+    if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
     if (!isBackground) ports.ledger.update(id, { isBackground: true });
-    detached.resolve("detached");
+    detached.resolve(call.isWaiting ? STILL_WAITING : STILL_RUNNING);
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });

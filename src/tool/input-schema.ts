@@ -27,6 +27,19 @@ const UNSAFE_KEYWORDS = new Set([
   "$async",
 ]);
 
+/** The checked input, or what is wrong with it. */
+export function tryParse(
+  schema: InputSchema,
+  input: unknown,
+): { readonly value: unknown } | { readonly error: string } {
+  try {
+    return { value: schema.parse(input) };
+  } catch (error) {
+    if (error instanceof InvalidInputError) return { error: error.message };
+    throw error;
+  }
+}
+
 /** @throws {TypeError} when the schema is not usable as a tool's input (its root must be an object) */
 export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema {
   return schema instanceof z.ZodType ? fromZod(schema) : fromJsonSchema(schema);

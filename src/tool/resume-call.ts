@@ -1,9 +1,12 @@
 import { OUTCOME_UNKNOWN } from "../conversation/history.ts";
 import { type Call } from "./call.ts";
+import { toCallAnswer } from "./call-answer.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
-import { findTool } from "./directory.ts";
-import { failure, toModelAnswer, type ModelAnswer } from "./outcome.ts";
+import { findTool, type FoundTool } from "./directory.ts";
+import { failure, type ModelAnswer } from "./outcome.ts";
 import { followCall } from "./follow-call.ts";
+import { tryParse } from "./input-schema.ts";
+import { runPermitted } from "./run-permitted.ts";
 import { refuseCall, runCall } from "./run-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
@@ -13,8 +16,8 @@ export const NOT_STARTED = "Not run: the worker stopped before the tool was star
 
 /**
  * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
- * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. What
- * may have run and cannot be asked about ends as "outcome unknown".
+ * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. One
+ * that waits for a person's permission waits on. What may have run and cannot be asked about ends as "outcome unknown".
  *
  * @param stored the call as it was recorded; absent when it was never stored, and so never started
  */
@@ -27,9 +30,14 @@ export async function resumeCall(
   // The use is stored, but whether the model's message was ever complete is not known: only then may a tool act.
   if (!stored)
     return found?.idempotent ? runCall(use, turn, ports) : refuseCall(use, turn, { ports, why: NOT_STARTED });
-  const { id, timeoutMs, outcome, executionAsked, executionResolved } = stored;
-  if (outcome) return toModelAnswer(outcome, { timeoutMs, maxBytes: ports.resultMaxBytes });
-  const run = { tool: found ?? { idempotent: false }, input: found ? parsed(found, use) : use.input, ports };
+  const { id, outcome, executionAsked, executionResolved } = stored;
+  if (outcome) return toCallAnswer(stored, outcome, ports.resultMaxBytes);
+  if (stored.wasAskedFor && stored.state === "pending") return waitOn(stored, turn, { ports, tool: found });
+  const run = {
+    tool: found ?? { idempotent: false },
+    input: found ? parsed(found, stored.editedInput ?? use.input) : use.input,
+    ports,
+  };
   // A client that is asked twice under one id runs the tool once, so asking again is always safe.
   const identity = stored.addressee ?? (executionAsked === "client" ? turn.participant : undefined);
   if (identity !== undefined && executionResolved !== "server") {
@@ -46,10 +54,22 @@ export async function resumeCall(
 }
 
 /** The arguments were checked before the call was stored; a schema that has changed since does not matter any more. */
-function parsed(tool: NonNullable<ReturnType<typeof findTool>>, use: ToolUse): unknown {
-  try {
-    return tool.input.parse(use.input);
-  } catch {
-    return use.input;
-  }
+function parsed(tool: FoundTool, input: unknown): unknown {
+  const checked = tryParse(tool.input, input);
+  return "error" in checked ? input : checked.value;
+}
+
+/** Whoever was asked may answer still, or has answered meanwhile. The call itself was never started. */
+function waitOn(
+  stored: Call,
+  turn: CallTurn,
+  { ports, tool }: { readonly ports: CallPorts; readonly tool: FoundTool | undefined },
+): Promise<ModelAnswer> {
+  return followCall(stored, turn, {
+    ports,
+    start: (call) => {
+      if (!tool) throw new TypeError(`Tool '${stored.toolName}' does not exist`);
+      return runPermitted(call, { tool, input: tool.input.parse(stored.input), turn, ports });
+    },
+  });
 }

@@ -7,12 +7,11 @@ import { LIMITS } from "../protocol/limits.ts";
 import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
-import { findTool, routeCall, type FoundTool, type ToolHost } from "./directory.ts";
+import { findTool, type FoundTool } from "./directory.ts";
 import { followCall } from "./follow-call.ts";
-import { InvalidInputError } from "./input-schema.ts";
+import { tryParse } from "./input-schema.ts";
 import { failure, type ModelAnswer } from "./outcome.ts";
-import { runOnClient } from "./run-on-client.ts";
-import { runOnServer } from "./run-on-server.ts";
+import { runPermitted } from "./run-permitted.ts";
 import { type StateDetail } from "./server-tool.ts";
 
 /**
@@ -28,7 +27,7 @@ export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise
   const tool = findTool(use.toolName, ports.serverTools, hosts);
   const call = newCall(use, turn, { tool, ports });
   const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
-  return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, hosts, isOneTooMany, ports }) });
+  return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, turn, isOneTooMany, ports }) });
 }
 
 /** A tool use that must not run (its step was cut off, say): on record as cancelled, with the reason for the model. */
@@ -46,21 +45,21 @@ export function refuseCall(
 interface Start {
   readonly use: ToolUse;
   readonly tool: FoundTool | undefined;
-  readonly hosts: readonly ToolHost[];
+  readonly turn: CallTurn;
   /** As many calls as may be open were open when this one came. */
   readonly isOneTooMany: boolean;
   readonly ports: CallPorts;
 }
 
 /** Checks the call, then hands it to whoever runs it; every way out settles it. */
-function start(call: OpenCall, { use, tool, hosts, isOneTooMany, ports }: Start): Promise<void> | undefined {
+function start(call: OpenCall, { use, tool, turn, isOneTooMany, ports }: Start): Promise<void> | undefined {
   const refuse = (...why: Parameters<typeof failure>): undefined => {
     ports.ledger.settle(call.current.id, failure(...why));
   };
   if (!tool) return refuse("unknown_tool", `Tool '${use.toolName}' does not exist`);
   if (use.inputError !== undefined) return refuse("invalid_parameters", use.inputError);
   if (isOneTooMany) return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
-  const input = parseInput(tool, call.current.input);
+  const input = tryParse(tool.input, call.current.input);
   if ("error" in input) return refuse("invalid_parameters", input.error);
   const earlier =
     tool.onDuplicate === undefined || tool.onDuplicate === "allow" ? undefined : ports.ledger.earlierOf(call.current);
@@ -70,20 +69,7 @@ function start(call: OpenCall, { use, tool, hosts, isOneTooMany, ports }: Start)
     ports.ledger.begin(call.current.id);
     return earlier.then((outcome) => void ports.ledger.settle(call.current.id, outcome));
   }
-  const route = routeCall(tool, hosts);
-  if (route.to === "nobody")
-    return refuse("unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
-  const run = { tool, input: input.value, ports };
-  return route.to === "server" ? runOnServer(call, run) : runOnClient(call, { ...run, route });
-}
-
-function parseInput(tool: FoundTool, input: unknown): { value: unknown } | { error: string } {
-  try {
-    return { value: tool.input.parse(input) };
-  } catch (error) {
-    if (error instanceof InvalidInputError) return { error: error.message };
-    throw error;
-  }
+  return runPermitted(call, { tool, input: input.value, turn, ports });
 }
 
 function newCall(

@@ -1,6 +1,7 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import { type Execution, type Tool, type ToolContext } from "./define-tool.ts";
 import { compileInputSchema, type InputSchema } from "./input-schema.ts";
+import { type ToolPermission } from "./permission-need.ts";
 import { toTalkBehavior, type TalkBehavior } from "./talk-behavior.ts";
 
 /** What becomes of an open call when the participant speaks over the turn (PROTOCOL.md "A tool call"). */
@@ -25,6 +26,11 @@ export interface ServerTool {
   readonly onDuplicate?: OnDuplicate;
   /** @defaultValue "full" */
   readonly stateDetail?: StateDetail;
+  readonly permission?: ToolPermission<unknown>;
+  /** @defaultValue true */
+  readonly voiceApproval?: boolean;
+  /** @defaultValue false */
+  readonly allowEditedInput?: boolean;
   /** Whether whoever runs it is away: then the model is not offered it, and a call that comes anyway fails at once. */
   readonly isAway?: () => boolean;
   /** Absent for a tool that only clients run. The settings are already in place. */
@@ -52,6 +58,9 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
   if (tool.stateDetail !== undefined && !STATE_DETAILS.includes(tool.stateDetail))
     throw new TypeError(`stateDetail: expected one of ${STATE_DETAILS.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
+  if (tool.permission !== undefined) checkPermission(tool.permission);
+  if (tool.permission === undefined && (tool.voiceApproval ?? tool.allowEditedInput) !== undefined)
+    throw new TypeError("permission: expected one, because voiceApproval or allowEditedInput is set");
   const settings: unknown = tool.settings
     ? parseSettings(tool.sharedSettings ?? name, tool.settings, rawSettings)
     : undefined;
@@ -70,8 +79,19 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
     ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
     ...(tool.stateDetail !== undefined && { stateDetail: tool.stateDetail }),
+    ...(tool.permission && { permission: tool.permission as ToolPermission<unknown> }),
+    ...(tool.voiceApproval !== undefined && { voiceApproval: tool.voiceApproval }),
+    ...(tool.allowEditedInput !== undefined && { allowEditedInput: tool.allowEditedInput }),
     ...(run && { run: (input, context) => run(input as never, { ...context, settings } as never) }),
   };
+}
+
+function checkPermission({ type, pattern, title, metadata }: ToolPermission<never>): void {
+  if (typeof type !== "string" || type === "") throw new TypeError("permission.type: expected a text");
+  if (typeof pattern !== "function") throw new TypeError("permission.pattern: expected a function");
+  if (typeof title !== "function") throw new TypeError("permission.title: expected a function");
+  if (metadata !== undefined && typeof metadata !== "function")
+    throw new TypeError("permission.metadata: expected a function");
 }
 
 function isTimeout(timeoutMs: number): boolean {

@@ -21,6 +21,18 @@ const phrasesSchema = z.record(
     notice: phrase,
   }),
 );
+const permissionSchema = z.strictObject({
+  /** `type` and `pattern` are globs. A deny wins, then the last rule that matches; when none does, the person is asked. */
+  rules: z
+    .array(
+      z.strictObject({ type: z.string().min(1), pattern: z.string().min(1), action: z.enum(["allow", "ask", "deny"]) }),
+    )
+    .default([]),
+  /** The question is said, and a short yes or no answers it. */
+  byVoice: z.boolean().default(false),
+  /** How long an answer is waited for; then it is no. */
+  waitMs: positiveInteger.max(600_000).default(120_000),
+});
 
 /** Shape of parley.config.ts. An unknown field is refused: it is a typing mistake more often than not. */
 export const configFileSchema = z.strictObject({
@@ -72,6 +84,8 @@ export const configFileSchema = z.strictObject({
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
+  /** Which calls may run, and how a person is asked (docs/permissions.md). */
+  permission: permissionSchema.prefault({}),
 });
 
 /** What parley.config.ts may hold; everything but `instructions` has a default. */

@@ -21,6 +21,7 @@ export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
+  readonly databaseUrl: string;
   /** Those of MCP servers come and go in it. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
@@ -66,7 +67,18 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 }), watching.close()]);
   };
   const { telemetry } = watching;
-  return { config, logger, sql, serverTools: mcp.tools, liveTools: mcp, openStream, speech, telemetry, close };
+  return {
+    config,
+    logger,
+    sql,
+    databaseUrl,
+    serverTools: mcp.tools,
+    liveTools: mcp,
+    openStream,
+    speech,
+    telemetry,
+    close,
+  };
 }
 
 /** Where the model's API is, for its spans. */

@@ -65,6 +65,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   const voice = await createVoice(job.room, services, { listener, logger, onSpeaking: (is) => state.setSpeaking(is) });
   const opening = openSession({
     sql: services.sql,
+    databaseUrl: services.databaseUrl,
     conversationId: conversationIdOfRoom(job.name),
     room: job.name,
     owner: job.jobId,

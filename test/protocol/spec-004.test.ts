@@ -61,7 +61,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
   permissionResponse: {
     proto: PermissionResponseSchema,
     zod: permissionResponseSchema,
-    added: ["message"],
+    added: ["message", "editedInputJson"],
     // The sender's session is known.
     leftOut: ["sessionId"],
   },

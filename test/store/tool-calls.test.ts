@@ -32,6 +32,8 @@ test("a call is stored pending", async () => {
       revision: 1,
       progress: null,
       extraAnswers: [],
+      editedInput: null,
+      wasAskedFor: false,
       createdAt: expect.any(Number),
       startedAt: null,
       finishedAt: null,

@@ -121,12 +121,14 @@ export class TestAgent implements AsyncDisposable {
         toolResultMaxBytes: 100_000,
         onNewMessage: "queue",
         voice: this.#options.speech?.settings,
+        permission: { rules: [], byVoice: false, waitMs: 120_000 },
         ...policy,
       } as never,
       speech: this.#options.speech?.engines,
       logger: this.#options.logger ?? pino({ level: "silent" }),
       ...(this.#options.telemetry && { telemetry: this.#options.telemetry }),
       sql,
+      databaseUrl: this.database?.url ?? this.databaseUrl,
       serverTools:
         this.#options.liveTools ??
         new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),

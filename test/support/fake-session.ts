@@ -17,6 +17,7 @@ import { type VoicePort } from "../../src/session/voice-port.ts";
 import { StanzaCounter } from "../../src/session/stanza-counter.ts";
 import { type Call, type ExtraAnswer } from "../../src/tool/call.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
+import { MemoryPermissions } from "./memory-permissions.ts";
 import { toServerTool } from "../../src/tool/server-tool.ts";
 
 /** What the model says in one call. */
@@ -109,7 +110,14 @@ export class FakeSession {
     const fixed = { model: "fake", maxSteps: 10, toolTimeoutMs: 30_000, toolResultMaxBytes: 100_000 };
     this.session = new Session({
       room: "fake",
-      policy: { ...fixed, onNewMessage: "queue", ...policy },
+      sessionId: "fake",
+      permissionStore: new MemoryPermissions(),
+      policy: {
+        ...fixed,
+        permission: { rules: [], byVoice: false, waitMs: 120_000 },
+        onNewMessage: "queue",
+        ...policy,
+      },
       serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
       openStream: ({ history }, signal) => stream(think(history), signal),
       outbox,

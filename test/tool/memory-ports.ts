@@ -19,6 +19,8 @@ interface Options {
   readonly resultMaxBytes?: number;
   readonly durable?: () => Promise<void>;
   readonly untilMayStart?: () => Promise<void>;
+  /** @defaultValue allows everything */
+  readonly permit?: CallPorts["permit"];
   /** Of a call's n-th request. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
@@ -65,6 +67,8 @@ export class MemoryPorts implements CallPorts {
       .map(([identity, tools]) => ({ identity, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) }));
   readonly durable = () => this.#options.durable?.() ?? Promise.resolve();
   readonly untilMayStart = () => this.#options.untilMayStart?.() ?? Promise.resolve();
+  readonly permit: CallPorts["permit"] = (call, need, turn) =>
+    this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
   readonly isPresent = (identity: string) => !this.absent.has(identity);
   readonly sendRequest = (call: Call) => {
     this.requests.push(call);

@@ -1,0 +1,229 @@
+import { type Logger } from "pino";
+import { AppError } from "../errors/app-error.ts";
+import { cleanJson, cleanText } from "../lib/clean-json.ts";
+import { createId } from "../lib/id.ts";
+import { isRecord, type JsonObject } from "../lib/json.ts";
+import { decide, isGranted } from "../permission/decide.ts";
+import { readSpokenAnswer } from "../permission/read-spoken-answer.ts";
+import { type Action, type PermissionRule } from "../permission/rule.ts";
+import { type MessageBody } from "../protocol/messages.ts";
+import { type PermissionRecord } from "../store/permission-record.ts";
+import { type PermissionDecision, type PermissionReply } from "../store/reply-to-permission.ts";
+import { type Call } from "../tool/call.ts";
+import { type OpenCall } from "../tool/call-ledger.ts";
+import { type CallTurn } from "../tool/call-ports.ts";
+import { TOOL_TYPE, type PermissionNeed, type Permit } from "../tool/permission-need.ts";
+import { checkEditedInput } from "./check-edited-input.ts";
+import { hashInput } from "./hash-input.ts";
+import { OpenPermissions } from "./open-permissions.ts";
+import { type Outbox } from "./outbox.ts";
+import { type Peer } from "./peer.ts";
+import { type Peers } from "./peers.ts";
+import { type PermissionStore } from "./permission-store.ts";
+import { type SessionEvent } from "./session-event.ts";
+import { toSpokenQuestion } from "./spoken-question.ts";
+import { toPermissionRequest } from "./to-permission-request.ts";
+import { toDenial, toPermit } from "./to-permit.ts";
+
+/** What the config says of permissions. */
+export interface PermissionPolicy {
+  readonly rules: readonly PermissionRule[];
+  /** Whether the question is said, and a short yes or no answers it. */
+  readonly byVoice: boolean;
+  /** How long an answer is waited for. */
+  readonly waitMs: number;
+}
+
+interface PermissionDeskOptions {
+  readonly sessionId: string;
+  readonly store: PermissionStore;
+  readonly policy: PermissionPolicy;
+  readonly peers: Peers;
+  readonly outbox: Outbox;
+  readonly logger: Logger;
+  readonly tell: (event: SessionEvent) => void;
+}
+
+/** Where a session's calls get leave to run: by the rules, by what was granted before, or by asking the participant. */
+export class PermissionDesk {
+  readonly #options: PermissionDeskOptions;
+  readonly #open: OpenPermissions;
+  /** Requests whose question has been said in full, and that an utterance may answer. */
+  readonly #said = new Set<string>();
+
+  constructor(options: PermissionDeskOptions) {
+    this.#options = options;
+    this.#open = new OpenPermissions(options);
+  }
+
+  /** Rejects when the request cannot be stored. */
+  permit(call: OpenCall, need: PermissionNeed, turn: CallTurn): Permit | Promise<Permit> {
+    const action = this.#decide(need, call.current);
+    if (action === "deny") return toDenial(need);
+    if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
+    return this.#ask(call, need, turn);
+  }
+
+  /** Whether calls of a tool may start at once, without anybody being asked. */
+  isFree(toolName: string, hasPermission: boolean): boolean {
+    if (hasPermission) return false;
+    return decide([{ type: TOOL_TYPE, pattern: toolName }], this.#options.policy.rules, "allow") === "allow";
+  }
+
+  /** An answer by data packet. One that does not count is answered with an error. */
+  handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
+    const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
+    this.#answer(from, body).catch(refuse);
+  }
+
+  async #answer(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
+    const { permissionId, response, message, editedInputJson } = body;
+    const { sessionId, store } = this.#options;
+    const editedInput = editedInputJson === undefined ? undefined : parseObject(editedInputJson);
+    if (editedInput && response === "reject")
+      throw new AppError("malformed", "permission_response.editedInputJson: expected none beside a rejection");
+    if (editedInput) {
+      const permission = await store.load({ permissionId });
+      const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === from.identity;
+      const problem = isTheirs && permission.state === "asked" ? checkEditedInput(permission, editedInput) : undefined;
+      if (problem !== undefined) throw new AppError("malformed", `permission_response.editedInputJson: ${problem}`);
+    }
+    const decision: PermissionDecision =
+      response === "reject"
+        ? { kind: "reject", ...(message && { message: cleanText(message) }) }
+        : { kind: "approve", isAlways: response === "always", ...(editedInput && { editedInput }) };
+    await this.#reply({ permissionId, by: from.identity, via: "data", decision });
+  }
+
+  /**
+   * Whether an utterance is a yes or a no to the oldest question that this participant was asked and may answer so.
+   * Then it is an answer, and no message.
+   */
+  takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
+    const { identity, language } = from;
+    if (!this.#options.policy.byVoice) return false;
+    const asked = this.#open.records.find((one) => one.participantIdentity === identity && this.#said.has(one.id));
+    const answer = asked && readSpokenAnswer(utterance, language);
+    if (!answer) return false;
+    // The next utterance is not for this request any more, whatever becomes of this one.
+    this.#said.delete(asked.id);
+    const decision: PermissionDecision = answer === "yes" ? { kind: "approve", isAlways: false } : { kind: "reject" };
+    this.#reply({ permissionId: asked.id, by: identity, via, decision }).catch((error: unknown) =>
+      this.#options.outbox.postError(error, identity, asked.id),
+    );
+    return true;
+  }
+
+  /** Shows a participant what it is asked, again: it may have lost it. */
+  showAgain({ identity }: Peer): void {
+    for (const record of this.#open.records) if (record.participantIdentity === identity) this.#show(record);
+  }
+
+  /** What is open stays open in the store. */
+  async close(): Promise<void> {
+    await this.#open.close();
+  }
+
+  /** A tool's own name is a thing to be ruled about as well, for every tool. */
+  #decide({ type, patterns, isDeclared }: PermissionNeed, { toolName }: Call): Action {
+    const { rules } = this.#options.policy;
+    const ofTool = decide([{ type: TOOL_TYPE, pattern: toolName }], rules, "allow");
+    if (!isDeclared || ofTool === "deny") return ofTool;
+    const ofDeeds = decide(
+      patterns.map((pattern) => ({ type, pattern })),
+      rules,
+    );
+    return ofTool === "ask" && ofDeeds === "allow" ? "ask" : ofDeeds;
+  }
+
+  async #ask(call: OpenCall, need: PermissionNeed, turn: CallTurn): Promise<Permit> {
+    const { store, logger, tell } = this.#options;
+    const { id: callId, participant, toolName, wasAskedFor = false } = call.current;
+    if (!wasAskedFor) {
+      const grants = await store.grants(participant);
+      const granted = grants.filter((grant) => grant.toolName === toolName).map(({ pattern }) => pattern);
+      if (isGranted(need.patterns, granted)) return { isAllowed: true };
+    }
+    const record = await store.insert(this.#toRequest(call.current, need));
+    const { id: permissionId } = record;
+    const decided = this.#open.decided(record);
+    const isOver = new AbortController();
+    if (record.state === "asked") {
+      const withdraw = () => void this.#open.end({ permissionId, state: "withdrawn" });
+      if (call.over.aborted) withdraw();
+      else call.over.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
+      logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission asked");
+      tell({ type: "permission_asked", permission: record });
+      this.#show(record);
+      void this.#say(record, { need, turn, cut: isOver.signal });
+    }
+    const permission = await decided;
+    isOver.abort();
+    this.#said.delete(permissionId);
+    const { state, repliedVia: via } = permission;
+    logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
+    tell({ type: "permission_replied", permission });
+    return toPermit(permission, call.current);
+  }
+
+  #toRequest(call: Call, need: PermissionNeed) {
+    const { sessionId, policy } = this.#options;
+    const { toolName, input, participant, turnId, messageId } = call;
+    const { type, patterns, title, metadata, editedInputSchema = null } = need;
+    return {
+      id: createId(),
+      sessionId,
+      turnId,
+      callId: call.id,
+      messageId,
+      participantIdentity: participant,
+      toolName,
+      type,
+      pattern: patterns,
+      title,
+      metadata: { ...metadata, toolName, input },
+      inputHash: hashInput(call),
+      editedInputSchema,
+      waitMs: policy.waitMs,
+    };
+  }
+
+  #show(record: PermissionRecord): void {
+    const { peers, outbox } = this.#options;
+    const to = peers.withFeature("permissions").filter((identity) => identity === record.participantIdentity);
+    const leftMs = Math.max(0, record.expiresAt - Date.now());
+    outbox.post({ type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) }, { to });
+  }
+
+  /** A question that was cut off, or came when nobody listened any more, has not been said. */
+  async #say(
+    { id, title, participantIdentity }: PermissionRecord,
+    { need, turn, cut }: { readonly need: PermissionNeed; readonly turn: CallTurn; readonly cut: AbortSignal },
+  ): Promise<void> {
+    const { policy, peers } = this.#options;
+    if (!policy.byVoice || !need.voiceApproval || turn.signal.aborted) return;
+    await turn.aside(toSpokenQuestion(title, peers.get(participantIdentity)?.language), cut);
+    if (!turn.signal.aborted && !cut.aborted) this.#said.add(id);
+  }
+
+  /** @throws {AppError} when the answer does not count */
+  async #reply(reply: Omit<PermissionReply, "sessionId">): Promise<void> {
+    const { store, sessionId } = this.#options;
+    const decided = await store.reply({ ...reply, sessionId });
+    if (typeof decided === "object") return this.#open.apply(decided);
+    if (decided === "not_asked") throw new AppError("not_allowed", "Another participant was asked for this permission");
+    const text = decided === "unknown" ? "There is no such permission" : "It was answered before, or has expired";
+    throw new AppError("invalid_state", text);
+  }
+}
+
+function parseObject(json: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new AppError("malformed", "permission_response.editedInputJson: expected JSON");
+  }
+  if (!isRecord(value)) throw new AppError("malformed", "permission_response.editedInputJson: expected an object");
+  return cleanJson(value) as JsonObject;
+}

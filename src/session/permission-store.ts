@@ -1,0 +1,53 @@
+import { type Logger } from "pino";
+import { closePermission, type PermissionEnd } from "../store/close-permission.ts";
+import { insertPermission, type NewPermission } from "../store/insert-permission.ts";
+import { listGrants, type GrantRecord } from "../store/list-grants.ts";
+import { listenEvents } from "../store/listen-events.ts";
+import { loadPermission } from "../store/load-permission.ts";
+import { type PermissionRecord } from "../store/permission-record.ts";
+import { type Sql } from "../store/pool.ts";
+import { PERMISSION_CHANNEL, replyToPermission, type PermissionReply } from "../store/reply-to-permission.ts";
+
+/** Where requests are kept and decided, whoever answers them and wherever. */
+export interface PermissionStore {
+  readonly insert: (permission: NewPermission) => Promise<PermissionRecord>;
+  readonly load: (key: { readonly permissionId: string }) => Promise<PermissionRecord | undefined>;
+  readonly reply: (reply: PermissionReply) => ReturnType<typeof replyToPermission>;
+  readonly close: (end: PermissionEnd) => Promise<PermissionRecord | undefined>;
+  readonly grants: (identity: string) => Promise<readonly GrantRecord[]>;
+  readonly listen: (listener: PermissionListener) => { readonly close: () => Promise<void> };
+}
+
+export interface PermissionListener {
+  /** Must not throw. */
+  readonly onAnswered: (permissionId: string) => void;
+  /** It listens from now on: what was answered before has not been heard. */
+  readonly onListening: () => void;
+}
+
+interface StoreOptions {
+  readonly databaseUrl: string;
+  readonly sessionId: string;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+export function createPermissionStore(sql: Sql, { databaseUrl, sessionId, logger }: StoreOptions): PermissionStore {
+  return {
+    insert: (permission) => insertPermission(sql, permission),
+    load: (key) => loadPermission(sql, key),
+    reply: (reply) => replyToPermission(sql, reply),
+    close: (end) => closePermission(sql, end),
+    grants: (identity) => listGrants(sql, { identity }),
+    listen: ({ onAnswered, onListening }) =>
+      listenEvents({
+        databaseUrl,
+        channel: PERMISSION_CHANNEL,
+        sql,
+        onEvent: (ofSession, permissionId) => {
+          if (ofSession === sessionId) onAnswered(permissionId);
+        },
+        onListening,
+        onError: (error) => logger.warn({ error }, "permission answers are not heard"),
+      }),
+  };
+}
