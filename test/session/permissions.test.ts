@@ -225,7 +225,7 @@ test("a stop withdraws the question with its call", async () => {
 
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
   expect(await user.next("error_message")).toMatchObject({ code: 202 });
-  expect(await agent.calls()).toMatchObject([{ state: "cancelled" }]);
+  await expect.poll(() => agent.calls()).toMatchObject([{ state: "cancelled" }]);
   expect(ran).toEqual([]);
 });
 
