@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
+import { commandPatterns } from "./_command-patterns.ts";
 import { runCommand } from "./_run-command.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 
@@ -16,6 +17,13 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
+  permission: {
+    type: "bash",
+    pattern: ({ command }) => commandPatterns(command),
+    title: ({ command }) => `Run ${command}`,
+  },
+  // A command cannot be judged by ear.
+  voiceApproval: false,
   timeoutMs: 120_000,
   run: async ({ command }, { settings, signal, log }) => {
     const root = rootOf(settings);

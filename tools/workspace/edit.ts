@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { oneAtATime } from "./_one-at-a-time.ts";
-import { workspacePath } from "./_path.ts";
+import { plainPath, workspacePath } from "./_path.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { changeText } from "./_text-file.ts";
 
@@ -17,6 +18,11 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
+  permission: {
+    type: "edit",
+    pattern: ({ path }) => literalPattern(plainPath(path)),
+    title: ({ path }) => `Edit ${plainPath(path)}`,
+  },
   timeoutMs: 10_000,
   run: async ({ path, oldString, newString, replaceAll }, { settings, signal, log }) => {
     const root = rootOf(settings);

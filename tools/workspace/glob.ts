@@ -1,5 +1,6 @@
 import picomatch from "picomatch";
 import { z } from "zod";
+import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { walk } from "./_walk.ts";
@@ -14,6 +15,11 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
+  permission: {
+    type: "glob",
+    pattern: ({ pattern }) => literalPattern(pattern),
+    title: ({ pattern }) => `Find files by ${pattern}`,
+  },
   readOnly: true,
   timeoutMs: 20_000,
   run: async ({ pattern, limit }, { settings, signal, log }) => {

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { workspacePath } from "./_path.ts";
+import { plainPath, workspacePath } from "./_path.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { readText } from "./_text-file.ts";
 
@@ -18,6 +19,11 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
+  permission: {
+    type: "read",
+    pattern: ({ path }) => literalPattern(plainPath(path)),
+    title: ({ path }) => `Read ${plainPath(path)}`,
+  },
   readOnly: true,
   timeoutMs: 10_000,
   run: async ({ path, offset, limit }, { settings, log }) => {
