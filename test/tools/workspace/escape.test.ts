@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { link, lstat, readFile, readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Tool } from "../../../src/tool/define-tool.ts";
+import bash from "../../../tools/workspace/bash.ts";
 import edit from "../../../tools/workspace/edit.ts";
 import glob from "../../../tools/workspace/glob.ts";
 import read from "../../../tools/workspace/read.ts";
@@ -113,7 +113,7 @@ test("glob neither follows links nor names what is outside", async () => {
 
 test("a pipe, a folder and a path through a file are errors, and nothing is waited for", async () => {
   await using workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
-  execFileSync("mkfifo", [workspace.at("pipe")]);
+  await runTool(bash, { command: "mkfifo pipe" }, workspace);
 
   await expect(runTool(read, { path: "pipe" }, workspace)).rejects.toThrow("It is no ordinary file");
   await expect(runTool(write, { path: "pipe", content: "" }, workspace)).rejects.toThrow("It is no ordinary file");
