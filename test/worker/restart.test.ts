@@ -2,12 +2,14 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Room } from "@livekit/rtc-node";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { connect as connectSdk } from "../../src/client/index.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
 import { createId } from "../../src/lib/id.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { noHeaders, reply, text, toolUse, type Step } from "../support/model-server/step.ts";
-import { Participant } from "../support/participant.ts";
+import { createToken, Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { tempDatabase } from "../support/temp-database.ts";
 import { jobProcesses, settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
@@ -182,6 +184,47 @@ test("killed while a client's call waits: the client is asked again under the sa
   const three = (blockType: string) => Array.from({ length: 3 }, () => blockType);
   expect(await turnBlocks()).toEqual([...three("tool_use"), ...three("tool_result"), "text"]);
   expect(model.rejections).toEqual([]);
+});
+
+test("killed while a client's call waits: what the client has finished by then reaches the next worker, once", async () => {
+  user = await Participant.join(room, "watcher", { server: livekit });
+  await user.until(() => user.all("configuration").length > 0, "the worker's configuration", 20_000);
+  await user.configure({ tools: [] });
+  const device = new Room();
+  const token = await createToken(room, "device", { server: livekit });
+  await device.connect(livekit.url, token, { autoSubscribe: false, dynacast: false });
+  const parley = await connectSdk(device);
+  const held = Promise.withResolvers<unknown>();
+  let started = 0;
+  parley.registerTool({
+    name: "scan",
+    description: "S.",
+    input: { type: "object" },
+    run: () => {
+      started++;
+      return held.promise;
+    },
+  });
+  await parley.whenConnected(5_000);
+  scriptOf(reply([toolUse("scan")]), reply([text("All done.")]));
+  await user.say("Go");
+  await until(() => started === 1);
+
+  killJobs();
+  await until(() => !parley.isConnected);
+  held.resolve({ pages: 1 });
+  await until(() => parley.runningToolCount === 0);
+
+  await user.next("assistant_sentence", (body) => body.text === "All done." && body.isFinal, 20_000);
+  expect(started).toBe(1);
+  await turnBlocks();
+  expect(
+    await sql`
+      select calls.state, calls.result, calls.extra_answers from tool_calls calls
+      join turns on turns.id = turn_id join sessions on sessions.id = session_id where room = ${room}`,
+  ).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+  await parley.close();
+  await device.disconnect();
 });
 
 test("killed while a tool that acts was running: it is not run again, and the model is told that its outcome is unknown", async () => {
