@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { agentIn, announced, callOf, lastContent, rawPacket } from "../support/attack.ts";
 import { reply, text } from "../support/model-server/step.ts";
+import { Participant } from "../support/participant.ts";
 
 const MB = 1_000_000;
 
@@ -66,4 +67,18 @@ test("many long streams that never end are refused beyond a number, and do not s
   expect(await attacker.next("error_message")).toMatchObject({ code: 429 });
   agent.model.script([reply([text("Still here.")])]);
   expect(await user.answerTo(await user.say("And?"))).toBe("Still here.");
+});
+
+test("F38: a client that knows packets of 15 kB and no streams talks, names its tools and runs them", async () => {
+  await using agent = await TestAgent.start();
+  await using user = await Participant.join(agent.roomName, "user");
+  user.room.unregisterByteStreamHandler("parley");
+  await user.send({ type: "configuration", body: { tools: [announced("scan")] } });
+  await user.next("acknowledgement");
+  agent.model.script(callOf("scan"));
+  const messageId = await user.say("Go");
+  const { id } = await user.next("tool_use_request");
+  await user.answer(id, { success: true, result: { page: "r".repeat(14_500) } });
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(await agent.calls()).toMatchObject([{ state: "success", result: { page: "r".repeat(14_500) } }]);
 });

@@ -129,7 +129,7 @@ test.concurrent(
     const fourth = await joinRoom(talk, "fourth");
     await greet(fourth);
     expect(await fourth.answerTo(await fourth.say("Anyone?"))).toBe(WHOLE);
-    await untilCompleted(sql, 5);
+    await untilCompleted(sql, 4);
   },
 );
 
