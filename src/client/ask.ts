@@ -11,6 +11,8 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
   /** @defaultValue 120000 */
   readonly timeoutMs?: number;
+  /** Your span that the turn is to be part of (W3C Trace Context). */
+  readonly traceparent?: string;
 }
 
 export interface WholeAnswer {

@@ -9,6 +9,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The request's id: unique to this call. */
   readonly callId: string;
+  /** The call's span at the worker (W3C Trace Context), for spans of your own; absent when it keeps no trace. */
+  readonly traceparent?: string;
   /** Adds a line to the call's record at the worker. */
   readonly log: (line: string) => void;
   /** How far the call is, from 0 to 1. It moves no deadline. */

@@ -6,7 +6,7 @@ import { type Message } from "../protocol/messages.ts";
 const REMEMBERED_STANZAS = 2_000;
 
 interface IncomingPorts {
-  readonly onMessage: (message: Message, stanzaId: number) => void;
+  readonly onMessage: (message: Message, stanzaId: number, traceparent: string | undefined) => void;
   /** A request that is none: nothing is run, and the worker is told. */
   readonly onMalformedRequest: (id: string, error: MalformedMessageError) => void;
   readonly onError: (error: AppError) => void;
@@ -46,7 +46,10 @@ export class IncomingMessages {
   handle(bytes: Uint8Array, from: string): void {
     const incoming = this.#decode(bytes, (error) => this.#report(error));
     if (!incoming || !this.#take(incoming.stanzaId, from)) return;
-    if ("message" in incoming) this.#ports.onMessage(incoming.message, incoming.stanzaId);
+    if (!("message" in incoming)) return;
+    const { traceparent } = incoming.meta;
+    const trace = typeof traceparent === "string" ? traceparent : undefined;
+    this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);
   }
 
   #decode(bytes: Uint8Array, onError: (error: AppError) => void = () => {}): Incoming | undefined {

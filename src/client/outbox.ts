@@ -31,12 +31,14 @@ export class Outbox {
   }
 
   /**
+   * @param traceparent the span that the message belongs to (W3C Trace Context)
    * @param way `stream` forces a byte stream; above 15,000 bytes it is one anyway
    * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
    */
-  send(message: Message, way: "packet" | "stream" = "packet"): SentMessage {
+  send(message: Message, way: "packet" | "stream" = "packet", traceparent?: string): SentMessage {
     const stanzaId = this.#lastStanza + 1;
-    const bytes = encodeEnvelope({ stanzaId, conversationId: this.#options.conversationId(), message });
+    const meta = traceparent === undefined ? {} : { traceparent };
+    const bytes = encodeEnvelope({ stanzaId, conversationId: this.#options.conversationId(), meta, message });
     this.#lastStanza = stanzaId;
     const isLong = bytes.length > LIMITS.packetBytes;
     const sent = this.#enqueue(() => this.#options.publish(bytes, isLong ? "stream" : way));

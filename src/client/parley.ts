@@ -36,6 +36,11 @@ export interface ParleyOptions {
   readonly device?: JsonValue;
 }
 
+export interface SendTextOptions {
+  /** Your span that the turn is to be part of (W3C Trace Context). */
+  readonly traceparent?: string;
+}
+
 export interface SentText {
   /** The answer's `previousId`. */
   readonly messageId: string;
@@ -79,7 +84,7 @@ export class Parley implements AsyncDisposable {
 
   readonly #requests = new ToolRequests({
     findTool: (name) => this.#tools.get(name),
-    sendResult: (body) => this.#outbox.send({ type: "tool_use_result", body }).sizeBytes,
+    sendResult: (body, trace) => this.#outbox.send({ type: "tool_use_result", body }, "packet", trace).sizeBytes,
     acknowledge: (acknowledgedStanzaId, success) =>
       this.#post({ type: "acknowledgement", body: { acknowledgedStanzaId, success } }),
     progress: this.#progress,
@@ -103,7 +108,7 @@ export class Parley implements AsyncDisposable {
   });
 
   readonly #incoming = new IncomingMessages({
-    onMessage: (message, stanzaId) => this.#messages.handle(message, stanzaId),
+    onMessage: (...message) => this.#messages.handle(...message),
     onMalformedRequest: (id, error) => {
       if (error.message.startsWith("tool_use_request.parameters")) this.#requests.reject(id, error.message);
       else this.#post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId: id }) });
@@ -156,11 +161,11 @@ export class Parley implements AsyncDisposable {
   }
 
   /** Says something to the assistant. Waits for a worker if there is none yet, and repeats what was not acknowledged. */
-  sendText(text: string): SentText {
+  sendText(text: string, { traceparent }: SendTextOptions = {}): SentText {
     this.#throwIfClosed();
     if (text.trim() === "") throw new TypeError("sendText: expected some text");
     const messageId = createId();
-    const acknowledged = this.#deliver({ type: "user_message", body: { id: messageId, content: text } });
+    const acknowledged = this.#deliver({ type: "user_message", body: { id: messageId, content: text } }, traceparent);
     acknowledged.catch(() => {});
     return { messageId, acknowledged };
   }
@@ -173,7 +178,7 @@ export class Parley implements AsyncDisposable {
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
     return ask(text, options, {
       on: (event, handler) => this.on(event, handler),
-      sendText: (content) => this.sendText(content),
+      sendText: (content) => this.sendText(content, options),
       stop: () => this.stop(),
     });
   }
@@ -259,12 +264,12 @@ export class Parley implements AsyncDisposable {
     };
   }
 
-  async #deliver(message: Message): Promise<void> {
+  async #deliver(message: Message, traceparent: string | undefined): Promise<void> {
     const until = Date.now() + DELIVERED_WITHIN_MS;
     let way: "packet" | "stream" = "packet";
     for (let left = DELIVERED_WITHIN_MS; left > 0; left = until - Date.now()) {
       await this.#link.whenReady(left);
-      const { stanzaId } = this.#outbox.send(message, way);
+      const { stanzaId } = this.#outbox.send(message, way, traceparent);
       way = "stream";
       if (await this.#acknowledgements.wait(stanzaId, Math.min(left, ACKNOWLEDGED_WITHIN_MS))) return;
     }

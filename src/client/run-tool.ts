@@ -10,6 +10,7 @@ const MAX_MESSAGE_BYTES = 8_192;
 
 interface ToolRun {
   readonly request: MessageBody<"tool_use_request">;
+  readonly traceparent: string | undefined;
   /** Aborted when the worker cancels the call, or the client closes; its reason is an `Error`. */
   readonly cancelled: AbortSignal;
   readonly log: ToolContext["log"];
@@ -41,11 +42,17 @@ export async function runTool(tool: CompiledTool, run: ToolRun): Promise<ToolRes
 }
 
 async function execute(tool: CompiledTool, run: ToolRun, signal: AbortSignal): Promise<Omit<ToolResult, "id">> {
-  const { request, log, progress } = run;
+  const { request, traceparent, log, progress } = run;
   const input = await tool.parse(request.parameters);
   if ("problem" in input) return { success: false, errorCode: "invalid_parameters", errorMessage: input.problem };
   signal.throwIfAborted();
-  const value = await tool.run(input.value, { signal, callId: request.id, log, progress });
+  const value = await tool.run(input.value, {
+    signal,
+    callId: request.id,
+    ...(traceparent !== undefined && { traceparent }),
+    log,
+    progress,
+  });
   return { success: true, result: toResultMap(value) };
 }
 

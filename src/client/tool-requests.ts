@@ -11,12 +11,17 @@ type Request = MessageBody<"tool_use_request">;
 export interface ToolRequestPorts {
   readonly findTool: (name: string) => CompiledTool | undefined;
   /** Returns the size of what was sent. @throws {AppError} when it cannot be encoded */
-  readonly sendResult: (result: ToolResult) => number;
+  readonly sendResult: (result: ToolResult, traceparent?: string) => number;
   /** Claims or declines an `either` request by acknowledging the stanza that carried it. */
   readonly acknowledge: (stanzaId: number, isTaken: boolean) => void;
   readonly progress: ProgressSender;
   readonly onCall: (call: ToolCallEvent) => void;
   readonly onResult: (result: ToolResultEvent) => void;
+}
+
+interface Asked {
+  readonly request: Request;
+  readonly traceparent: string | undefined;
 }
 
 /**
@@ -37,7 +42,7 @@ export class ToolRequests {
     return this.#running.size;
   }
 
-  handle(request: Request, stanzaId: number): void {
+  handle(request: Request, stanzaId: number, traceparent?: string): void {
     const { id, messageId, toolName, parameters, execution } = request;
     const call = { id, messageId, toolName, parameters };
     // Before the stored results: a call that the server took over from us comes again as `server`.
@@ -48,7 +53,7 @@ export class ToolRequests {
     if (execution === "either") this.#ports.acknowledge(stanzaId, this.#running.has(id) || tool !== undefined);
     if (this.#running.has(id) || (execution === "either" && !tool)) return;
     this.#ports.onCall({ ...call, ranBy: "client" });
-    if (tool) this.#start(tool, request);
+    if (tool) this.#start(tool, { request, traceparent });
     else this.#settle(failed(id, "unknown_tool", `Tool '${toolName}' is not supported by this client`), toolName);
   }
 
@@ -75,17 +80,17 @@ export class ToolRequests {
     await Promise.all(running.map(({ ended }) => ended));
   }
 
-  #start(tool: CompiledTool, request: Request): void {
+  #start(tool: CompiledTool, asked: Asked): void {
     const controller = new AbortController();
-    this.#running.set(request.id, { controller, ended: this.#run(tool, request, controller) });
+    this.#running.set(asked.request.id, { controller, ended: this.#run(tool, asked, controller) });
   }
 
-  async #run(tool: CompiledTool, request: Request, { signal: cancelled }: AbortController): Promise<void> {
-    const { id } = request;
+  async #run(tool: CompiledTool, asked: Asked, { signal: cancelled }: AbortController): Promise<void> {
+    const { id } = asked.request;
     const { progress } = this.#ports;
     let isRunning = true;
     const result = await runTool(tool, {
-      request,
+      ...asked,
       cancelled,
       log: (line) => {
         if (isRunning) progress.log(id, line);
@@ -97,26 +102,26 @@ export class ToolRequests {
     isRunning = false;
     this.#running.delete(id);
     progress.flush(id);
-    this.#settle(result, tool.name);
+    this.#settle(result, tool.name, asked.traceparent);
   }
 
-  #settle(result: ToolResult, toolName: string | undefined): void {
-    const { sizeBytes, sent } = this.#send(result);
+  #settle(result: ToolResult, toolName: string | undefined, traceparent?: string): void {
+    const { sizeBytes, sent } = this.#send(result, traceparent);
     this.#results.add(sent, sizeBytes);
     this.#ports.onResult({ ...sent, toolName, ranBy: "client" });
   }
 
   /** A result that cannot be sent becomes an error result that says why. */
-  #send(result: ToolResult): { sizeBytes: number; sent: ToolResult } {
+  #send(result: ToolResult, traceparent?: string): { sizeBytes: number; sent: ToolResult } {
     try {
-      return { sizeBytes: this.#ports.sendResult(result), sent: result };
+      return { sizeBytes: this.#ports.sendResult(result, traceparent), sent: result };
     } catch (error) {
       const isTooLarge = error instanceof AppError && error.code === "too_large";
       const message = error instanceof AppError ? error.message : "It cannot be read";
       const sent = isTooLarge
         ? failed(result.id, "result_too_large", `The result is too large to be sent: ${message}`)
         : failed(result.id, "execution_error", `The result cannot be encoded: ${message}`);
-      return { sizeBytes: this.#ports.sendResult(sent), sent };
+      return { sizeBytes: this.#ports.sendResult(sent, traceparent), sent };
     }
   }
 }

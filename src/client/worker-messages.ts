@@ -29,7 +29,7 @@ export class WorkerMessages {
     return this.#answers.isOpen;
   }
 
-  handle(message: Message, stanzaId: number): void {
+  handle(message: Message, stanzaId: number, traceparent?: string): void {
     const { acknowledgements, requests, events } = this.#ports;
     switch (message.type) {
       case "acknowledgement":
@@ -37,7 +37,7 @@ export class WorkerMessages {
         break;
       case "tool_use_request":
         this.#noteToolName(message.body.id, message.body.toolName);
-        requests.handle(message.body, stanzaId);
+        requests.handle(message.body, stanzaId, traceparent);
         break;
       case "tool_use_cancel":
         requests.cancel(message.body);

@@ -2,6 +2,7 @@ import { type Logger } from "pino";
 import { AppError } from "../errors/app-error.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
+import { callErrorType } from "../telemetry/error-type.ts";
 import { type Call } from "../tool/call.ts";
 import { CallLedger } from "../tool/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
@@ -229,7 +230,7 @@ export class SessionCalls {
   #onSettled(call: Call): void {
     const { id: callId, turnId, toolName, state, executionResolved, outcome, startedAt, finishedAt } = call;
     const ms = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : undefined;
-    const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
+    const errorCode = outcome && "errorCode" in outcome ? callErrorType(outcome.errorCode) : undefined;
     const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
     this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
     this.#options.recorder.onSettled(call);

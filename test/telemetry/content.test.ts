@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { reply, serverToolResult, serverToolUse, text, toolUse } from "../support/model-server/step.ts";
+import { WatchedTalk } from "./watched-talk.ts";
+
+/** What people, the model and tools say: no line of telemetry may hold it unasked. */
+const MARKS = {
+  message: "Mk1Message",
+  text: "Mk2Text",
+  argument: "Mk3Argument",
+  result: "Mk4Result",
+  error: "Mk5Error",
+  log: "Mk6Log",
+  query: "Mk7Query",
+  found: "Mk8Found",
+  clientDescription: "Mk9Description",
+  clientCode: "Mk10Code",
+  clientError: "Mk11ClientError",
+  refusedArgument: "Mk12Refused",
+} as const;
+
+const say = defineTool({
+  description: "Says.",
+  input: z.object({ what: z.string() }),
+  run: ({ what }, { log }) => {
+    log(MARKS.log);
+    return { answer: MARKS.result, what };
+  },
+});
+const fail = defineTool({
+  description: "Fails.",
+  input: z.object({}),
+  run: () => {
+    throw new Error(MARKS.error);
+  },
+});
+
+/** A turn in which everybody says something, watched to its end. */
+async function talkOfMarks(mode: string): Promise<WatchedTalk> {
+  const talk = await WatchedTalk.start({
+    env: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode },
+    tools: { say, fail },
+    serverTools: [{ type: "web_search_20260318", name: "web_search" }],
+  });
+  const { agent } = talk;
+  const scan = { name: "scan", description: MARKS.clientDescription, inputSchema: { type: "object" } };
+  const user = await agent.client("user", { tools: [scan] });
+  const found = [
+    { type: "web_search_result", url: "https://e.com", title: MARKS.found, encrypted_content: "a", page_age: null },
+  ];
+  agent.model.script([
+    reply([
+      text(MARKS.text),
+      serverToolUse("web_search", { query: MARKS.query }, "srvtoolu_1"),
+      serverToolResult("web_search_tool_result", "srvtoolu_1", found),
+      toolUse("say", { what: MARKS.argument }),
+      toolUse("fail"),
+      toolUse("scan"),
+      toolUse("say", { what: 1, why: MARKS.refusedArgument }),
+    ]),
+    reply([text("Done.")]),
+  ]);
+  const id = await user.say(MARKS.message);
+  const request = await user.next("tool_use_request", ({ toolName }) => toolName === "scan");
+  const errorCode = MARKS.clientCode;
+  await user.answer(request.id, { success: false, errorCode, errorMessage: MARKS.clientError });
+  await user.sendBytes(new TextEncoder().encode(MARKS.message));
+  await user.answerTo(id);
+  await talk.end();
+  return talk;
+}
+
+const heldBy = (content: string) => Object.values(MARKS).filter((mark) => content.includes(mark));
+
+test("with capture off nothing that anybody says is in spans, metrics, events or logs", async () => {
+  await using talk = await talkOfMarks("NO_CONTENT");
+
+  expect(talk.receiver.spans.length).toBeGreaterThan(6);
+  expect(talk.receiver.metrics.length).toBeGreaterThan(8);
+  expect(talk.receiver.logs.length).toBeGreaterThan(4);
+  expect(heldBy(talk.receiver.text)).toEqual([]);
+  expect(heldBy(talk.lines.join("\n"))).toEqual([]);
+});
+
+test("with SPAN_ONLY it is on the spans as the conventions say, and nowhere else", async () => {
+  await using talk = await talkOfMarks("SPAN_ONLY");
+  const { receiver, lines } = talk;
+
+  const [chat] = receiver.named("chat claude-test");
+  const input = JSON.parse(String(chat?.attributes["gen_ai.input.messages"])) as unknown;
+  const output = JSON.parse(String(chat?.attributes["gen_ai.output.messages"])) as { parts: { type: string }[] }[];
+  expect(input).toEqual([{ role: "user", parts: [{ type: "text", content: MARKS.message }] }]);
+  expect(output[0]).toMatchObject({ role: "assistant", finish_reason: "tool_call" });
+  expect(output[0]?.parts.map(({ type }) => type)).toEqual([
+    "text",
+    "server_tool_call",
+    "server_tool_call_response",
+    ...Array.from({ length: 4 }, () => "tool_call"),
+  ]);
+  expect(String(chat?.attributes["gen_ai.system_instructions"])).toContain("Be brief.");
+  expect(String(chat?.attributes["gen_ai.tool.definitions"])).toContain("web_search_20260318");
+  const [call] = receiver.named("execute_tool say").filter(({ status }) => status === 0);
+  expect(call?.attributes["gen_ai.tool.call.arguments"]).toBe(JSON.stringify({ what: MARKS.argument }));
+  expect(String(call?.attributes["gen_ai.tool.call.result"])).toContain(MARKS.result);
+  expect(heldBy(JSON.stringify([receiver.metrics, receiver.logs]))).toEqual([]);
+  expect(heldBy(lines.join("\n"))).toEqual([]);
+});
+
+test("with EVENT_ONLY it is in the event of each model call, structured, and on no span", async () => {
+  await using talk = await talkOfMarks("EVENT_ONLY");
+  const { receiver } = talk;
+
+  const events = receiver.logs.filter(({ eventName }) => eventName === "gen_ai.client.inference.operation.details");
+  const chats = receiver.named("chat claude-test");
+  expect(events.map(({ spanId }) => spanId)).toEqual(chats.map(({ spanId }) => spanId));
+  expect(events[0]?.attributes["gen_ai.input.messages"]).toEqual([
+    { role: "user", parts: [{ type: "text", content: MARKS.message }] },
+  ]);
+  expect(heldBy(JSON.stringify(receiver.spans))).toEqual([]);
+});
+
+test("log lines know their turn's span, and go out with it", async () => {
+  await using talk = await talkOfMarks("NO_CONTENT");
+  const { receiver, lines } = talk;
+
+  const [turn] = receiver.named("invoke_agent parley");
+  const line = lines.map((each) => JSON.parse(each) as Record<string, unknown>).find(({ msg }) => msg === "turn ended");
+  expect(line).toMatchObject({ trace_id: turn?.traceId, span_id: turn?.spanId });
+  expect(receiver.logs.find(({ body }) => body === "turn ended")).toMatchObject({
+    traceId: turn?.traceId,
+    spanId: turn?.spanId,
+    severity: 9,
+  });
+  const call = receiver.named("execute_tool fail")[0];
+  expect(receiver.logs.find(({ attributes }) => attributes["toolName"] === "fail")?.spanId).toBe(call?.spanId);
+});
