@@ -4,7 +4,7 @@ import { type JsonObject } from "../lib/json.ts";
 import { type PermissionDecision } from "../store/reply-to-permission.ts";
 import { type Refusal } from "./room-access.ts";
 
-export const RESPONSES = ["approve", "once", "always", "reject"] as const;
+const RESPONSES = ["approve", "once", "always", "reject"] as const;
 const MAX_MESSAGE_LENGTH = 4_000;
 
 const message = z

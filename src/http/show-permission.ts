@@ -1,26 +1,11 @@
+import { toPermissionRequest } from "../session/to-permission-request.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
 import { type SseEvent } from "./sse-stream.ts";
 
-/** A request as readers are shown it: spec/004's fields, whom it asks, and how long they have. */
+/** A request as readers are shown it: what the asked client gets (type 101), whom it asks, and how long they have. */
 export function showPermission(permission: PermissionRecord) {
-  const { id, type, pattern, sessionId, messageId, callId, title, createdAt } = permission;
-  const { toolName, editedInputSchema, participantIdentity, expiresAt, leftMs } = permission;
-  return {
-    id,
-    type,
-    pattern,
-    sessionId,
-    messageId,
-    callId,
-    title,
-    metadataJson: JSON.stringify(permission.metadata),
-    createdAt,
-    toolName,
-    allowsEditedInput: editedInputSchema !== null,
-    participantIdentity,
-    expiresAt,
-    leftMs,
-  };
+  const { participantIdentity, expiresAt, leftMs } = permission;
+  return { ...toPermissionRequest(permission), participantIdentity, expiresAt, leftMs };
 }
 
 export function toAskedEvent(permission: PermissionRecord): SseEvent {

@@ -68,7 +68,8 @@ test("a permission is streamed when it is asked and when it is answered; a late 
 
   expect(asked).toMatchObject({ id: permission.id, turnId, callId, title: "Write notes/today.md" });
   expect(asked["leftMs"]).toBeGreaterThan(0);
-  expect({ ...askedLate, leftMs: 0 }).toEqual({ ...asked, leftMs: 0 });
+  const time = { leftMs: 0, metadataJson: "" };
+  expect({ ...askedLate, ...time }).toEqual({ ...asked, ...time });
   expect(replied).toEqual({
     permissionId: permission.id,
     turnId,

@@ -5,6 +5,7 @@ import { loadPermission } from "../../src/store/load-permission.ts";
 import { type PermissionRecord } from "../../src/store/permission-record.ts";
 import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/event-server.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 
 let database: TempDatabase;
@@ -270,15 +271,16 @@ test("what can still be answered is listed with the time left, the oldest first"
       messageId: first.messageId,
       callId: first.callId,
       title: "Write notes/today.md",
-      metadataJson: '{"path":"notes/today.md"}',
+      metadataJson: expect.stringMatching(/^{"path":"notes\/today.md","allowEditedInput":false,/),
       createdAt: first.createdAt,
-      toolName: "write",
-      allowsEditedInput: false,
       participantIdentity: "ann",
       expiresAt: first.expiresAt,
       leftMs: expect.any(Number),
     },
-    expect.objectContaining({ id: second.id, allowsEditedInput: true }),
+    expect.objectContaining({
+      id: second.id,
+      metadataJson: expect.stringContaining('"allowEditedInput":true'),
+    }),
   ]);
   expect(list[0]?.["leftMs"]).toBeLessThanOrEqual(60_000);
   expect(list[0]?.["leftMs"]).toBeGreaterThan(50_000);
@@ -340,4 +342,20 @@ test("what was allowed for good is listed and taken back by the identity that al
   expect(await revoke(await roomToken("elsewhere", { identity }), grant?.id ?? "")).toEqual([200, true]);
   expect(await revoke(own, grant?.id ?? "")).toEqual([404, { error: "There is no such grant" }]);
   expect(await grants(own)).toEqual([]);
+});
+
+test("while the database is away, an answer is a 503 and counts when it is given again", async () => {
+  const permission = await ask();
+  await using proxy = await TcpProxy.start(database.url);
+  await using cutOff = await EventServer.start({ databaseUrl: proxy.url });
+  proxy.isRefusing = true;
+  proxy.cut();
+
+  const away = await cutOff.postAs(token, WAYS[0][1](permission), { response: "approve" });
+  expect(await read(away)).toEqual([503, { error: "The record cannot be read now" }]);
+  expect(away.headers.get("retry-after")).toBe("5");
+  proxy.isRefusing = false;
+
+  const back = async () => (await cutOff.postAs(token, WAYS[0][1](permission), { response: "approve" })).status;
+  await expect.poll(back, { timeout: 10_000 }).toBe(200);
 });

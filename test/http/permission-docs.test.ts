@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { TestAgent } from "../support/agent.ts";
+import { EventReader, EventServer, roomToken } from "../support/event-server.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+
+const PAGE = readFileSync("docs/permissions.md", "utf8");
+const blocksOf = (language: string) =>
+  [...PAGE.matchAll(new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``, "g"))].map(([, block = ""]) => block.trim());
+
+/** A room whose model asks to write a file, and what the page calls what is in it. */
+async function startDemo() {
+  const cleanup = new AsyncDisposableStack();
+  const { tool } = guardedTool({ allowEditedInput: true });
+  const agent = cleanup.use(await TestAgent.start({ tools: { write: tool } }));
+  const server = cleanup.use(await EventServer.start({ databaseUrl: agent.databaseUrl }));
+  const user = await agent.client("ann");
+  agent.model.script([reply([toolUse("write", { path: "notes/a.md" }, "toolu_1")]), reply([text("Done.")])]);
+  const headers = { authorization: `Bearer ${await roomToken(agent.roomName, { identity: "ann" })}` };
+  const ask = async () => {
+    await user.say("Write it");
+    await expect.poll(() => agent.sql`select from permissions`, { timeout: 10_000 }).toHaveLength(1);
+  };
+  const names = async (): Promise<[string, string][]> => {
+    const [row] = await agent.sql<{ id: string; session_id: string; call_id: string; message_id: string }[]>`
+      select id, session_id, call_id, message_id from permissions`;
+    const [grant] = await agent.sql<{ id: string }[]>`select id from permission_grants`;
+    return Object.entries({
+      PERMISSION: row?.id,
+      SESSION: row?.session_id,
+      CALL: row?.call_id,
+      ANSWER: row?.message_id,
+      GRANT: grant?.id,
+      demo: agent.roomName,
+    }).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]]));
+  };
+  return { agent, server, user, headers, ask, names, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
+}
+
+type Demo = Awaited<ReturnType<typeof startDemo>>;
+
+/** As the page writes it: names for ids, 0 for times. */
+async function shown(demo: Demo, answer: string): Promise<string> {
+  let named = answer;
+  for (const [name, id] of await demo.names()) named = named.replaceAll(id, name);
+  return named
+    .replaceAll(/((?:At|leftMs|time|start|end|deadlineAt)\\?"):\d+/g, "$1:0")
+    .replaceAll(/evt_[\w-]+/g, "EVENT");
+}
+
+async function run(demo: Demo, request: string): Promise<string> {
+  let actual = request;
+  for (const [name, id] of await demo.names()) actual = actual.replaceAll(new RegExp(`\\b${name}\\b`, "g"), id);
+  const [, method = "", path = "", body] = /^(\S+) (\S+)(?: (.*))?$/.exec(actual) ?? [];
+  const response = await fetch(`${demo.server.url}${path}`, {
+    method,
+    headers: { ...demo.headers, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body }),
+  });
+  return shown(demo, `${response.status} ${await response.text()}`.trim());
+}
+
+const BLOCKS = blocksOf("http").map((block) => [block.split("\n")[0], block] as const);
+
+test.each(BLOCKS)("what docs/permissions.md shows from %s on is what happens", async (_, block) => {
+  await using demo = await startDemo();
+  await demo.ask();
+  const played: string[] = [];
+  for (const exchange of block.split("\n\n")) {
+    const [request = ""] = exchange.split("\n");
+    played.push(`${request}\n${await run(demo, request)}`);
+  }
+
+  expect(played.join("\n\n")).toBe(block);
+});
+
+test("the events of docs/permissions.md are what such a request sends, on both streams", async () => {
+  await using demo = await startDemo();
+  await using own = new EventReader(await demo.server.get(`/session/${demo.agent.roomName}/events`, demo.headers));
+  await using opencode = new EventReader(await demo.server.get("/event", demo.headers));
+  await demo.ask();
+  await run(demo, 'POST /session/demo/permissions/PERMISSION {"response":"approve"}');
+  await own.until(() => own.text.includes("turn_complete"));
+  await opencode.until(() => opencode.text.includes('"completed"'));
+
+  const permissions = own.text.split("\n\n").filter((event) => event.startsWith("event: permission."));
+  const told = opencode.text
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: ") && !event.includes("heartbeat"));
+  const [ours, theirs] = [await shown(demo, permissions.join("\n\n")), await shown(demo, told.join("\n\n"))];
+  const [documented = "", documentedTheirs = ""] = blocksOf("sse");
+  expect(ours).toBe(documented);
+  // The page leaves out what only a call's revision tells apart.
+  expect(theirs.split("\n\n")).toEqual(expect.arrayContaining(documentedTheirs.split("\n\n")));
+});

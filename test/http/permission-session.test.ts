@@ -1,0 +1,217 @@
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { createOpencodeClient as createRootClient, type Event as RootEvent } from "@opencode-ai/sdk";
+import { createOpencodeClient, type Event } from "@opencode-ai/sdk/v2";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { openGrpcServer } from "../../src/http/grpc-server.ts";
+import { PermissionService } from "../../src/http/generated/opencode/tool_pb.ts";
+import { permissionService } from "../../src/http/permission-service.ts";
+import { TestAgent } from "../support/agent.ts";
+import { EventServer, livekit, roomToken } from "../support/event-server.ts";
+import { guardedTool, toolResults } from "../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+import { OpencodeEvents } from "../support/opencode-events.ts";
+
+interface OpenPermission {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly leftMs: number;
+}
+
+/** A real session whose model asks to write a file, and the HTTP server beside it. */
+async function startWriting(options: Parameters<typeof guardedTool>[0] = {}) {
+  const cleanup = new AsyncDisposableStack();
+  const { tool, ran } = guardedTool(options);
+  const agent = cleanup.use(await TestAgent.start({ tools: { write: tool } }));
+  const server = cleanup.use(await EventServer.start({ databaseUrl: agent.databaseUrl }));
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("write", { path: "notes/a.md" })]), reply([text("Done.")])]);
+  const token = await roomToken(agent.roomName, { identity: "user" });
+  const headers = { authorization: `Bearer ${token}` };
+  /** The only one, once it is there. */
+  const asked = async (): Promise<OpenPermission> => {
+    const list = async () =>
+      (await (await server.getAs(token, `/session/${agent.roomName}/permissions`)).json()) as OpenPermission[];
+    await expect.poll(list, { timeout: 10_000 }).toHaveLength(1);
+    const [permission] = await list();
+    if (!permission) throw new Error("It is gone");
+    return permission;
+  };
+  return {
+    agent,
+    server,
+    user,
+    token,
+    headers,
+    ran,
+    asked,
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+  };
+}
+
+test("opencode's v2 client is asked by a real session, answers, and sees the call run", async () => {
+  await using world = await startWriting();
+  const { agent, user, ran, headers } = world;
+  const client = createOpencodeClient({ baseUrl: world.server.url, headers });
+  await using events = await OpencodeEvents.open<Event>((signal) => client.event.subscribe({}, { signal }));
+  const messageId = await user.say("Write it");
+
+  const { properties: asked } = await events.next("permission.asked");
+  expect(ran).toEqual([]);
+  const { data: list } = await client.permission.list();
+  expect(list).toEqual([asked]);
+  const { data } = await client.permission.respond({
+    sessionID: asked.sessionID,
+    permissionID: asked.id,
+    response: "once",
+  });
+
+  expect(data).toBe(true);
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(ran).toEqual(["notes/a.md"]);
+  const { properties: replied } = await events.next("permission.replied");
+  expect(replied).toEqual({ sessionID: asked.sessionID, requestID: asked.id, reply: "once" });
+  await events.next("message.part.updated", ({ properties: { part } }) => isTool(part, "completed"));
+  const parts = events.all("message.part.updated").map(({ properties }) => properties.part);
+  const statuses = new Set(parts.map((part) => part.type === "tool" && part.state.status));
+  expect([...statuses]).toEqual(["pending", "running", "completed"]);
+  const call = { messageID: asked.tool?.messageID, callID: asked.tool?.callID };
+  expect(parts.at(-1)).toEqual({
+    ...call,
+    id: call.callID,
+    sessionID: asked.sessionID,
+    type: "tool",
+    tool: "write",
+    state: {
+      status: "completed",
+      input: { path: "notes/a.md" },
+      output: "wrote notes/a.md",
+      title: "write",
+      metadata: expect.objectContaining({ logs: [], execution: "server" }),
+      time: { start: expect.any(Number), end: expect.any(Number) },
+    },
+  });
+  expect(agent.model.rejections).toEqual([]);
+});
+
+const isTool = (part: { type: string; state?: unknown }, status: string) =>
+  part.type === "tool" && (part.state as { status: string }).status === status;
+
+test("opencode's root client rejects, and the call ends as an error part", async () => {
+  await using world = await startWriting();
+  const { user, ran, headers } = world;
+  const client = createRootClient({ baseUrl: world.server.url, headers });
+  await using events = await OpencodeEvents.open<RootEvent>((signal) => client.event.subscribe({ signal }));
+  const messageId = await user.say("Write it");
+  const { id: permissionID, sessionId: id } = await world.asked();
+
+  const { data } = await client.postSessionIdPermissionsPermissionId({
+    path: { id, permissionID },
+    body: { response: "reject" },
+  });
+
+  expect(data).toBe(true);
+  await user.answerTo(messageId);
+  const { properties } = await events.next("message.part.updated", ({ properties: { part } }) => isTool(part, "error"));
+  expect(properties.part).toMatchObject({
+    tool: "write",
+    state: { status: "error", input: { path: "notes/a.md" }, error: "Not run: the participant rejected it" },
+  });
+  expect(ran).toEqual([]);
+});
+
+test.each(["Connect", "gRPC-Web", "gRPC"])("an answer by %s lets the call run", async (name) => {
+  await using world = await startWriting();
+  const { agent, server, user, ran, headers } = world;
+  const routes = permissionService({ livekit, sql: agent.sql, logger: pino({ level: "silent" }) });
+  const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, routes });
+  const transport = {
+    Connect: () => createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" }),
+    "gRPC-Web": () => createGrpcWebTransport({ baseUrl: server.url, httpVersion: "1.1" }),
+    gRPC: () => createGrpcTransport({ baseUrl: `http://127.0.0.1:${grpc.port}` }),
+  }[name as "gRPC"]();
+  const client = createClient(PermissionService, transport);
+  const messageId = await user.say("Write it");
+  const { id: permissionId, sessionId } = await world.asked();
+
+  await client.respondToPermission({ sessionId, permissionId, response: "approve" }, { headers });
+
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(ran).toEqual(["notes/a.md"]);
+  await grpc.close();
+});
+
+test("a rejection over HTTP carries its message to the model", async () => {
+  await using world = await startWriting();
+  const messageId = await world.user.say("Write it");
+  const { id, sessionId } = await world.asked();
+
+  const body = { response: "reject", message: "Not that file" };
+  const answer = await world.server.postAs(world.token, `/session/${sessionId}/permissions/${id}`, body);
+
+  expect(await answer.json()).toBe(true);
+  await world.user.answerTo(messageId);
+  expect(toolResults(world.agent)).toEqual([
+    {
+      content: "Not run: the participant rejected it. What the participant said: Not that file",
+      isError: true,
+    },
+  ]);
+});
+
+test("a call runs with the arguments that were put in the place of the model's", async () => {
+  await using world = await startWriting({ allowEditedInput: true });
+  const messageId = await world.user.say("Write it");
+  const { id, sessionId } = await world.asked();
+  const path = `/session/${sessionId}/permissions/${id}`;
+
+  const bad = await world.server.postAs(world.token, path, { response: "approve", editedInput: { path: 7 } });
+  const good = await world.server.postAs(world.token, path, { response: "approve", editedInput: { path: "b.md" } });
+
+  expect([bad.status, good.status]).toEqual([400, 200]);
+  expect(await world.user.answerTo(messageId)).toBe("Done.");
+  expect(world.ran).toEqual(["b.md"]);
+});
+
+test("while a call waits, wrong answers change nothing; of two right ones at once the first counts", async () => {
+  await using world = await startWriting();
+  const { server, user, token, ran } = world;
+  const messageId = await user.say("Write it");
+  const { id, sessionId } = await world.asked();
+  const path = `/session/${sessionId}/permissions/${id}`;
+  const room = world.agent.roomName;
+  const statusAs = async (changes: Parameters<typeof roomToken>[1], of = room) =>
+    (await server.postAs(await roomToken(of, changes), path, { response: "approve" })).status;
+
+  expect(await statusAs({ identity: "another" })).toBe(403);
+  expect(await statusAs({ identity: "user" }, "another-room")).toBe(403);
+  expect(await statusAs({ identity: "user", ttl: "1 minute ago" })).toBe(401);
+  expect((await server.postAs(token, path, { response: "perhaps" })).status).toBe(400);
+  expect((await server.postAs(token, `${path}x`, { response: "approve" })).status).toBe(404);
+  expect(ran).toEqual([]);
+  const both = await Promise.all([
+    server.postAs(token, path, { response: "approve" }),
+    server.postAs(token, path, { response: "approve" }),
+  ]);
+
+  expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]));
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(ran).toEqual(["notes/a.md"]);
+});
+
+test("an answer to a session whose worker is away is kept for the next one", async () => {
+  await using world = await startWriting();
+  const { agent, user, ran } = world;
+  const messageId = await user.say("Write it");
+  const { id, sessionId } = await world.asked();
+  await agent.leave();
+
+  const path = `/session/${sessionId}/permissions/${id}`;
+  const answer = await world.server.postAs(world.token, path, { response: "approve" });
+  await agent.join();
+
+  expect(await answer.json()).toBe(true);
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(ran).toEqual(["notes/a.md"]);
+});
