@@ -4,8 +4,8 @@ import { type NewTurn } from "./turn-queue.ts";
 interface LateOutcomePorts {
   /** No turn runs or waits, and somebody is there to hear of an outcome. */
   readonly isPause: () => boolean;
-  /** Resolves when nobody speaks; rejects when the session closes. */
-  readonly untilQuiet: () => Promise<void>;
+  /** Resolves when nobody speaks; rejects with the signal's reason. */
+  readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
   readonly begin: (turn: NewTurn) => void;
 }
 
@@ -16,6 +16,7 @@ interface LateOutcomePorts {
 export class LateOutcomes {
   readonly #ports: LateOutcomePorts;
   #waiting: readonly LateOutcome[] = [];
+  readonly #closing = new AbortController();
   #isListening = false;
 
   constructor(ports: LateOutcomePorts) {
@@ -39,7 +40,7 @@ export class LateOutcomes {
   async speak(): Promise<void> {
     if (this.#isListening || !this.#next()) return;
     this.#isListening = true;
-    const isQuiet = await this.#ports.untilQuiet().then(
+    const isQuiet = await this.#ports.untilQuiet(this.#closing.signal).then(
       () => true,
       () => false,
     );
@@ -48,6 +49,11 @@ export class LateOutcomes {
     if (!isQuiet || !next) return;
     const { participant } = next.call;
     this.#ports.begin(toOutcomeTurn(participant, this.take(participant)));
+  }
+
+  /** No more is spoken of. */
+  close(): void {
+    this.#closing.abort();
   }
 
   #next(): LateOutcome | undefined {

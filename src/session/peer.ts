@@ -19,6 +19,8 @@ export class Peer {
   /** LiveKit's id of this join; `""` while only a stream of it has come. */
   sid: string;
   isPresent = true;
+  /** A caller by telephone: it can be spoken to, and sent nothing. */
+  readonly isSip: boolean;
   /** It has spoken the protocol: it can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
@@ -31,7 +33,7 @@ export class Peer {
   constructor({ identity, sid, isSip }: RoomParticipant) {
     this.identity = identity;
     this.sid = sid;
-    if (isSip) this.tools = new Map();
+    this.isSip = isSip;
   }
 
   /** `true` when this is another join than before: its stanza numbers begin again. */

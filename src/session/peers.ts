@@ -48,7 +48,7 @@ export class Peers {
 
   /** Clients that are present and may run tools, the given one first, then by when they came. */
   hosts(first: string): ToolHost[] {
-    const hosts = this.#present().filter((peer) => peer.isClient);
+    const hosts = this.#present().filter((peer) => peer.isClient && !peer.isSip);
     return hosts.toSorted((a, b) => Number(b.identity === first) - Number(a.identity === first));
   }
 

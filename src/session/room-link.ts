@@ -1,5 +1,7 @@
 import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
+import { createId } from "../lib/id.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { Keypads } from "./keypads.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
@@ -26,6 +28,8 @@ export interface RoomListener {
   readonly onUnclear: (candidates: readonly string[], bytes: Uint8Array) => void;
   /** Its open streams are too many, or hold too much. */
   readonly onStreamRefused: (identity: string) => void;
+  /** Keys of a telephone, as a message. */
+  readonly onKeys: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
   readonly onDropped: (reason: "unknown_sender" | "stream_failed" | "too_large") => void;
   readonly onDisconnected: () => void;
 }
@@ -36,6 +40,7 @@ export class RoomLink {
   readonly #listener: RoomListener;
   readonly #senders: SenderResolver;
   readonly #streams = new StreamBudget();
+  readonly #keypads: Keypads;
 
   /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
   constructor(room: Room, listener: RoomListener, api: RoomApi) {
@@ -53,6 +58,11 @@ export class RoomLink {
         onVanished: (identity) => listener.onLeft(identity),
       },
     );
+    this.#keypads = new Keypads((from, keys) => listener.onKeys(from, { id: createId(), text: `[keypad] ${keys}` }));
+    room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
+      // Absent for one that is not announced yet; a caller publishes its voice, so it is announced at once.
+      if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
+    });
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
     room.on(RoomEvent.ParticipantDisconnected, (participant) => {
       this.#streams.forget(participant.identity);
@@ -84,8 +94,13 @@ export class RoomLink {
     for (const participant of this.#room.remoteParticipants.values()) this.#handleJoined(participant);
   }
 
-  /** One frame to the participants named, or to all. A frame over 15,000 bytes goes as a byte stream. */
-  async publish(bytes: Uint8Array, to: readonly string[] | undefined): Promise<void> {
+  /**
+   * One frame to the participants named, or to all. A frame over 15,000 bytes goes as a byte stream. Callers by telephone
+   * have no data channel: what is for them alone is not sent.
+   */
+  async publish(bytes: Uint8Array, named: readonly string[] | undefined): Promise<void> {
+    const to = named?.filter((identity) => this.#room.remoteParticipants.get(identity)?.kind !== ParticipantKind.SIP);
+    if (to?.length === 0) return;
     const local = this.#room.localParticipant;
     if (!local) throw new Error("The room is not connected");
     if (bytes.length <= LIMITS.packetBytes) {
@@ -110,6 +125,7 @@ export class RoomLink {
   }
 
   close(): void {
+    this.#keypads.close();
     this.#senders.close();
     this.#room.unregisterByteStreamHandler(TOPIC);
     this.#room.unregisterTextStreamHandler(CHAT_TOPIC);

@@ -27,7 +27,7 @@ import { TurnQueue, type NewTurn, type TurnInput, type VariationRequest } from "
  * The talk in one room: messages in, turns one after another, answers and tool calls out. Its participants share one
  * history and one queue of turns; each call goes to one of them. Nothing that a participant sends ends it.
  */
-export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListener {
+export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">, VoiceListener {
   readonly #options: SessionOptions;
   readonly #peers = new Peers();
   readonly #telemetry: SessionTelemetry;
@@ -37,10 +37,9 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
     (input, signal) => this.#run(input, signal),
     () => void this.#lateOutcomes.speak(),
   );
-  readonly #closing = new AbortController();
   readonly #lateOutcomes = new LateOutcomes({
     isPause: () => !this.#queue.isRunning && !this.#peers.isEmpty,
-    untilQuiet: async () => this.#options.voice?.untilQuiet(this.#closing.signal),
+    untilQuiet: async (signal) => this.#options.voice?.untilQuiet(signal),
     begin: (turn) => void this.#queue.add(turn),
   });
   readonly #desk: PermissionDesk;
@@ -114,6 +113,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
   /** What was said is a message like a typed one, but that it never waits for the running answer to end. */
   onUtterance(from: RoomParticipant, { id, text, language }: Transcript): void {
     const { peer } = this.#peers.join(from);
+    if (peer.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
     const body = { id, text, final: true, ...(language !== undefined && { language }) };
     this.#options.outbox.post({ type: "transcription", body });
     try {
@@ -154,7 +154,7 @@ export class Session implements Omit<RoomListener, "onDisconnected">, VoiceListe
    * What only waits for a permission is left as it is, for the next worker.
    */
   async close(graceMs: number): Promise<void> {
-    this.#closing.abort();
+    this.#lateOutcomes.close();
     this.#unfollowTools();
     await this.#queue.close(graceMs, () => this.#calls.isOnlyWaiting(this.#runningIds[0]));
     this.#calls.cancelAll();

@@ -55,6 +55,8 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     onUtterance: (from, transcript) => tell((open) => open.onUtterance(from, transcript)),
     onUnclear: (candidates, bytes) => tell((open) => open.onUnclear(candidates, bytes)),
     onStreamRefused: (identity) => tell((open) => open.onStreamRefused(identity)),
+    // Keys are pressed as words are said: over an answer.
+    onKeys: (from, message) => tell((open) => open.onUtterance(from, { ...message, language: undefined })),
     onDropped: (reason) => tell((open) => open.onDropped(reason)),
     onDisconnected: () => {
       isDisconnected = true;

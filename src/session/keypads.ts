@@ -1,0 +1,40 @@
+import { type RoomParticipant } from "./room-link.ts";
+
+/** Who has pressed no key for so long has finished. */
+const PAUSE_MS = 2_000;
+const MAX_KEYS = 64;
+
+interface Entry {
+  readonly keys: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The keys that callers press, put together: `#` ends what is entered, and so does a pause. */
+export class Keypads {
+  readonly #onEntered: (from: RoomParticipant, keys: string) => void;
+  /** By identity. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(onEntered: (from: RoomParticipant, keys: string) => void) {
+    this.#onEntered = onEntered;
+  }
+
+  /** What is no key is ignored. */
+  press(from: RoomParticipant, key: string): void {
+    if (!/^[0-9*#A-D]$/u.test(key)) return;
+    const before = this.#entries.get(from.identity);
+    clearTimeout(before?.timer);
+    const keys = (before?.keys ?? "") + key;
+    const enter = () => {
+      this.#entries.delete(from.identity);
+      this.#onEntered(from, keys);
+    };
+    if (key === "#" || keys.length >= MAX_KEYS) return enter();
+    this.#entries.set(from.identity, { keys, timer: setTimeout(enter, PAUSE_MS) });
+  }
+
+  close(): void {
+    for (const { timer } of this.#entries.values()) clearTimeout(timer);
+    this.#entries.clear();
+  }
+}
