@@ -1,4 +1,14 @@
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import {
+  fromBinary,
+  fromJson,
+  ScalarType,
+  toBinary,
+  toJson,
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+} from "@bufbuild/protobuf";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { execFile } from "node:child_process";
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,8 +23,10 @@ import {
   PermissionService,
   ToolCallStateSchema,
 } from "../../src/http/generated/opencode/tool_pb.ts";
+import { type MessageType } from "../../src/protocol/message-types.ts";
 import { permissionRequestSchema, permissionResponseSchema } from "../../src/protocol/permission-messages.ts";
 import { toolCallStateSchema } from "../../src/protocol/tool-messages.ts";
+import { goldens } from "./golden.ts";
 
 const GENERATED = "src/http/generated";
 
@@ -47,6 +59,7 @@ test("the schemas in schemas/ are what the code gives", async () => {
 
 /** A message in the three forms that must agree, and where the wire differs from spec/004 on purpose. */
 interface Forms {
+  readonly type: MessageType;
   readonly proto: DescMessage;
   readonly zod: z.ZodMiniObject;
   /** Fields that are ours: the proto does not have them. */
@@ -56,9 +69,10 @@ interface Forms {
 }
 
 const FORMS: Readonly<Record<string, Forms>> = {
-  toolCallState: { proto: ToolCallStateSchema, zod: toolCallStateSchema },
-  permissionRequest: { proto: PermissionRequestSchema, zod: permissionRequestSchema },
+  toolCallState: { type: "tool_call_state", proto: ToolCallStateSchema, zod: toolCallStateSchema },
+  permissionRequest: { type: "permission_request", proto: PermissionRequestSchema, zod: permissionRequestSchema },
   permissionResponse: {
+    type: "permission_response",
     proto: PermissionResponseSchema,
     zod: permissionResponseSchema,
     added: ["message", "editedInputJson"],
@@ -127,6 +141,19 @@ test.each(Object.entries(FORMS))("what is optional in %s's proto is so in code a
     (key) => !required.includes(key) && !("default" in (properties[key] ?? {})),
   );
   expect(mayBeAbsent.toSorted()).toEqual(optional);
+});
+
+test.each(Object.entries(FORMS))("%s as it is on the wire fits the schema and the proto", async (name, forms) => {
+  const { type, proto, added = [] } = forms;
+  const [golden] = goldens.filter((each) => each.type === type);
+  const fits = new Ajv2020().compile({ ...(await readSchema(name)) });
+
+  expect([fits(golden?.body), fits.errors]).toEqual([true, null]);
+  const known = Object.fromEntries(Object.entries(golden?.body ?? {}).filter(([key]) => !added.includes(key)));
+  const message = fromBinary(proto, toBinary(proto, fromJson(proto, known as JsonObject)));
+  // Protobuf's JSON has an int64 as text.
+  const asText = Object.entries(known).map(([key, value]) => [key, typeof value === "number" ? String(value) : value]);
+  expect(toJson(proto, message)).toEqual(Object.fromEntries(asText));
 });
 
 test("the service is spec/004's", () => {
