@@ -1,7 +1,7 @@
 import { LIMITS } from "../protocol/limits.ts";
 
 /** A stream's place among those of its sender. */
-export interface StreamShare {
+interface StreamShare {
   /** Counts what has come; `false` when its sender's streams hold too much by now. */
   readonly take: (bytes: number) => boolean;
   readonly close: () => void;
