@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Synthesizer } from "../src/voice/synthesizer.ts";
 import { reply, text } from "../test/support/model-server/step.ts";
+import { SPEECH_RATE, speechOf } from "../test/support/speaker.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
 
 const TURNS = 8;
@@ -57,6 +58,35 @@ test("from the end of speech to the first sound of the answer", async () => {
   expect(turns).toHaveLength(TURNS);
 });
 
+/** From the first sound that the participant sends over an answer to the last that it gets of it. */
+test("from the beginning of an interruption to silence", async () => {
+  await warmUp(QUESTION);
+  const onset = ((await speechOf(QUESTION)).findIndex((sample) => Math.abs(sample) > 300) / SPEECH_RATE) * 1_000;
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.understand(QUESTION);
+  const times: number[] = [];
+  for (let turn = 0; turn < TURNS; turn++) {
+    voice.agent.model.script(() => reply([text("one two three four five six seven eight nine ten ".repeat(3))]));
+    const asked = performance.now();
+    await user.client.say("Count, please.");
+    await user.untilSound(asked);
+    await sleep(800 + turn * 90);
+    voice.agent.model.script(() => reply([text("Good.")]));
+    const { from } = await user.say(QUESTION);
+    times.push(user.lastSoundBefore(from + onset + 900) - from - onset);
+    await user.untilSilence(2_000);
+  }
+  const [least = 0, middle = 0, most = 0] = spread(times);
+  console.log(`${TURNS} interruptions, ms until silence (least / middle / most): ${least} ${middle} ${most}`);
+  expect(times).toHaveLength(TURNS);
+});
+
+function spread(values: readonly number[]): number[] {
+  const sorted = values.toSorted((a, b) => a - b);
+  return [sorted.at(0), sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map((value = 0) => Math.round(value));
+}
+
 function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer {
   return {
     async *speak(words, options) {
@@ -80,8 +110,7 @@ function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer
 function print(turns: readonly Moments[]): void {
   console.log(`${turns.length} turns, ms since the participant's last sound (least / middle / most):`);
   for (const [name, title] of Object.entries(PARTS)) {
-    const values = turns.map((turn) => turn[name as keyof Moments]).toSorted((a, b) => a - b);
-    const [least = 0, middle = 0, most = 0] = [values.at(0), values[Math.floor(values.length / 2)], values.at(-1)];
-    console.log(`${title.padEnd(45)} ${[least, middle, most].map((ms) => ms.toFixed(0).padStart(6)).join("")}`);
+    const values = spread(turns.map((turn) => turn[name as keyof Moments]));
+    console.log(`${title.padEnd(45)} ${values.map((ms) => String(ms).padStart(6)).join("")}`);
   }
 }

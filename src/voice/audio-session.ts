@@ -7,7 +7,7 @@ import { type Synthesizer } from "./synthesizer.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
 /** An utterance with no words after so much silence was not understood. */
-const TRANSCRIPT_TIMEOUT_MS = 2_000;
+export const TRANSCRIPT_TIMEOUT_MS = 2_000;
 
 export interface AudioSessionOptions {
   readonly room: Room;

@@ -24,7 +24,7 @@ export class PluginSynthesizer implements Synthesizer {
     else {
       for await (const sentence of splitSentences(text, language)) {
         if (signal.aborted) return;
-        for await (const { frame } of this.#tts.synthesize(sentence, CONNECT, signal)) yield frame;
+        for await (const { frame } of handled(this.#tts.synthesize(sentence, CONNECT, signal))) yield frame;
         this.#check(signal);
       }
     }
@@ -55,6 +55,16 @@ export class PluginSynthesizer implements Synthesizer {
   #check(signal: AbortSignal): void {
     if (this.#error && !signal.aborted) throw this.#error;
   }
+}
+
+/**
+ * A stream that fails emits its error, which is listened to, and also rejects a promise of its own that nobody has: that
+ * would end the process. It is begun a moment after the stream was made.
+ */
+function handled(stream: tts.ChunkedStream): tts.ChunkedStream {
+  const run = stream["mainTask"].bind(stream);
+  stream["mainTask"] = () => run().catch(() => {});
+  return stream;
 }
 
 async function push(text: AsyncIterable<string>, stream: tts.SynthesizeStream, signal: AbortSignal): Promise<void> {

@@ -6,8 +6,9 @@ import { type RoomParticipant } from "../session/room-link.ts";
 import { type AnswerToSpeak, type SpokenAnswer, type VoiceListener, type VoicePort } from "../session/voice-port.ts";
 import { AgentAudio } from "./agent-audio.ts";
 import { AnswerSpeech } from "./answer-speech.ts";
-import { startAudioSession, type AudioSession } from "./audio-session.ts";
+import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
 import { Microphones } from "./microphones.ts";
+import { Quiet } from "./quiet.ts";
 import { type Synthesizer } from "./synthesizer.ts";
 import { UserSpeech } from "./user-speech.ts";
 import { Utterance } from "./utterance.ts";
@@ -43,7 +44,7 @@ export class RoomVoice implements VoicePort {
   #session: AudioSession | undefined;
   #speaker: string | undefined;
   #isInterruptible = true;
-  #quiet = settled();
+  readonly #quiet = new Quiet(TRANSCRIPT_TIMEOUT_MS);
   #isClosed = false;
 
   /** Make it before the room is connected. */
@@ -78,7 +79,7 @@ export class RoomVoice implements VoicePort {
 
   async untilQuiet(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    await abortable(this.#quiet.promise, signal);
+    await abortable(this.#quiet.reached, signal);
   }
 
   setInterruptible(isInterruptible: boolean): void {
@@ -89,6 +90,7 @@ export class RoomVoice implements VoicePort {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#speech.close();
+    this.#quiet.noteUnderstood();
     this.#microphones?.close();
     await this.#started;
     await this.#session?.close();
@@ -119,7 +121,10 @@ export class RoomVoice implements VoicePort {
     const started = await startAudioSession({
       ...this.#options,
       audio: this.#audio,
-      onUserTurn: (text) => this.#speech.complete(text),
+      onUserTurn: (text) => {
+        this.#speech.complete(text);
+        this.#quiet.noteUnderstood();
+      },
       onProblem: (what, error) => logger.warn({ what, error }, "the voice had a problem"),
     });
     const { session, player, io } = started;
@@ -127,9 +132,10 @@ export class RoomVoice implements VoicePort {
     session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ transcript, isFinal, language }) =>
       this.#speech.take(transcript, { isFinal, language: language ?? undefined }),
     );
-    session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) =>
-      this.#noteUser(newState === "speaking"),
-    );
+    session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
+      if (newState === "speaking") this.#quiet.noteSpeech();
+      else this.#quiet.noteSilence();
+    });
     session.on(voice.AgentSessionEventTypes.AgentStateChanged, ({ newState }) =>
       this.#options.onSpeaking(newState === "speaking"),
     );
@@ -142,11 +148,6 @@ export class RoomVoice implements VoicePort {
     });
     if (this.#speaker !== undefined) io.setParticipant(this.#speaker);
     this.#session = started;
-  }
-
-  #noteUser(isSpeaking: boolean): void {
-    if (isSpeaking) this.#quiet = Promise.withResolvers<void>();
-    else this.#quiet.resolve();
   }
 
   /** Neither a turn nor an answer: the record and the model do not know of it. */
@@ -165,10 +166,4 @@ export class RoomVoice implements VoicePort {
     const { identity, sid = "", kind } = participant;
     return { identity, sid, isSip: kind === ParticipantKind.SIP };
   }
-}
-
-function settled(): PromiseWithResolvers<void> {
-  const quiet = Promise.withResolvers<void>();
-  quiet.resolve();
-  return quiet;
 }

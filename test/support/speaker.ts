@@ -14,8 +14,9 @@ import { EspeakSynthesizer } from "../../src/voice/espeak/espeak-synthesizer.ts"
 import { findEspeak } from "../../src/voice/espeak/find-espeak.ts";
 import { type Participant } from "./participant.ts";
 
-const RATE = 22_050;
-const FRAME_SAMPLES = RATE / 50;
+/** Samples a second of `speechOf`. */
+export const SPEECH_RATE = 22_050;
+const FRAME_SAMPLES = SPEECH_RATE / 50;
 /** Root mean square of 16-bit samples above which a frame is sound. */
 const LOUD = 200;
 
@@ -47,7 +48,7 @@ export class Speaker {
   readonly client: Participant;
   /** `performance.now()` of each 10 ms of sound that came from the agent. */
   readonly #heardAt: number[] = [];
-  readonly #source = new AudioSource(RATE, 1, 1_000);
+  readonly #source = new AudioSource(SPEECH_RATE, 1, 1_000);
   readonly #connected = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #pending: Int16Array = new Int16Array();
@@ -126,7 +127,7 @@ export class Speaker {
       const samples = new Int16Array(FRAME_SAMPLES);
       samples.set(this.#pending.slice(0, FRAME_SAMPLES));
       this.#pending = this.#pending.slice(FRAME_SAMPLES);
-      await this.#source.captureFrame(new AudioFrame(samples, RATE, 1, FRAME_SAMPLES));
+      await this.#source.captureFrame(new AudioFrame(samples, SPEECH_RATE, 1, FRAME_SAMPLES));
       if (this.#source.queuedDuration > 60) await sleep(20);
       if (this.#pending.length === 0) this.#quiet.resolve();
     }

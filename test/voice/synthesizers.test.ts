@@ -1,0 +1,69 @@
+import { LLMock } from "@copilotkit/aimock";
+import { initializeLogger } from "@livekit/agents";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { EspeakSynthesizer } from "../../src/voice/espeak/espeak-synthesizer.ts";
+import { PluginSynthesizer } from "../../src/voice/plugin-synthesizer.ts";
+import { splitSentences } from "../../src/voice/split-sentences.ts";
+import { type Synthesizer } from "../../src/voice/synthesizer.ts";
+
+const { signal } = new AbortController();
+let server: LLMock;
+
+beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
+beforeAll(async () => {
+  server = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+  await server.start();
+});
+afterAll(() => server.stop());
+
+async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
+  yield* texts;
+}
+
+async function secondsOf(synthesizer: Synthesizer, text: string, language = "en"): Promise<number> {
+  let seconds = 0;
+  for await (const { samplesPerChannel, sampleRate } of synthesizer.speak(pieces(text), { language, signal }))
+    seconds += samplesPerChannel / sampleRate;
+  return seconds;
+}
+
+async function openai(): Promise<Synthesizer> {
+  const { TTS } = await import("@livekit/agents-plugin-openai");
+  return new PluginSynthesizer(new TTS({ apiKey: "test", baseURL: `${server.url}/v1` }));
+}
+
+test("a sentence goes to the voice as soon as the next one begins", async () => {
+  const sentences: string[] = [];
+  for await (const sentence of splitSentences(pieces("One", " two. Thr", "ee. "), "en")) sentences.push(sentence);
+  expect(sentences).toEqual(["One two.", "Three."]);
+});
+
+test("espeak-ng speaks as long as a text takes, in any language that it knows or not", async () => {
+  const synthesizer = new EspeakSynthesizer({ kind: "package" }, undefined);
+  const short = await secondsOf(synthesizer, "It is ten.");
+  const long = await secondsOf(
+    synthesizer,
+    "It is ten past two. And the sun is out in the north, but not in the south.",
+  );
+  expect([short > 0.4, long > 2 * short]).toEqual([true, true]);
+  expect(await secondsOf(synthesizer, "- Guten Morgen.", "de-DE")).toBeGreaterThan(0.4);
+  expect(await secondsOf(synthesizer, "Hello.", "tlh")).toBeGreaterThan(0.2);
+  await synthesizer.close();
+});
+
+test("an espeak-ng that cannot be run says so", async () => {
+  const synthesizer = new EspeakSynthesizer({ kind: "program", path: "/nowhere/espeak-ng" }, undefined);
+  await expect(secondsOf(synthesizer, "Hello.")).rejects.toThrow("espeak-ng has failed");
+});
+
+test("a server that speaks OpenAI's API speaks", async () => {
+  const second = Buffer.alloc(48_000).toString("base64");
+  server.on({ endpoint: "speech" }, { audio: second, format: "pcm" });
+  expect(await secondsOf(await openai(), "Hello.")).toBeCloseTo(1, 1);
+});
+
+test("a server that fails is an error, and no unhandled one", async () => {
+  server.reset();
+  server.on({ endpoint: "speech" }, { error: { message: "No", type: "server_error" }, status: 400 });
+  await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow();
+});
