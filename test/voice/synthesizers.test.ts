@@ -65,5 +65,5 @@ test("a server that speaks OpenAI's API speaks", async () => {
 test("a server that fails is an error, and no unhandled one", async () => {
   server.reset();
   server.on({ endpoint: "speech" }, { error: { message: "No", type: "server_error" }, status: 400 });
-  await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow();
+  await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow("400");
 });
