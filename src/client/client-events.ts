@@ -53,6 +53,8 @@ export interface ParleyEvents {
   tool_result: ToolResultEvent;
   /** A whole ToolCallState, of any call of the session. Needs `features: ["tool_call_state"]`. */
   tool_state: MessageBody<"tool_call_state">;
+  /** A call waits for us; only with the feature `permissions`. Comes again, with the same id, after a reconnect. */
+  permission_request: MessageBody<"permission_request">;
   error: ErrorEvent;
   /** Every message of the worker, those with an event of their own included. */
   message: Message;

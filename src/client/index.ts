@@ -11,6 +11,12 @@ export {
 } from "./client-events.ts";
 export { type ClientTool, type ToolContext, ToolError } from "./client-tool.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
-export { type Parley, type ParleyOptions, type SendTextOptions, type SentText } from "./parley.ts";
+export {
+  type Parley,
+  type ParleyOptions,
+  type PermissionOptions,
+  type SendTextOptions,
+  type SentText,
+} from "./parley.ts";
 export { type LiveKitRoom, roomTransport } from "./room-transport.ts";
 export { type RoomPeer, type Transport, type TransportListener } from "./transport.ts";

@@ -41,6 +41,13 @@ export interface SendTextOptions {
   readonly traceparent?: string;
 }
 
+export interface PermissionOptions {
+  /** With a `reject`: told to the model. */
+  readonly message?: string;
+  /** With an approval, where the request allows it: what the call runs with instead. */
+  readonly editedInput?: JsonObject;
+}
+
 export interface SentText {
   /** The answer's `previousId`. */
   readonly messageId: string;
@@ -186,6 +193,23 @@ export class Parley implements AsyncDisposable {
   /** Ends the answer that is being given, and its tool calls. */
   stop(options: MessageBody<"control_stop"> = {}): void {
     if (this.#link.agents.length > 0) this.#post({ type: "control_stop", body: options });
+  }
+
+  /**
+   * Answers a `permission_request`. Resolves when the worker has it; an answer that does not count (another came first,
+   * it has expired) comes back as the event `error` with the permission's id as `originatingId`.
+   *
+   * @throws {AppError} `unavailable` after 30 s without a worker
+   */
+  async respondToPermission(
+    permissionId: string,
+    response: MessageBody<"permission_response">["response"],
+    { message, editedInput }: PermissionOptions = {},
+  ): Promise<void> {
+    this.#throwIfClosed();
+    const edited = editedInput && { editedInputJson: JSON.stringify(editedInput) };
+    const body = { permissionId, response, ...(message !== undefined && { message }), ...edited };
+    await this.#deliver({ type: "permission_response", body });
   }
 
   /** Calls `handler` for each event of a kind, in order. The returned function ends that. */

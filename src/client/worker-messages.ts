@@ -61,6 +61,9 @@ export class WorkerMessages {
       case "transcription":
         events.emit("transcription", message.body);
         break;
+      case "permission_request":
+        events.emit("permission_request", message.body);
+        break;
       case "configuration":
         events.emit("configuration", message.body);
         break;
