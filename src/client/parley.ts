@@ -288,7 +288,7 @@ export class Parley implements AsyncDisposable {
     };
   }
 
-  async #deliver(message: Message, traceparent: string | undefined): Promise<void> {
+  async #deliver(message: Message, traceparent?: string): Promise<void> {
     const until = Date.now() + DELIVERED_WITHIN_MS;
     let way: "packet" | "stream" = "packet";
     for (let left = DELIVERED_WITHIN_MS; left > 0; left = until - Date.now()) {

@@ -10,7 +10,8 @@ test.each([
   ["en", "Write notes/a.md. Yes or no?", "Yes, please.", "wrote notes/a.md"],
   ["en", "Write notes/a.md. Yes or no?", "No no!", "Not run: the participant rejected it"],
   ["de-DE", "Write notes/a.md. Ja oder nein?", "Ja, gerne", "wrote notes/a.md"],
-])("in %s, after %j a typed %j is the answer and no message", async (preferredLanguage, question, answer, result) => {
+])("in %s, after %j a typed %j is the answer and no message", async (...row) => {
+  const [preferredLanguage, question, answer, result] = row;
   const { tool } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
   const user = await agent.client("user", { preferredLanguage });
