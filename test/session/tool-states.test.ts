@@ -90,6 +90,7 @@ test("what a client says of a call that it runs is shown to all who asked, and k
   const running = await watcher.next("tool_call_state", ({ logs }) => logs.length === 2);
   await user.answer(id, { success: false, errorCode: "jammed", errorMessage: "Paper jam", result: { pages: 1 } });
   const last = await watcher.next("tool_call_state", isEnded);
+  await user.next("assistant_sentence", ({ isFinal }) => isFinal);
 
   expect(JSON.parse(running.metadataJson)).toMatchObject({ execution: "client", addressee: "user", progress: 0.25 });
   expect(last).toMatchObject({ status: "error", error: "Paper jam", output: '{"pages":1}' });
