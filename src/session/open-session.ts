@@ -86,6 +86,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     past,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,
+    voice: options.voice && telemetry.observeVoice(options.voice),
   });
   session.resume(left);
   const renewal = setInterval(() => {

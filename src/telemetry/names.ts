@@ -57,6 +57,8 @@ export const PARLEY = {
   answerKind: "parley.answer.kind",
   answerSuccess: "parley.answer.success",
   claimEnd: "parley.claim.end",
+  speechInterrupted: "parley.speech.interrupted",
+  speechFirstHeard: "parley.speech.time_to_first_heard",
   permissionId: "parley.permission.id",
   permissionState: "parley.permission.state",
   permissionVia: "parley.permission.via",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { METRIC, VOCABULARY } from "../../src/telemetry/names.ts";
 import { VARIABLES } from "../../src/worker/environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -43,8 +44,13 @@ test("the schema notices a mistake", async () => {
 
 test("docker-compose.yml has the four services and the livekit-server that we build", async () => {
   const { services } = await readCompose();
+  const isOptional = ([, service]: [string, object]) => "profiles" in service;
+  const [optional, always] = [true, false].map((wanted) =>
+    Object.entries(services).flatMap((each) => (isOptional(each) === wanted ? each[0] : [])),
+  );
 
-  expect(Object.keys(services)).toEqual(["livekit", "redis", "postgres", "worker"]);
+  expect(always).toEqual(["livekit", "redis", "postgres", "worker"]);
+  expect(optional).toEqual(["otel-collector", "jaeger", "prometheus", "grafana"]);
   expect(services["livekit"]?.image).toBe("livekit/livekit-server:v1.13.5");
   expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
 });
@@ -87,4 +93,16 @@ test("livekit.yaml uses the ports that docker-compose.yml publishes", async () =
 
   for (const port of [config.port, config.rtc.tcp_port]) expect(compose).toContain(`"${port}:${port}"`);
   expect(compose).toContain(`"${config.rtc.udp_port}:${config.rtc.udp_port}/udp"`);
+});
+
+test("the dashboard asks for metrics that there are", async () => {
+  const dashboard = (await read("deploy/telemetry/grafana/parley.json")).replaceAll(/ by \([^)]*\)/g, "");
+  const known = Object.values({ ...METRIC, ...VOCABULARY["1.41"] }).flatMap((name) =>
+    typeof name === "string" ? name.replaceAll(".", "_") : [],
+  );
+  const asked = Array.from(dashboard.matchAll(/[( ]((?:gen_ai|parley)_[a-z_]+?)(?:_bucket|_count|_sum|_total)?[[)]/g));
+  const metrics = new Set(asked.flatMap(([, name]) => name ?? []));
+
+  expect(metrics.size).toBeGreaterThan(10);
+  expect([...metrics].filter((name) => !known.includes(name))).toEqual([]);
 });

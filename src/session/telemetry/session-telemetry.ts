@@ -8,9 +8,11 @@ import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-
 import { type Call, type ExtraAnswer } from "../../tool/call.ts";
 import { type ChatObserver } from "../chat-call.ts";
 import { type SessionEvent } from "../session-event.ts";
+import { type VoicePort } from "../voice-port.ts";
 import { CallTrace } from "./call-trace.ts";
 import { ChatTrace, traced } from "./chat-trace.ts";
 import { PermissionTraces } from "./permission-traces.ts";
+import { observeVoice } from "./speech-trace.ts";
 import { TurnTrace } from "./turn-trace.ts";
 
 export interface SessionIdentity {
@@ -84,6 +86,10 @@ export class SessionTelemetry {
 
   readonly observeChat: ChatObserver = (call, stream) =>
     this.#turn ? traced(new ChatTrace(this.#telemetry, this.#turn, call), stream) : stream;
+
+  observeVoice(voice: VoicePort): VoicePort {
+    return observeVoice(voice, { telemetry: this.#telemetry, parent: () => this.#turn?.context });
+  }
 
   /** For whoever runs the call: what makes its spans part of this trace. */
   traceOfCall(callId: string): TraceHeaders {

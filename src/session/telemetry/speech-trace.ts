@@ -1,0 +1,62 @@
+import { type Context } from "@opentelemetry/api";
+import { PARLEY, SPAN } from "../../telemetry/names.ts";
+import { type Telemetry } from "../../telemetry/telemetry.ts";
+import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../voice-port.ts";
+
+interface SpeechOptions {
+  readonly telemetry: Telemetry;
+  /** The turn's, while one runs. */
+  readonly parent: () => Context | undefined;
+}
+
+/** Voice whose answers have a span each: from the first word that is handed over to the last that is heard. */
+export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePort {
+  return {
+    open: (answer) => openObserved(voice, answer, options),
+    untilQuiet: (signal) => voice.untilQuiet(signal),
+    setInterruptible: (isInterruptible) => voice.setInterruptible(isInterruptible),
+  };
+}
+
+function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOptions): SpokenAnswer | undefined {
+  const openedAt = performance.now();
+  let firstHeardMs: number | undefined;
+  let isInterrupted = false;
+  const startTime = new Date();
+  const spoken = voice.open({
+    ...answer,
+    onHeard: (text) => {
+      firstHeardMs ??= performance.now() - openedAt;
+      answer.onHeard(text);
+    },
+    onInterrupted: () => {
+      isInterrupted = true;
+      answer.onInterrupted();
+    },
+  });
+  const parent = options.parent();
+  if (!spoken || !parent) return spoken;
+  const span = options.telemetry.tracer.startSpan(SPAN.speech, { startTime }, parent);
+  const finish = () => {
+    if (!span.isRecording()) return;
+    span.setAttribute(PARLEY.speechInterrupted, isInterrupted);
+    if (firstHeardMs !== undefined) span.setAttribute(PARLEY.speechFirstHeard, firstHeardMs / 1_000);
+    span.end();
+  };
+  return {
+    write: (text) => spoken.write(text),
+    flush: () => spoken.flush(),
+    aside: (text) => spoken.aside(text),
+    untilHeard: () => spoken.untilHeard(),
+    silence: () => spoken.silence(),
+    stop: () => {
+      spoken.stop();
+      finish();
+    },
+    end: async () => {
+      const end = await spoken.end();
+      finish();
+      return end;
+    },
+  };
+}
