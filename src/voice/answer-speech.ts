@@ -3,6 +3,9 @@ import { type AnswerToSpeak, type Aside, type SpeechEnd, type SpokenAnswer } fro
 import { type Playback, type Played, type Player } from "./player.ts";
 import { Utterance } from "./utterance.ts";
 
+/** An aside counts as said when so much of it was heard. */
+const HEARD_SHARE = 0.8;
+
 interface Said {
   readonly utterance: Utterance;
   readonly spoken: PromiseWithResolvers<boolean>;
@@ -94,7 +97,8 @@ export class AnswerSpeech implements SpokenAnswer {
     this.#running = undefined;
   }
 
-  #take({ utterance, spoken }: Said, { end, heard }: Played): void {
+  #take({ utterance, spoken }: Said, { end: ended, heard }: Played): void {
+    const end = ended === "interrupted" && isAnswered(utterance, heard) ? "whole" : ended;
     spoken.resolve(end === "whole");
     if (this.#writing === utterance) this.#writing = undefined;
     utterance.end();
@@ -133,4 +137,9 @@ export class AnswerSpeech implements SpokenAnswer {
       said.spoken.resolve(false);
     } else if (this.#playing?.said === said) this.#playing.playback.cut();
   }
+}
+
+/** Who speaks over the last words of what was said beside the answer, a question perhaps, has heard it. */
+function isAnswered({ kind, text }: Utterance, heard: string): boolean {
+  return kind === "aside" && countLetters(heard) >= HEARD_SHARE * countLetters(text);
 }

@@ -133,3 +133,19 @@ test("blanks alone are not spoken", async () => {
   await answer.end();
   expect(texts()).toEqual([]);
 });
+
+test("an answer over the last word of a question does not end the turn that asks", async () => {
+  const { answer, end, told } = speech();
+  const question = answer.aside("May I pay the bill now?");
+  await end(0, "interrupted", "May I pay the bill");
+  expect(await question.spoken).toBe(true);
+  expect(told).toEqual([]);
+});
+
+test("words over the beginning of a question end the turn: it was not asked", async () => {
+  const { answer, end, told } = speech();
+  const question = answer.aside("May I pay the bill now?");
+  await end(0, "interrupted", "May I");
+  expect(await question.spoken).toBe(false);
+  expect(told).toEqual(["(interrupted)"]);
+});
