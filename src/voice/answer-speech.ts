@@ -4,7 +4,7 @@ import { type Playback, type Played, type Player } from "./player.ts";
 import { Utterance } from "./utterance.ts";
 
 /** An aside counts as said when so much of it was heard. */
-const HEARD_SHARE = 0.8;
+const HEARD_SHARE = 0.75;
 
 interface Said {
   readonly utterance: Utterance;
