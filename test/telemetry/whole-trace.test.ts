@@ -5,6 +5,7 @@ import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
 import { McpBench } from "../tool/mcp/support.ts";
 import { reply, serverToolResult, serverToolUse, slow, text, toolUse } from "../support/model-server/step.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
 import { type OtlpSpan } from "../support/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
@@ -187,4 +188,29 @@ test("a trace that cannot be read is left alone", async () => {
   await talk.end();
 
   expect(receiver.named("invoke_agent parley")[0]?.parentSpanId).toBeFalsy();
+});
+
+test("a permission that is refused shows how long it was waited for, and none of its words", async () => {
+  await using talk = await WatchedTalk.start({ tools: { write: guardedTool().tool } });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user", { features: ["permissions"] });
+  agent.model.script([reply([toolUse("write", { path: "MkPath" })]), reply([text("All right.")])]);
+  const id = await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  const body = { permissionId, response: "reject", message: "MkReason" } as const;
+  await user.send({ type: "permission_response", body });
+  await user.answerTo(id);
+  await talk.end();
+
+  const [permission] = receiver.named("parley.permission");
+  const [call] = receiver.named("execute_tool write");
+  expect(permission?.parentSpanId).toBe(call?.spanId);
+  expect(permission?.attributes).toMatchObject({
+    "parley.permission.id": permissionId,
+    "parley.permission.state": "rejected",
+    "parley.permission.via": "data",
+  });
+  expect(call?.attributes).toMatchObject({ "error.type": "permission_denied", "parley.outcome": "error" });
+  expect(receiver.metrics.find(({ name }) => name === "parley.permission.wait")?.points[0]?.count).toBe(1);
+  expect([receiver.text.includes("MkPath"), receiver.text.includes("MkReason")]).toEqual([false, false]);
 });
