@@ -1,4 +1,4 @@
-import { inference, llm, voice, type stt } from "@livekit/agents";
+import { inference, voice, type stt } from "@livekit/agents";
 import { type Room } from "@livekit/rtc-node";
 import { type AgentAudio } from "./agent-audio.ts";
 import { SpeechPlayer } from "./speech-player.ts";
@@ -62,7 +62,6 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     close: async () => {
       await io.close();
       await session.close();
-      await agent.updateChatCtx(llm.ChatContext.empty()).catch(() => {});
     },
   };
 }

@@ -103,6 +103,13 @@ export class SpeechPlayer implements Player {
     flush: (): void => {},
   };
 
+  /** AgentSession keeps what was said, in two places; nobody reads it there. */
+  #forget(): void {
+    const { session } = this.#options;
+    session.history.truncate(1);
+    session.currentAgent.updateChatCtx(llm.ChatContext.empty()).catch(() => {});
+  }
+
   async #play(current: Current): Promise<Played> {
     const { utterance } = current;
     const handle = this.#options.session.generateReply({
@@ -117,7 +124,7 @@ export class SpeechPlayer implements Player {
       () => utterance.end(),
     );
     await played;
-    this.#options.session.history.truncate(1);
+    this.#forget();
     if (handle.interrupted) return { end: "interrupted", heard: heardOf(handle) };
     return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: utterance.text };
   }

@@ -22,6 +22,7 @@ test("a spoken question is answered in speech, with a server tool", async () => 
   const { to } = await user.say("What time is it?");
   const said = await user.client.next("transcription", ({ final }) => final);
   expect(await user.client.answerTo(said.id)).toBe("Let me see. It is ten past two.");
+  await user.untilSound(to);
   await user.untilSilence();
   expect(user.secondsHeard(to)).toBeGreaterThan(1.2);
   expect(user.secondsHeard(to)).toBeLessThan(5);
@@ -56,6 +57,7 @@ test("a typed message in a room with a voice is answered in text and in speech, 
   expect(await user.client.answerTo(id)).toBe(ANSWER);
   const [start] = user.client.all("start_answer");
   expect(start?.answerType).toBe("text+voice");
+  await user.untilSound();
   await user.untilSilence();
   expect((arrived[1] ?? 0) - (arrived[0] ?? 0)).toBeGreaterThan(1_000);
   expect(user.secondsHeard()).toBeGreaterThan(2);

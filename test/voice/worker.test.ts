@@ -46,6 +46,7 @@ test("a worker's own job process listens and speaks", { timeout: 60_000 }, async
   const { to } = await user.say(QUESTION);
   const said = await client.next("transcription", ({ final }) => final);
   expect(await client.answerTo(said.id)).toBe("It is ten past two.");
+  await user.untilSound(to);
   await user.untilSilence();
   expect(user.secondsHeard(to)).toBeGreaterThan(0.8);
 });
