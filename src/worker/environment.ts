@@ -3,6 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 import { STT_NAMES, TTS_NAMES } from "../voice/speech-choice.ts";
 import { CAPTURE_MODES } from "../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "./config.ts";
+import { SAMPLER_NAMES } from "./telemetry/otel-config.ts";
 
 /** One variable: how it is read, and how `.env.example` and an error speak of it. */
 interface Variable<Value> {
@@ -28,6 +29,8 @@ const otlpEndpoint = {
   expected: "an http:// or https:// address",
   isSecret: true,
 } as const;
+
+const otelExporter = { parse: z.enum(["otlp", "none"]), expected: "otlp or none", fallback: "otlp" } as const;
 
 /** Every environment variable that Parley reads. An empty value counts as absent. */
 export const VARIABLES = {
@@ -81,6 +84,19 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
+  OTEL_TRACES_EXPORTER: otelExporter,
+  OTEL_METRICS_EXPORTER: otelExporter,
+  OTEL_LOGS_EXPORTER: otelExporter,
+  OTEL_TRACES_SAMPLER: {
+    parse: z.enum(SAMPLER_NAMES),
+    expected: `one of ${SAMPLER_NAMES.join(", ")}`,
+    fallback: "parentbased_always_on",
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    parse: z.coerce.number().min(0).max(1),
+    expected: "a share from 0 to 1",
+    fallback: "1",
+  },
   OTEL_SDK_DISABLED: { parse: z.enum(["true", "false"]), expected: "true or false", fallback: "false" },
   OTEL_SEMCONV_STABILITY_OPT_IN: { parse: text, expected: "names, separated by commas" },
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: {

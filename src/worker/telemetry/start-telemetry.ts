@@ -12,6 +12,7 @@ import { capturesSpans, createTelemetry, type Telemetry, type TelemetrySettings 
 import { createLogStream, type LogStream } from "./log-stream.ts";
 import { createPushExporter } from "./push-exporter.ts";
 import { type OtelConfig } from "./otel-config.ts";
+import { createSampler } from "./sampler.ts";
 import { withoutForeignContent } from "./without-foreign-content.ts";
 
 /** Telemetry that is slow, or whose endpoint is away, holds up the end of a process for no longer. */
@@ -42,7 +43,11 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
   const named = detectResources({ detectors: [envDetector] });
   const resource = defaultResource().merge(resourceFromAttributes(own)).merge(named);
   const traces = exports.traces ? [new BatchSpanProcessor(spanExporter(otel))] : [];
-  const tracerProvider = new NodeTracerProvider({ resource, spanProcessors: traces });
+  const tracerProvider = new NodeTracerProvider({
+    resource,
+    spanProcessors: traces,
+    sampler: createSampler(otel.sampler),
+  });
   const loggerProvider = new LoggerProvider({
     resource,
     processors: exports.logs ? [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })] : [],

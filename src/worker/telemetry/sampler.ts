@@ -1,0 +1,39 @@
+import { trace, type Context } from "@opentelemetry/api";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+} from "@opentelemetry/sdk-trace-node";
+import { type OtelConfig } from "./otel-config.ts";
+
+/**
+ * `OTEL_TRACES_SAMPLER`, decided here alone: a participant's `traceparent` joins its trace, but whether that one is
+ * recorded says nothing about ours. Else any client could switch an operator's traces on or off.
+ */
+export function createSampler(config: OtelConfig["sampler"]): Sampler {
+  const sampler = byName(config);
+  return {
+    shouldSample: (context: Context, ...rest) =>
+      sampler.shouldSample(trace.getSpanContext(context)?.isRemote ? trace.deleteSpan(context) : context, ...rest),
+    toString: () => sampler.toString(),
+  };
+}
+
+function byName({ name, ratio }: OtelConfig["sampler"]): Sampler {
+  switch (name) {
+    case "always_on":
+      return new AlwaysOnSampler();
+    case "always_off":
+      return new AlwaysOffSampler();
+    case "traceidratio":
+      return new TraceIdRatioBasedSampler(ratio);
+    case "parentbased_always_on":
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case "parentbased_always_off":
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case "parentbased_traceidratio":
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
+}
