@@ -75,7 +75,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
     onLost: (error) => logger.error({ error }, "a record was lost"),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
-  const identity = { conversationId, sessionId, model: policy.model };
+  const identity = { conversationId, sessionId, model: policy.model, ownTools: options.serverTools };
   const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
   const session = new Session({
     ...options,

@@ -1,13 +1,16 @@
 import { SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span } from "@opentelemetry/api";
 import { callErrorType } from "../../telemetry/error-type.ts";
 import { ATTR, CONTENT, OPERATION, PARLEY, SPAN } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
 import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 import { type Call } from "../../tool/call.ts";
 
-interface CallOptions {
+export interface CallOptions {
   readonly parent: Context;
   /** What the model was told of the tool. */
   readonly description: string | undefined;
+  /** What metrics call the tool. */
+  readonly label: string;
 }
 
 /** The `execute_tool` span of one call, with the claim window as its child. Ends when the call does. */
@@ -16,14 +19,16 @@ export class CallTrace {
   readonly #telemetry: Telemetry;
   readonly #span: Span;
   readonly #startedAt = performance.now();
+  readonly #label: string;
   #claim: Span | undefined;
   #current: Call;
   /** The model was told that the call goes on without it. */
   isLate = false;
 
-  constructor(telemetry: Telemetry, call: Call, { parent, description }: CallOptions) {
+  constructor(telemetry: Telemetry, call: Call, { parent, description, label }: CallOptions) {
     this.#telemetry = telemetry;
     this.#current = call;
+    this.#label = label;
     // A client says itself what its tools do: that is its own text.
     const isShown = description !== undefined && (call.executionAsked === "server" || capturesSpans(telemetry));
     const attributes: Attributes = {
@@ -53,8 +58,8 @@ export class CallTrace {
     this.#span.addLink({ context });
   }
 
-  /** `true` when the call has ended, and with it the span. */
-  update(call: Call): boolean {
+  /** The span ends when the call has ended. */
+  update(call: Call): void {
     const { addressee, executionAsked, executionResolved, outcome } = call;
     this.#current = call;
     const isClaimable = executionAsked === "either" && addressee !== undefined && executionResolved === undefined;
@@ -66,12 +71,10 @@ export class CallTrace {
       this.#claim?.end();
       this.#claim = undefined;
     }
-    if (!outcome) return false;
-    this.#end(call);
-    return true;
+    if (outcome) this.#end(call);
   }
 
-  #end({ outcome, executionResolved, addressee, toolName }: Call): void {
+  #end({ outcome, executionResolved, addressee }: Call): void {
     if (!outcome) return;
     const resolved = executionResolved ?? "none";
     const { instruments } = this.#telemetry;
@@ -87,9 +90,9 @@ export class CallTrace {
     if (outcome.state === "error") this.#span.setStatus({ code: SpanStatusCode.ERROR });
     if (capturesSpans(this.#telemetry) && this.#span.isRecording())
       this.#span.setAttribute(CONTENT.callResult, JSON.stringify(outcome));
-    this.#span.end();
+    quietly(() => this.#span.end());
     const seconds = (performance.now() - this.#startedAt) / 1_000;
-    instruments.executeToolDuration.record(seconds, { [ATTR.toolName]: toolName, ...failure });
+    instruments.executeToolDuration.record(seconds, { [ATTR.toolName]: this.#label, ...failure });
     instruments.calls.add(1, {
       [PARLEY.executionResolved]: resolved,
       [PARLEY.outcome]: outcome.state,

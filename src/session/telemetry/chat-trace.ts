@@ -5,6 +5,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { ModelError } from "../../llm/model-error.ts";
 import { type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import { ATTR, EVENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { recordUsage, usageAttributes } from "../../telemetry/usage.ts";
@@ -137,7 +138,7 @@ export class ChatTrace {
         context: this.#context,
       });
     }
-    this.#span.end();
+    quietly(() => this.#span.end());
     const measured = this.#measured();
     instruments.chatDuration.record((performance.now() - this.#startedAt) / 1_000, { ...measured, ...failure });
     if (this.#usage) recordUsage(instruments, this.#usage, measured);
@@ -157,13 +158,13 @@ export async function* traced(
 ): AsyncGenerator<ModelEvent, void, undefined> {
   try {
     for await (const event of stream) {
-      chat.watch(event);
+      quietly(() => chat.watch(event));
       yield event;
     }
   } catch (error) {
-    chat.fail(error);
+    quietly(() => chat.fail(error));
     throw error;
   } finally {
-    chat.abandon();
+    quietly(() => chat.abandon());
   }
 }

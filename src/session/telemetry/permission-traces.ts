@@ -1,6 +1,7 @@
 import { type Context, type Span } from "@opentelemetry/api";
 import { type PermissionRecord } from "../../store/permission-record.ts";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 
 /** The `parley.permission` spans: how long calls wait for somebody's word. */
@@ -25,7 +26,7 @@ export class PermissionTraces {
     this.#open.delete(id);
     asked.span.setAttribute(PARLEY.permissionState, state);
     if (repliedVia !== null) asked.span.setAttribute(PARLEY.permissionVia, repliedVia);
-    asked.span.end();
+    quietly(() => asked.span.end());
     const seconds = (performance.now() - asked.startedAt) / 1_000;
     this.#telemetry.instruments.permissionWait.record(seconds, { [PARLEY.permissionState]: state });
   }

@@ -1,19 +1,22 @@
 import { SpanKind, SpanStatusCode, type Attributes, type Context } from "@opentelemetry/api";
-import { toolUseId } from "../../conversation/block.ts";
-import { isRecord } from "../../lib/json.ts";
 import { type ModelBlock } from "../../llm/model-event.ts";
 import { ATTR, CONTENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
+import { toToolHalf, type ServerCall } from "../../telemetry/representation/tool-half.ts";
 import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
+import { toolLabel } from "../../telemetry/tool-label.ts";
 import { type TurnTrace } from "./turn-trace.ts";
+
+interface ServerToolResult {
+  readonly block: ModelBlock;
+  readonly isError: boolean;
+}
 
 /** A tool at work on Anthropic's side. */
 export interface OpenServerTool {
   /** Without a result the answer never came. */
-  readonly end: (result?: ModelBlock) => void;
+  readonly end: (result?: ServerToolResult) => void;
 }
-
-const USES: ReadonlySet<string> = new Set(["server_tool_use", "mcp_tool_use"]);
-const RESULTS: ReadonlySet<string> = new Set(["server_tool_result", "mcp_tool_result"]);
 
 /** `execute_tool` spans of Anthropic's own tools, from the model's use to the result in its reply. */
 export class ServerToolTraces {
@@ -28,25 +31,36 @@ export class ServerToolTraces {
   }
 
   watch(block: ModelBlock): void {
-    const id = toolUseId(block);
-    if (id === undefined) return;
-    if (USES.has(block.blockType)) this.#turn.serverTools.set(id, this.#begin(id, block));
-    if (!RESULTS.has(block.blockType)) return;
-    this.#turn.serverTools.get(id)?.end(block);
-    this.#turn.serverTools.delete(id);
+    const half = toToolHalf(block);
+    if (half?.kind === "server_call") this.#noteCall(half, block);
+    if (half?.kind !== "server_response" || half.id === undefined) return;
+    const { serverTools } = this.#turn;
+    const open = serverTools.get(half.id);
+    serverTools.delete(half.id);
+    open?.end({ block, isError: half.isError });
   }
 
-  #begin(id: string, { content }: ModelBlock): OpenServerTool {
+  /** A result belongs to the first use of its id; one that comes again, or has none, never gets one. */
+  #noteCall(call: ServerCall, block: ModelBlock): void {
+    const { serverTools } = this.#turn;
+    const begun = this.#begin(call, block);
+    if (call.id === undefined || serverTools.has(call.id)) begun.end();
+    else serverTools.set(call.id, begun);
+  }
+
+  #begin(call: ServerCall, { content }: ModelBlock): OpenServerTool {
+    const { id } = call;
     const { tracer, instruments, convention, agentName } = this.#telemetry;
-    const name = nameOf(content?.["tool_name"] ?? content?.["name"]);
+    const { serverToolTimings: timings, ownTools } = this.#turn;
+    const name = call.name || call.details.type;
     const startedAt = Date.now();
     const startedTick = performance.now();
-    this.#turn.serverToolTimings.set(id, { startedAt });
+    if (id !== undefined && !timings.has(id)) timings.set(id, { startedAt });
     const attributes: Attributes = {
       [ATTR.operation]: OPERATION.executeTool,
       [ATTR.toolName]: name,
       [ATTR.toolType]: "extension",
-      [ATTR.toolCallId]: id,
+      ...(id !== undefined && { [ATTR.toolCallId]: id }),
       ...(convention === "latest" && { [ATTR.agentName]: agentName }),
     };
     const options = { kind: SpanKind.INTERNAL, attributes };
@@ -55,28 +69,20 @@ export class ServerToolTraces {
     if (isCaptured) span.setAttribute(CONTENT.callArguments, JSON.stringify(content?.["input"] ?? {}));
     return {
       end: (result) => {
-        const outcome = result === undefined ? "cancelled" : isError(result) ? "error" : "success";
+        const outcome = result === undefined ? "cancelled" : result.isError ? "error" : "success";
         const failure = outcome === "error" ? { [ATTR.errorType]: "execution_error" } : {};
         span.setAttributes({ ...failure, [PARLEY.outcome]: outcome });
         if (outcome === "error") span.setStatus({ code: SpanStatusCode.ERROR });
         if (isCaptured && result)
-          span.setAttribute(CONTENT.callResult, JSON.stringify(result.content?.["content"] ?? {}));
-        span.end();
+          span.setAttribute(CONTENT.callResult, JSON.stringify(result.block.content?.["content"] ?? {}));
+        quietly(() => span.end());
         const durationMs = performance.now() - startedTick;
-        if (result) this.#turn.serverToolTimings.set(id, { startedAt, durationMs: Math.round(durationMs) });
-        instruments.executeToolDuration.record(durationMs / 1_000, { [ATTR.toolName]: name, ...failure });
+        if (result && id !== undefined) timings.set(id, { startedAt, durationMs: Math.round(durationMs) });
+        instruments.executeToolDuration.record(durationMs / 1_000, {
+          [ATTR.toolName]: toolLabel(name, ownTools),
+          ...failure,
+        });
       },
     };
   }
-}
-
-function nameOf(name: unknown): string {
-  return typeof name === "string" ? name : "unknown";
-}
-
-/** Anthropic's results say it by the type of what they hold, MCP's by a flag. */
-function isError({ content }: ModelBlock): boolean {
-  const held = content?.["content"];
-  const type = isRecord(held) ? held["type"] : undefined;
-  return content?.["is_error"] === true || (typeof type === "string" && type.endsWith("_error"));
 }

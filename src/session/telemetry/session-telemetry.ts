@@ -3,6 +3,7 @@ import { type ErrorCode } from "../../errors/app-error.ts";
 import { type TurnState } from "../../conversation/turn-record.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
 import { type Call, type ExtraAnswer } from "../../tool/call.ts";
@@ -13,12 +14,13 @@ import { CallTrace } from "./call-trace.ts";
 import { ChatTrace, traced } from "./chat-trace.ts";
 import { PermissionTraces } from "./permission-traces.ts";
 import { observeVoice } from "./speech-trace.ts";
-import { TurnTrace } from "./turn-trace.ts";
+import { TurnTrace, type ToolNames } from "./turn-trace.ts";
 
 export interface SessionIdentity {
   readonly conversationId: string;
   readonly sessionId: string;
   readonly model: string;
+  readonly ownTools: ToolNames;
 }
 
 interface Begin {
@@ -48,14 +50,14 @@ export class SessionTelemetry {
   ) {
     this.#telemetry = telemetry;
     this.#permissions = new PermissionTraces(telemetry);
-    this.#identity = { conversationId: "", sessionId: "", model: "", ...identity };
+    this.#identity = { conversationId: "", sessionId: "", model: "", ownTools: new Set(), ...identity };
     this.#onObserved = (result) => result.observe(waitingBlocks());
-    telemetry.instruments.sessions.add(1);
+    quietly(() => telemetry.instruments.sessions.add(1));
     telemetry.instruments.waitingBlocks.addCallback(this.#onObserved);
   }
 
   close(): void {
-    this.#telemetry.instruments.sessions.add(-1);
+    quietly(() => this.#telemetry.instruments.sessions.add(-1));
     this.#telemetry.instruments.waitingBlocks.removeCallback(this.#onObserved);
   }
 
@@ -64,19 +66,24 @@ export class SessionTelemetry {
     { participant, meta = {} }: Begin,
     run: () => Promise<End>,
   ): Promise<End> {
-    const turn = new TurnTrace(this.#telemetry, { ...this.#identity, participant, parent: readTrace(meta) });
+    const parent = quietly(() => readTrace(meta));
+    const turn = quietly(() => new TurnTrace(this.#telemetry, { ...this.#identity, participant, parent }));
     this.#turn = turn;
     let end: End | undefined;
     try {
-      end = await context.with(turn.context, run);
+      end = await (turn ? context.with(turn.context, run) : run());
       return end;
     } finally {
-      turn.end(end);
+      quietly(() => turn?.end(end));
       this.#turn = undefined;
     }
   }
 
   watch(event: SessionEvent): void {
+    quietly(() => this.#watch(event));
+  }
+
+  #watch(event: SessionEvent): void {
     if (event.type === "turn") this.#turn?.watch(event.turn.id, event.event);
     if (event.type === "tool_state") this.#watchCall(event.call);
     if (event.type === "permission_asked")
@@ -84,8 +91,10 @@ export class SessionTelemetry {
     if (event.type === "permission_replied") this.#permissions.reply(event.permission);
   }
 
-  readonly observeChat: ChatObserver = (call, stream) =>
-    this.#turn ? traced(new ChatTrace(this.#telemetry, this.#turn, call), stream) : stream;
+  readonly observeChat: ChatObserver = (call, stream) => {
+    const chat = quietly(() => this.#turn && new ChatTrace(this.#telemetry, this.#turn, call));
+    return chat ? traced(chat, stream) : stream;
+  };
 
   observeVoice(voice: VoicePort): VoicePort {
     return observeVoice(voice, { telemetry: this.#telemetry, parent: () => this.#turn?.context });
@@ -94,10 +103,10 @@ export class SessionTelemetry {
   /** For whoever runs the call: what makes its spans part of this trace. */
   traceOfCall(callId: string): TraceHeaders {
     const found = this.#calls.get(callId)?.context ?? this.#ended.get(callId);
-    return found ? writeTrace(found) : {};
+    return (found && quietly(() => writeTrace(found))) ?? {};
   }
 
-  readonly traceOfTurn = (): TraceHeaders => (this.#turn ? writeTrace(this.#turn.context) : {});
+  readonly traceOfTurn = (): TraceHeaders => quietly(() => this.#turn && writeTrace(this.#turn.context)) ?? {};
 
   /** What is logged in `action` belongs to the call. */
   inCall(callId: string, action: () => void): void {
@@ -110,20 +119,23 @@ export class SessionTelemetry {
   noteAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;
-    const theirs = readTrace(meta);
-    const ours = trace.getSpanContext(call.context);
-    if (theirs && theirs.spanId !== ours?.spanId) call.link(theirs);
+    quietly(() => {
+      const theirs = readTrace(meta);
+      const ours = trace.getSpanContext(call.context);
+      if (theirs && theirs.spanId !== ours?.spanId) call.link(theirs);
+    });
   }
 
   noteExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
+    const { tracer, instruments } = this.#telemetry;
     const parent = this.#ended.get(callId) ?? this.#calls.get(callId)?.context;
     const attributes = { [PARLEY.callId]: callId, [PARLEY.answerKind]: kind, [PARLEY.answerSuccess]: success };
-    if (parent) this.#telemetry.tracer.startSpan(SPAN.extraAnswer, { attributes }, parent).end();
-    this.#telemetry.instruments.extraAnswers.add(1, { [PARLEY.answerKind]: kind });
+    quietly(() => parent && tracer.startSpan(SPAN.extraAnswer, { attributes }, parent).end());
+    quietly(() => instruments.extraAnswers.add(1, { [PARLEY.answerKind]: kind }));
   }
 
   noteDropped(reason: string): void {
-    this.#telemetry.instruments.droppedMessages.add(1, { [PARLEY.dropReason]: reason });
+    quietly(() => this.#telemetry.instruments.droppedMessages.add(1, { [PARLEY.dropReason]: reason }));
   }
 
   #watchCall(call: Call): void {
@@ -134,9 +146,11 @@ export class SessionTelemetry {
       this.#calls.set(call.id, known);
     }
     if (this.#turn?.id !== call.turnId) known.isLate = true;
-    if (!known.update(call)) return;
-    this.#calls.delete(call.id);
-    this.#remember(call.id, known.context);
+    if (call.outcome) {
+      this.#calls.delete(call.id);
+      this.#remember(call.id, known.context);
+    }
+    known.update(call);
   }
 
   #remember(callId: string, of: Context): void {

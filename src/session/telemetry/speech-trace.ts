@@ -1,5 +1,6 @@
 import { type Context } from "@opentelemetry/api";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../voice-port.ts";
 
@@ -36,13 +37,15 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
   });
   const parent = options.parent();
   if (!spoken || !parent) return spoken;
-  const span = options.telemetry.tracer.startSpan(SPAN.speech, { startTime }, parent);
-  const finish = () => {
-    if (!span.isRecording()) return;
-    span.setAttribute(PARLEY.speechInterrupted, isInterrupted);
-    if (firstHeardMs !== undefined) span.setAttribute(PARLEY.speechFirstHeard, firstHeardMs / 1_000);
-    span.end();
-  };
+  const { tracer } = options.telemetry;
+  const span = quietly(() => tracer.startSpan(SPAN.speech, { startTime }, parent));
+  const finish = () =>
+    quietly(() => {
+      if (!span?.isRecording()) return;
+      span.setAttribute(PARLEY.speechInterrupted, isInterrupted);
+      if (firstHeardMs !== undefined) span.setAttribute(PARLEY.speechFirstHeard, firstHeardMs / 1_000);
+      span.end();
+    });
   return {
     write: (text) => spoken.write(text),
     flush: () => spoken.flush(),
@@ -54,9 +57,11 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
       finish();
     },
     end: async () => {
-      const end = await spoken.end();
-      finish();
-      return end;
+      try {
+        return await spoken.end();
+      } finally {
+        finish();
+      }
     },
   };
 }

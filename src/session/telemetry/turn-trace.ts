@@ -13,10 +13,17 @@ import { type TurnState } from "../../conversation/turn-record.ts";
 import { ATTR, OPERATION, PARLEY } from "../../telemetry/names.ts";
 import { type ToolTiming } from "../../telemetry/representation/tool-timing.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
+import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
+import { toolLabel } from "../../telemetry/tool-label.ts";
 import { usageAttributes } from "../../telemetry/usage.ts";
 import { type TurnEnd, type TurnEvent } from "../../turn/turn-event.ts";
+import { type CallOptions } from "./call-trace.ts";
 import { type OpenServerTool } from "./server-tool-traces.ts";
+
+export interface ToolNames {
+  readonly has: (name: string) => boolean;
+}
 
 interface TurnOptions {
   /** Where the participant's own trace goes on. */
@@ -25,6 +32,8 @@ interface TurnOptions {
   readonly conversationId: string;
   readonly sessionId: string;
   readonly model: string;
+  /** Those that the operator has given to the model: their names bound what metrics are counted by. */
+  readonly ownTools: ToolNames;
 }
 
 /** How a turn ended: its state may be worse than the model's side of it, when it could not be stored. */
@@ -36,6 +45,7 @@ interface End {
 /** The `invoke_agent` span of one turn, from its begin to its last stored block. */
 export class TurnTrace {
   readonly context: Context;
+  readonly ownTools: ToolNames;
   /** Server tools of Anthropic that have not answered yet, by tool use id: a paused reply may bring the answer. */
   readonly serverTools = new Map<string, OpenServerTool>();
   /** When Anthropic's tools ran, by tool use id; kept after they have answered. */
@@ -52,9 +62,10 @@ export class TurnTrace {
   #lastResultAt: number | undefined;
   #end: TurnEnd | undefined;
 
-  constructor(telemetry: Telemetry, { parent, participant, conversationId, sessionId, model }: TurnOptions) {
+  constructor(telemetry: Telemetry, { parent, participant, conversationId, sessionId, model, ownTools }: TurnOptions) {
     this.#telemetry = telemetry;
     this.#conversationId = conversationId;
+    this.ownTools = ownTools;
     const from = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
     const attributes = {
       [ATTR.operation]: OPERATION.invokeAgent,
@@ -83,9 +94,10 @@ export class TurnTrace {
     this.#lastResultAt = undefined;
   }
 
-  beginToolCall(name: string): { readonly parent: Context; readonly description: string | undefined } {
+  beginToolCall(name: string): CallOptions {
     this.#toolCalls++;
-    return { parent: this.context, description: this.#descriptions.get(name) };
+    const label = toolLabel(name, this.ownTools);
+    return { parent: this.context, description: this.#descriptions.get(name), label };
   }
 
   /** Known once the turn has started. */
@@ -105,7 +117,7 @@ export class TurnTrace {
   /** @param end absent when the turn ended by a bug */
   end(end: End = { state: "failed", errorCode: "internal" }): void {
     const { instruments, convention, agentName } = this.#telemetry;
-    for (const { end: endTool } of this.serverTools.values()) endTool();
+    for (const { end: endTool } of this.serverTools.values()) quietly(endTool);
     this.serverTools.clear();
     const error = end.state === "failed" ? { [ATTR.errorType]: end.errorCode ?? "internal" } : {};
     const { stopReason, usage } = this.#end ?? {};
@@ -119,7 +131,7 @@ export class TurnTrace {
       ...(usage && usageAttributes(usage, { convention, hasCache: convention === "1.41" })),
     });
     if (end.state === "failed") this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    this.#span.end();
+    quietly(() => this.#span.end());
     const of = { [ATTR.agentName]: agentName };
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     instruments.invokeAgentDuration.record(seconds, { ...of, [PARLEY.turnState]: end.state, ...error });

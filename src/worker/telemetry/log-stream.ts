@@ -1,5 +1,6 @@
 import { context } from "@opentelemetry/api";
 import { type AnyValue, type LoggerProvider, SeverityNumber } from "@opentelemetry/api-logs";
+import { quietly } from "../../telemetry/quietly.ts";
 import { isRecord } from "../../lib/json.ts";
 
 /** pino's levels: tens. */
@@ -25,14 +26,15 @@ export function createLogStream(provider: LoggerProvider): LogStream {
       if (!isRecord(fields)) return;
       const { level, time, msg, pid: _pid, trace_id: _traceId, span_id: _spanId, ...attributes } = fields;
       const [severityNumber, severityText] = SEVERITIES[Number(level)] ?? [SeverityNumber.UNSPECIFIED, ""];
-      logger.emit({
+      const record = {
         severityNumber,
         severityText,
         timestamp: Number(time),
         body: msg as AnyValue,
         attributes: attributes as Record<string, AnyValue>,
         context: context.active(),
-      });
+      };
+      quietly(() => logger.emit(record));
     },
   };
 }

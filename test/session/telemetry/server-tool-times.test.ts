@@ -12,7 +12,14 @@ test("a captured server tool says when it ran and how long, in Option 3's second
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const settings = { capture: "SPAN_ONLY", representation: "server_tool_execution" } as const;
   const telemetry = createTelemetry(settings, { tracerProvider });
-  const identity = { conversationId: "c", sessionId: "s", participant: "ann", model: "claude-test", parent: undefined };
+  const identity = {
+    conversationId: "c",
+    sessionId: "s",
+    participant: "ann",
+    model: "claude-test",
+    parent: undefined,
+    ownTools: new Set<string>(),
+  };
   const request = { model: "claude-test", max_tokens: 100, messages: [] };
   const call = { request, history: [], instructions: "", tools: [], serverTools: [] };
   const turn = new TurnTrace(telemetry, identity);
