@@ -41,12 +41,18 @@ export interface SendTextOptions {
   readonly traceparent?: string;
 }
 
-export interface PermissionOptions {
-  /** With a `reject`: told to the model. */
-  readonly message?: string;
-  /** With an approval, where the request allows it: what the call runs with instead. */
-  readonly editedInput?: JsonObject;
-}
+type PermissionAnswer = MessageBody<"permission_response">["response"];
+
+/** What may go along with an answer to a permission request. */
+export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer> = Answer extends "reject"
+  ? {
+      /** Told to the model. */
+      readonly message?: string;
+    }
+  : {
+      /** Where the request allows it: what the call runs with instead. */
+      readonly editedInput?: JsonObject;
+    };
 
 export interface SentText {
   /** The answer's `previousId`. */
@@ -201,12 +207,13 @@ export class Parley implements AsyncDisposable {
    *
    * @throws {AppError} `unavailable` after 30 s without a worker
    */
-  async respondToPermission(
+  async respondToPermission<Answer extends PermissionAnswer>(
     permissionId: string,
-    response: MessageBody<"permission_response">["response"],
-    { message, editedInput }: PermissionOptions = {},
+    response: Answer,
+    options?: PermissionOptions<Answer>,
   ): Promise<void> {
     this.#throwIfClosed();
+    const { message, editedInput }: PermissionOptions<"reject"> & PermissionOptions<"approve"> = options ?? {};
     const edited = editedInput && { editedInputJson: JSON.stringify(editedInput) };
     const body = { permissionId, response, ...(message !== undefined && { message }), ...edited };
     await this.#deliver({ type: "permission_response", body });

@@ -46,10 +46,13 @@ export function eventRoutes(app: FastifyInstance, { livekit, source, streams }: 
       return refuse(reply, "error" in found ? found : NO_SESSION);
     }
     const stream = place.open(reply);
-    feedStream({ source, stream, sessionId: found.session.id, after: found.after }).catch((error: unknown) => {
-      request.log.error({ error }, "an event stream failed");
-      stream.cut();
-    });
+    const { identity } = access;
+    feedStream({ source, stream, sessionId: found.session.id, identity, after: found.after }).catch(
+      (error: unknown) => {
+        request.log.error({ error }, "an event stream failed");
+        stream.cut();
+      },
+    );
     return reply;
   });
 }

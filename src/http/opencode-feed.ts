@@ -34,6 +34,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const permissions = new PermissionFeed({
     sql,
     sessionId,
+    identity: access.identity,
     send,
     toAsked: toOpencodeAsked,
     toReplied: toOpencodeReplied,

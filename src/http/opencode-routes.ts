@@ -6,6 +6,7 @@ import { answerPermission } from "./answer-permission.ts";
 import { toOpencodeError } from "./opencode-errors.ts";
 import { toOpencodePermission } from "./opencode-events.ts";
 import { parseReplyBody } from "./permission-body.ts";
+import { permissionFor } from "./permission-for.ts";
 import { type PermissionRouteOptions } from "./permission-routes.ts";
 import { refuseWith, toRefusal } from "./refuse.ts";
 import { checkRoomToken, type Refusal, type RoomAccess } from "./room-access.ts";
@@ -51,7 +52,8 @@ export function opencodeRoutes(app: FastifyInstance, { livekit, sql }: Permissio
 
 async function loadOfRoom(sql: Sql, access: RoomAccess): Promise<readonly PermissionRecord[]> {
   const session = await findRoomSession(sql, access);
-  return session ? loadOpenPermissions(sql, { sessionId: session.id }) : [];
+  const open = session ? await loadOpenPermissions(sql, { sessionId: session.id }) : [];
+  return open.flatMap((permission) => permissionFor(access.identity, permission) ?? []);
 }
 
 function refuseAs(reply: FastifyReply, requestID: string, refusal: Refusal): FastifyReply {

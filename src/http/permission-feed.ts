@@ -3,11 +3,14 @@ import { loadOpenPermissions } from "../store/load-open-permissions.ts";
 import { loadPermission } from "../store/load-permission.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
 import { type Sql } from "../store/pool.ts";
+import { permissionFor } from "./permission-for.ts";
 import { type SseEvent } from "./sse-stream.ts";
 
 interface PermissionFeedOptions {
   readonly sql: Sql;
   readonly sessionId: string;
+  /** Who reads. */
+  readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
   readonly toReplied: (permission: PermissionRecord) => SseEvent;
@@ -44,18 +47,20 @@ export class PermissionFeed {
   }
 
   async #show(permission: PermissionRecord): Promise<void> {
-    const { send, toAsked, toReplied } = this.#options;
-    const { id, state } = permission;
+    const { send, toAsked, toReplied, identity } = this.#options;
+    const shown = permissionFor(identity, permission);
+    if (!shown) return;
+    const { id, state } = shown;
     if (!this.#asked.has(id) && !this.#over.has(id)) {
       this.#asked.add(id);
       // Also when it is over by now: nobody understands an answer to what was not asked.
-      await send(toAsked(permission));
+      await send(toAsked(shown));
     }
     if (state === "asked" || this.#over.has(id)) return;
     this.#asked.delete(id);
     this.#over.add(id);
     const [oldest] = this.#over;
     if (this.#over.size > REMEMBERED && oldest !== undefined) this.#over.delete(oldest);
-    await send(toReplied(permission));
+    await send(toReplied(shown));
   }
 }

@@ -6,6 +6,7 @@ import { type SessionRecord } from "../store/session-record.ts";
 import { answerPermission } from "./answer-permission.ts";
 import { toNotFoundError } from "./opencode-errors.ts";
 import { parseResponseBody } from "./permission-body.ts";
+import { permissionFor } from "./permission-for.ts";
 import { refuse, refuseWith, toRefusal } from "./refuse.ts";
 import { checkRoomToken, type LivekitKeys, type Refusal, type RoomAccess } from "./room-access.ts";
 import { findRoomSession, hasId } from "./room-session.ts";
@@ -53,7 +54,9 @@ export function permissionRoutes(app: FastifyInstance, { livekit, sql }: Permiss
 
 async function loadOpen(sql: Sql, access: RoomAccess, id: string) {
   const session = await findNamedSession(sql, access, id);
-  return "error" in session ? session : { permissions: await loadOpenPermissions(sql, { sessionId: session.id }) };
+  if ("error" in session) return session;
+  const open = await loadOpenPermissions(sql, { sessionId: session.id });
+  return { permissions: open.flatMap((permission) => permissionFor(access.identity, permission) ?? []) };
 }
 
 /** The session that the caller names, which must be the one of the token's room. */

@@ -20,11 +20,13 @@ interface FeedOptions {
   readonly source: EventSource;
   readonly stream: SseStream;
   readonly sessionId: string;
+  /** Who reads. */
+  readonly identity: string;
   readonly after: RecordPoint;
 }
 
 /** Feeds one stream: first what is stored after a point, then what happens, until the reader is gone. */
-export async function feedStream({ source, stream, sessionId, after }: FeedOptions): Promise<void> {
+export async function feedStream({ source, stream, sessionId, identity, after }: FeedOptions): Promise<void> {
   const { sql } = source;
   const { closed } = stream;
   const send = stream.send.bind(stream);
@@ -33,7 +35,14 @@ export async function feedStream({ source, stream, sessionId, after }: FeedOptio
     live,
     reader: new RecordReader({ sql, sessionId, after, send, closed }),
     calls: new CallFeed({ sql, sessionId, send, toEvent: toToolStateEvent }),
-    permissions: new PermissionFeed({ sql, sessionId, send, toAsked: toAskedEvent, toReplied: toRepliedEvent }),
+    permissions: new PermissionFeed({
+      sql,
+      sessionId,
+      identity,
+      send,
+      toAsked: toAskedEvent,
+      toReplied: toRepliedEvent,
+    }),
   });
   // Before the record is read, so that nothing falls between the two.
   const leave = source.follow(sessionId, live);

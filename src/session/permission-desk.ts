@@ -44,12 +44,20 @@ interface PermissionDeskOptions {
   readonly tell: (event: SessionEvent) => void;
 }
 
+interface Question {
+  readonly record: PermissionRecord;
+  /** It need not be said any more. */
+  readonly cut: AbortSignal;
+}
+
 /** Where a session's calls get leave to run: by the rules, by what was granted before, or by asking the participant. */
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
   /** Requests whose question has been said in full, and that an utterance may answer. */
   readonly #said = new Set<string>();
+  /** Those whose question is to be said, and has not been yet, or not in full. */
+  readonly #unsaid = new Map<string, Question>();
 
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
@@ -80,6 +88,8 @@ export class PermissionDesk {
     const { permissionId, response, message, editedInputJson } = body;
     const { sessionId, store } = this.#options;
     const editedInput = editedInputJson === undefined ? undefined : parseObject(editedInputJson);
+    if (message !== undefined && message !== "" && response !== "reject")
+      throw new AppError("malformed", "permission_response.message: expected none beside an approval");
     if (editedInput && response === "reject")
       throw new AppError("malformed", "permission_response.editedInputJson: expected none beside a rejection");
     if (editedInput) {
@@ -119,6 +129,28 @@ export class PermissionDesk {
     for (const record of this.#open.records) if (record.participantIdentity === identity) this.#show(record);
   }
 
+  /**
+   * Says what this participant is asked and has not heard in full: a turn of its own was cut off, or an earlier worker
+   * asked. Never rejects.
+   */
+  async sayAgain(participant: string, turn: Pick<CallTurn, "aside" | "signal">): Promise<void> {
+    for (const question of this.#unsaid.values())
+      if (question.record.participantIdentity === participant) await this.#say(question, turn);
+  }
+
+  /** A call that an earlier worker asked about has ended, perhaps because it cannot run any more. Never rejects. */
+  async withdraw({ id: callId }: Call): Promise<void> {
+    if (this.#open.records.some((record) => record.callId === callId)) return;
+    try {
+      const asked = await this.#options.store.load({ callId });
+      if (asked?.state !== "asked") return;
+      const permission = await this.#options.store.close({ permissionId: asked.id, state: "withdrawn" });
+      if (permission) this.#options.tell({ type: "permission_replied", permission });
+    } catch (error) {
+      this.#options.logger.warn({ callId, error }, "a permission request could not be withdrawn");
+    }
+  }
+
   /** What is open stays open in the store. */
   async close(): Promise<void> {
     await this.#open.close();
@@ -155,11 +187,16 @@ export class PermissionDesk {
       logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission asked");
       tell({ type: "permission_asked", permission: record });
       this.#show(record);
-      void this.#say(record, { need, turn, cut: isOver.signal });
+      if (this.#options.policy.byVoice && need.voiceApproval) {
+        const question = { record, cut: isOver.signal };
+        this.#unsaid.set(permissionId, question);
+        void this.#say(question, turn);
+      }
     }
     const permission = await decided;
     isOver.abort();
     this.#said.delete(permissionId);
+    this.#unsaid.delete(permissionId);
     const { state, repliedVia: via } = permission;
     logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
     tell({ type: "permission_replied", permission });
@@ -196,14 +233,13 @@ export class PermissionDesk {
   }
 
   /** A question that was cut off, or came when nobody listened any more, has not been said. */
-  async #say(
-    { id, title, participantIdentity }: PermissionRecord,
-    { need, turn, cut }: { readonly need: PermissionNeed; readonly turn: CallTurn; readonly cut: AbortSignal },
-  ): Promise<void> {
-    const { policy, peers } = this.#options;
-    if (!policy.byVoice || !need.voiceApproval || turn.signal.aborted) return;
-    await turn.aside(toSpokenQuestion(title, peers.get(participantIdentity)?.language), cut);
-    if (!turn.signal.aborted && !cut.aborted) this.#said.add(id);
+  async #say({ record, cut }: Question, { aside, signal }: Pick<CallTurn, "aside" | "signal">): Promise<void> {
+    const { id, title, participantIdentity } = record;
+    if (!aside || signal.aborted || cut.aborted) return;
+    await aside(toSpokenQuestion(title, this.#options.peers.get(participantIdentity)?.language), cut);
+    if (signal.aborted || cut.aborted) return;
+    this.#unsaid.delete(id);
+    this.#said.add(id);
   }
 
   /** @throws {AppError} when the answer does not count */

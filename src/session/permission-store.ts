@@ -11,7 +11,7 @@ import { PERMISSION_CHANNEL, replyToPermission, type PermissionReply } from "../
 /** Where requests are kept and decided, whoever answers them and wherever. */
 export interface PermissionStore {
   readonly insert: (permission: NewPermission) => Promise<PermissionRecord>;
-  readonly load: (key: { readonly permissionId: string }) => Promise<PermissionRecord | undefined>;
+  readonly load: (key: Parameters<typeof loadPermission>[1]) => Promise<PermissionRecord | undefined>;
   readonly reply: (reply: PermissionReply) => ReturnType<typeof replyToPermission>;
   readonly close: (end: PermissionEnd) => Promise<PermissionRecord | undefined>;
   readonly grants: (identity: string) => Promise<readonly GrantRecord[]>;

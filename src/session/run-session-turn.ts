@@ -34,6 +34,8 @@ export interface SessionTurnPorts {
   readonly phrases: PhraseTable | undefined;
   /** Makes what the participant does with the answer part of the turn's trace. */
   readonly traceOfTurn: () => Readonly<Record<string, string>>;
+  /** The answer is complete: what else this participant is to be asked is said behind it. Never rejects. */
+  readonly onAnswered: (turn: CallTurn) => Promise<void>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
@@ -82,13 +84,18 @@ export async function runSessionTurn(
   else signal.addEventListener("abort", onAbort, { once: true });
   const phrases = phrasesFor(ports.language, ports.phrases);
   const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
+  const asideBehind = (...said: Parameters<typeof aside>) => {
+    answer.flush();
+    return aside(...said);
+  };
   const speech: TurnSpeech = {
     untilHeard: () => answer.untilHeard(),
     filler: (text, cut) => answer.filler(text, cut),
     notice: (cut) => answer.filler(phrases.notice, cut),
   };
+  const callTurn = { turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) };
   const dependencies = {
-    ...ports.dependencies({ turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) }),
+    ...ports.dependencies(callTurn),
     record: recorder.blocksOf(turnId),
   };
   const blocks: TurnBlock[] = [...turn.blocks];
@@ -107,6 +114,7 @@ export async function runSessionTurn(
       continue;
     }
     const timings = timer.toTimings();
+    if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
     const { heard: spoken } = await answer.end();
     signal.removeEventListener("abort", onAbort);
     const heard = spoken === undefined ? undefined : [...said, spoken].join("");

@@ -44,7 +44,7 @@ export interface SessionCallsOptions {
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
-  readonly permissions: Pick<PermissionDesk, "permit" | "isFree">;
+  readonly permissions: Pick<PermissionDesk, "permit" | "isFree" | "withdraw">;
   /** A call that its turn did not wait for has ended. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
   readonly voice?: VoicePort | undefined;
@@ -136,7 +136,7 @@ export class SessionCalls {
   async keepPromise(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const { signal } = new AbortController();
-    const turn = { turnId, messageId, participant, signal, aside: () => Promise.resolve() };
+    const turn = { turnId, messageId, participant, signal };
     const call = { ...stored, isBackground: true };
     const use = { toolUseId, toolName, input };
     try {
@@ -234,6 +234,7 @@ export class SessionCalls {
     const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
     this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
     this.#options.recorder.onSettled(call);
+    if (call.wasAskedFor) void this.#options.permissions.withdraw(call);
     this.#wire.forget(call);
   }
 }

@@ -146,7 +146,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
     const messageId = unfinished?.turn.parentMessageId;
     if (typeof messageId === "string") this.#messageIds.add(messageId);
     if (unfinished) this.#queue.add(unfinished);
-    for (const call of promised) void this.#calls.keepPromise(call);
+    for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
   /**
@@ -177,8 +177,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
     onCommentary: (_from, { messageId, content, commentaryType }) =>
       this.#options.recorder.comment({ messageId, content, commentaryType }),
     onControlStop: (_from, { targetId, stopType = "generation" }) => {
-      const isMeant = targetId === undefined || this.#runningIds.includes(targetId);
-      if (!isMeant) return;
+      if (targetId !== undefined && !this.#runningIds.includes(targetId)) return;
       if (stopType === "speech") this.#answer?.silence();
       else this.#queue.abort("stopped");
     },
@@ -246,6 +245,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
       language: this.#peers.get(participant)?.language,
       phrases: policy.phrases,
       traceOfTurn,
+      onAnswered: (turn) => this.#desk.sayAgain(participant, turn),
       dependencies: (turn) => ({
         model: policy.model,
         maxSteps: policy.maxSteps,

@@ -21,6 +21,8 @@ export interface PermissionRecord {
   readonly pattern: readonly string[];
   readonly title: string;
   readonly metadata: JsonObject;
+  /** What of the call may be shown to others than the one who is asked. */
+  readonly detail: "full" | "name" | "off";
   /** Of the tool and the arguments that were shown: the approval is for these alone. */
   readonly inputHash: string;
   /** What edited arguments must match; `null` where the tool takes none. */
@@ -47,6 +49,7 @@ export function permissionColumns(sql: Sql) {
     permissions.call_id as "callId", permissions.message_id as "messageId",
     permissions.participant_identity as "participantIdentity", permissions.tool_name as "toolName",
     permissions.type, permissions.pattern, permissions.title, permissions.metadata,
+    (select detail from tool_calls where tool_calls.id = permissions.call_id) as detail,
     permissions.input_hash as "inputHash", permissions.edited_input_schema as "editedInputSchema",
     permissions.state, permissions.is_always as "isAlways", permissions.message,
     permissions.edited_input as "editedInput", permissions.replied_by as "repliedBy",

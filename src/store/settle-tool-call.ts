@@ -16,17 +16,29 @@ export interface ToolCallEnd {
   readonly revision?: number | undefined;
 }
 
-/** Ends an open call; the first end wins. `false`: it had ended before (or is unknown), and nothing has changed. */
+/**
+ * Ends an open call; the first end wins. Nobody is asked about it any more, for an answer would change nothing.
+ * `false`: it had ended before (or is unknown), and nothing has changed.
+ */
 export async function settleToolCall(sql: Sql, end: ToolCallEnd): Promise<boolean> {
   const result = await runQuery(sql`
-    update tool_calls
-    set state = ${end.state},
-      result = ${jsonParameter(sql, end.result)},
-      error_code = ${end.errorCode ?? null},
-      error_message = ${end.errorMessage ?? null},
-      finished_at = coalesce(${end.finishedAt === undefined ? null : sql.types.timestamp(end.finishedAt)}, now()),
-      revision = coalesce(${end.revision ?? null}, revision + 1)
-    where id = ${end.callId} and state in ('pending', 'running')
+    with settled as (
+      update tool_calls
+      set state = ${end.state},
+        result = ${jsonParameter(sql, end.result)},
+        error_code = ${end.errorCode ?? null},
+        error_message = ${end.errorMessage ?? null},
+        finished_at = coalesce(${end.finishedAt === undefined ? null : sql.types.timestamp(end.finishedAt)}, now()),
+        revision = coalesce(${end.revision ?? null}, revision + 1)
+      where id = ${end.callId} and state in ('pending', 'running')
+      returning id
+    ), withdrawn as (
+      update permissions
+      set state = case when expires_at > now() then 'withdrawn' else 'expired' end, replied_at = now()
+      from settled
+      where call_id = settled.id and permissions.state = 'asked'
+    )
+    select id from settled
   `);
   return result.count > 0;
 }

@@ -23,8 +23,11 @@ export interface CallTurn {
   readonly participant: string;
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
-  /** Says something beside the turn's answer. Resolves when it has been said or was cut off; never rejects. */
-  readonly aside: (text: string, signal: AbortSignal) => Promise<void>;
+  /**
+   * Says something beside the turn's answer. Resolves when it has been said or was cut off; never rejects. Absent when
+   * the turn is over, and the call has outlived it.
+   */
+  readonly aside?: (text: string, signal: AbortSignal) => Promise<void>;
   /** Absent while the answer is not spoken. */
   readonly speech?: TurnSpeech | undefined;
 }

@@ -8,7 +8,7 @@ import { PermissionFeed } from "../../src/http/permission-feed.ts";
 import { toAskedEvent, toRepliedEvent } from "../../src/http/show-permission.ts";
 import { type SseEvent } from "../../src/http/sse-stream.ts";
 import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
-import { EventServer } from "../support/event-server.ts";
+import { EventServer, roomToken } from "../support/event-server.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 
 let database: TempDatabase;
@@ -40,6 +40,7 @@ async function shown() {
   const feed = new PermissionFeed({
     sql: database.sql,
     sessionId,
+    identity: "ann",
     send: async ({ event, data }: SseEvent) => {
       const { id, permissionId = id } = data as { id?: string; permissionId?: string };
       events.push(`${event} ${permissionId}`);
@@ -119,4 +120,33 @@ test("another session's permission is not shown, and nonsense is not looked for"
   await feed.showTold({});
 
   expect(events).toEqual([]);
+});
+
+test.each([
+  ["name", ["permission.asked", "permission.replied"]],
+  ["off", []],
+])("to others a tool with the detail %s shows nothing of what it was called with", async (detail, expected) => {
+  const { room, sessionId } = await storedRoom(database.sql);
+  const secret = { pattern: ["secret"], title: "secret", metadata: { input: "secret" } };
+  const asked = await storedPermission(database.sql, { sessionId, ...secret });
+  await database.sql`update tool_calls set detail = ${detail} where id = ${asked.callId}`;
+  const last = await storedPermission(database.sql, { sessionId });
+  const publish = createEventPublisher({ sql: database.sql, sessionId, logger: pino({ level: "silent" }) });
+  const token = await roomToken(room, { identity: "ben" });
+  const lists = ["/permission", `/session/${sessionId}/permissions`];
+  await using ben = await server.open({ id: sessionId, room }, { identity: "ben" });
+  await using ann = await server.open({ id: sessionId, room });
+  const ofAll = await Promise.all(lists.map(async (path) => (await server.getAs(token, path)).json()));
+  publish({ type: "permission_replied", permission: await decide(asked, { kind: "reject", message: "secret" }) });
+  publish({ type: "permission_replied", permission: await decide(last) });
+  const isLast = ({ data }: { data: object }) => "permissionId" in data && data.permissionId === last.id;
+  await Promise.all([ben.next(isLast), ann.next(isLast)]);
+
+  const idOf = ({ id, permissionId = id }: Record<string, unknown>) => permissionId;
+  const seen = ben.events.filter(({ data }) => idOf(data) === asked.id);
+  expect(seen.map(({ event }) => event)).toEqual(expected);
+  expect(ben.text).not.toContain("secret");
+  expect(JSON.stringify(ofAll)).not.toContain("secret");
+  expect(ofAll.map((list) => (list as unknown[]).length)).toEqual(detail === "off" ? [1, 1] : [2, 2]);
+  expect(ann.text.match(/secret/gu)?.length).toBeGreaterThan(3);
 });

@@ -4,6 +4,7 @@ import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
+const FEATURES = { features: ["permissions"] };
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 
 test.each([
@@ -67,4 +68,27 @@ test("somebody else's yes is a message", async () => {
 
   expect(await other.answerTo(await other.say("Yes"))).toBe("Are you asked?");
   expect(ran).toEqual([]);
+});
+
+test("a question of a call that outlived its turn and its worker is said again behind the next answer", async () => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, reply([text("A note.")]), reply([text("Yes?")]), reply([text("It is written.")])]);
+  await user.say("Write it");
+  const isQuestion = ({ text: said }: { text: string }) => said.endsWith("Yes or no?");
+  await user.next("assistant_sentence", isQuestion);
+  await user.answerTo(await user.say("What would it write?"));
+  await agent.leave();
+  await agent.join();
+  user.received.length = 0;
+  await user.configure(FEATURES);
+  await user.next("permission_request");
+
+  expect(await user.answerTo(await user.say("Yes"))).toBe("Yes? Write notes/a.md. Yes or no?");
+  expect(ran).toEqual([]);
+  await user.say("Yes");
+  await user.next("assistant_sentence", ({ text: said }) => said === "It is written.");
+  expect(ran).toEqual(["notes/a.md"]);
+  expect(agent.model.rejections).toEqual([]);
 });

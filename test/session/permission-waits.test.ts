@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
+import { toServerTool } from "../../src/tool/server-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
@@ -159,4 +161,51 @@ test("a request that outlived its turn outlives the worker, too", async () => {
   await user.next("assistant_sentence", isDone);
   expect(ran).toEqual(["notes/a.md"]);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("a client's tool that waits after its turn and its worker waits for its client to name it again", async () => {
+  const scan = { name: "scan", description: "Scans.", inputSchema: { type: "object" } };
+  const rules = [{ type: "tool", pattern: "scan", action: "ask" as const }];
+  const policy = { permission: { rules, byVoice: false, waitMs: 60_000 } };
+  await using agent = await TestAgent.start({ policy });
+  const user = await agent.client("user", { ...FEATURES, tools: [scan] });
+  agent.model.script([reply([toolUse("scan")]), reply([text("Yes?")]), reply([text("Scanned.")])]);
+  await user.say("Scan it");
+  const asked = await user.next("permission_request");
+  await user.answerTo(await user.say("Are you there?"));
+  await agent.leave();
+  user.received.length = 0;
+  await agent.join();
+  await user.next("configuration");
+  // Longer than a turn that is taken up would wait for it.
+  await sleep(1_500);
+  await user.configure({ ...FEATURES, tools: [scan] });
+  const again = await user.next("permission_request");
+  expect(again.id).toBe(asked.id);
+  await user.send({ type: "permission_response", body: { permissionId: again.id, response: "approve" } });
+  const { id } = await user.next("tool_use_request");
+  expect(id).toBe(asked.callId);
+  await user.answer(id, { success: true, result: { pages: 2 } });
+
+  await user.next("assistant_sentence", ({ text: said }) => said === "Scanned.");
+  expect(await agent.calls()).toMatchObject([{ name: "scan", state: "success" }]);
+});
+
+test("a request whose tool is gone when a worker takes over is withdrawn, and takes no answer", async () => {
+  const { tool } = guardedTool();
+  const liveTools = new Map([["write", toServerTool("write", tool, undefined)]]);
+  await using agent = await TestAgent.start({ liveTools });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, reply([text("It is not there.")])]);
+  await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  await agent.leave();
+  liveTools.clear();
+  await agent.join();
+  await user.configure(FEATURES);
+  await user.next("assistant_sentence", ({ text: said }) => said === "It is not there.");
+  await expect.poll(() => agent.sql`select state from permissions`).toEqual([{ state: "withdrawn" }]);
+
+  await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
+  expect(await user.next("error_message")).toMatchObject({ code: 202, originatingId: permissionId });
 });

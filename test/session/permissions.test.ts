@@ -240,12 +240,16 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
     await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
   }
   await user.until(() => user.all("error_message").length === 4, "four errors");
-  expect(user.all("error_message").map(({ code, message }) => `${code} ${message}`)).toEqual([
-    "101 permission_response.editedInputJson: expected JSON",
-    "101 permission_response.editedInputJson: expected an object",
-    '101 permission_response.editedInputJson: Invalid parameter "path": must be string',
-    '101 permission_response.editedInputJson: Invalid parameter "path": must NOT have fewer than 1 characters',
-  ]);
+  // Each is checked by itself: they come in any order.
+  const errors = user.all("error_message").map(({ code, message }) => `${code} ${message}`);
+  expect(new Set(errors)).toEqual(
+    new Set([
+      "101 permission_response.editedInputJson: expected JSON",
+      "101 permission_response.editedInputJson: expected an object",
+      '101 permission_response.editedInputJson: Invalid parameter "path": must be string',
+      '101 permission_response.editedInputJson: Invalid parameter "path": must NOT have fewer than 1 characters',
+    ]),
+  );
   const editedInputJson = '{"path":"notes/b.md"}';
   await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
 
@@ -268,6 +272,23 @@ test("a tool that does not allow it takes no edited arguments", async () => {
   await user.send({ type: "permission_response", body });
 
   expect(await user.next("error_message")).toMatchObject({ code: 101 });
+  expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);
+});
+
+test("a message beside an approval is refused by name: the model would not get it", async () => {
+  const { tool } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool } });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, reply([text("Done.")])]);
+  await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  await user.send({ type: "permission_response", body: { permissionId, response: "approve", message: "But quickly" } });
+
+  expect(await user.next("error_message")).toMatchObject({
+    code: 101,
+    message: "permission_response.message: expected none beside an approval",
+    originatingId: permissionId,
+  });
   expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);
 });
 

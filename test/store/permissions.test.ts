@@ -14,6 +14,7 @@ import {
   type PermissionDecision,
   type PermissionReply,
 } from "../../src/store/reply-to-permission.ts";
+import { settleToolCall } from "../../src/store/settle-tool-call.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newPermission, storedPermission } from "./store-fixtures.ts";
 
@@ -39,6 +40,7 @@ test("a request is stored as asked, with the time that is left", async () => {
 
   expect(stored).toEqual({
     ...kept,
+    detail: "full",
     state: "asked",
     isAlways: false,
     message: null,
@@ -124,6 +126,21 @@ test("a request that is closed takes no answer; one that is answered is not clos
     state: "approved",
   });
   expect(await closePermission(database.sql, { permissionId: "none", state: "expired" })).toBeUndefined();
+});
+
+test.each([
+  [60_000, "withdrawn"],
+  [0, "expired"],
+])("the end of its call (%i ms left) ends an open request as %s, and leaves an answered one", async (waitMs, state) => {
+  const open = await storedPermission(database.sql, { waitMs });
+  const answered = await storedPermission(database.sql);
+  await replyToPermission(database.sql, reply(answered));
+  for (const { callId } of [open, answered])
+    await settleToolCall(database.sql, { callId, state: "error", errorCode: "unknown_tool" });
+
+  expect(await loadPermission(database.sql, { permissionId: open.id })).toMatchObject({ state });
+  expect(await loadPermission(database.sql, { permissionId: answered.id })).toMatchObject({ state: "approved" });
+  expect(await replyToPermission(database.sql, reply(open))).toBe("answered");
 });
 
 test("only what can still be answered is listed, the oldest first", async () => {

@@ -17,6 +17,7 @@ export class MemoryPermissions implements PermissionStore {
     const now = Date.now();
     const record: PermissionRecord = {
       ...permission,
+      detail: "full",
       state: "asked",
       isAlways: false,
       message: null,
@@ -32,7 +33,8 @@ export class MemoryPermissions implements PermissionStore {
     return record;
   };
 
-  readonly load = async ({ permissionId }: { readonly permissionId: string }) => this.rows.get(permissionId);
+  readonly load: PermissionStore["load"] = async (key) =>
+    [...this.rows.values()].find((row) => ("callId" in key ? row.callId === key.callId : row.id === key.permissionId));
 
   readonly reply = async ({ permissionId, by, via, decision }: PermissionReply) => {
     const record = this.rows.get(permissionId);

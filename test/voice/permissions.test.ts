@@ -1,0 +1,96 @@
+import { beforeAll, expect, test } from "vitest";
+import { guardedTool, toolResults } from "../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+const REQUEST = "Write it down, please.";
+const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
+const DONE = "So be it, my dear friend.";
+
+/** Real sound of some length, whatever the recogniser is told to understand. */
+const SOUND = "What time is it?";
+
+beforeAll(() => warmUp(SOUND));
+
+/** A talk in which the question has been heard. */
+async function asked() {
+  const { tool, ran } = guardedTool();
+  const voice = await VoiceAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await voice.speaker("user", { features: ["permissions"] });
+  voice.agent.model.script((request) => {
+    const last = JSON.stringify((request.body["messages"] as object[]).at(-1));
+    if (last.includes(REQUEST)) return reply([toolUse("write", { path: "notes/a.md" })]);
+    return reply([text(last.includes("weather") ? "It will be sunny." : DONE)]);
+  });
+  voice.understand(REQUEST);
+  const { to } = await user.say(SOUND);
+  await user.client.next("permission_request");
+  await user.untilSound(to);
+  await user.untilSilence();
+  return { voice, user, ran, [Symbol.asyncDispose]: () => voice[Symbol.asyncDispose]() };
+}
+
+const isDone = ({ text: said }: { readonly text: string }) => said === DONE;
+
+test.each([
+  ["Yes.", "approved", ["notes/a.md"], "wrote notes/a.md"],
+  ["No, thanks.", "rejected", [], "Not run: the participant rejected it"],
+])("a spoken %j answers the spoken question: %s", async (...row) => {
+  const [words, state, paths, result] = row;
+  await using talk = await asked();
+  const { voice, user } = talk;
+  voice.understand(words);
+  await user.say(SOUND);
+  await user.client.next("assistant_sentence", isDone, 20_000);
+
+  expect(talk.ran).toEqual(paths);
+  expect(toolResults(voice.agent).map(({ content }) => content)).toEqual([result]);
+  const rows = await voice.agent.sql`select state, replied_via from permissions`;
+  expect(rows).toEqual([{ state, replied_via: "voice" }]);
+  expect(await voice.agent.sql`select count(*)::int as count from turns`).toEqual([{ count: 1 }]);
+  expect(voice.agent.model.rejections).toEqual([]);
+});
+
+test("an unrelated spoken sentence is answered, the question stays open, and a later yes counts", async () => {
+  await using talk = await asked();
+  const { voice, user } = talk;
+  voice.understand("What about the weather tomorrow?");
+  const { to } = await user.say(SOUND);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "It will be sunny.", 20_000);
+  await user.untilSound(to);
+  await user.untilSilence();
+  expect(talk.ran).toEqual([]);
+  voice.understand("Yes, please.");
+  await user.say(SOUND);
+  await user.client.next("assistant_sentence", isDone, 20_000);
+
+  expect(talk.ran).toEqual(["notes/a.md"]);
+  expect(voice.agent.model.rejections).toEqual([]);
+});
+
+test("who speaks over the question is answered, and asked again behind the answer", async () => {
+  const { tool, ran } = guardedTool();
+  await using voice = await VoiceAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await voice.speaker("user", { features: ["permissions"] });
+  voice.agent.model.script((request) => {
+    const last = JSON.stringify((request.body["messages"] as object[]).at(-1));
+    if (last.includes(REQUEST)) return reply([toolUse("write", { path: `notes/${"a-long-way/".repeat(2)}a.md` })]);
+    return reply([text(last.includes("weather") ? "It will be sunny." : DONE)]);
+  });
+  const asking = performance.now();
+  await user.client.say(REQUEST);
+  await user.untilSound(asking);
+  voice.understand("What about the weather tomorrow?");
+  await user.say(SOUND);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "It will be sunny.", 20_000);
+  const answered = performance.now();
+  await user.untilSound(answered);
+  await user.untilSilence();
+  // The answer itself takes less than two seconds.
+  expect(user.secondsHeard(answered)).toBeGreaterThan(3);
+  voice.understand("Yes.");
+  await user.say(SOUND);
+  await user.client.next("assistant_sentence", isDone, 20_000);
+
+  expect(ran).toHaveLength(1);
+});
