@@ -1,7 +1,5 @@
 import { createClient, Code, ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { credentials, loadPackageDefinition, Metadata, type Client, type ServiceError } from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
 import { connect as connectHttp2 } from "node:http2";
 import { once } from "node:events";
 import { pino } from "pino";
@@ -12,6 +10,7 @@ import { permissionService } from "../../src/http/permission-service.ts";
 import { loadPermission } from "../../src/store/load-permission.ts";
 import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
 import { EventServer, livekit, roomToken } from "../support/event-server.ts";
+import { respondOverGrpc } from "../support/grpc-js.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 
 let database: TempDatabase;
@@ -62,34 +61,11 @@ function overConnect(transport: Parameters<typeof createClient>[1]): Respond {
   };
 }
 
-type GrpcClient = Client & {
-  readonly respondToPermission: (
-    request: object,
-    metadata: Metadata,
-    done: (error: ServiceError | null) => void,
-  ) => void;
-};
-
 /** A client that knows the proto file alone. */
 function overGrpc(): Respond {
-  const definition = loadPackageDefinition(loadSync("proto/opencode/tool.proto")) as unknown as {
-    opencode: { tool: { PermissionService: new (address: string, with_: unknown) => GrpcClient } };
-  };
   return async (request, as) => {
-    const client = new definition.opencode.tool.PermissionService(
-      `127.0.0.1:${grpc.port}`,
-      credentials.createInsecure(),
-    );
-    const metadata = new Metadata();
-    if (as !== undefined) metadata.set("authorization", `Bearer ${as}`);
-    const done = Promise.withResolvers<string>();
-    client.respondToPermission(request, metadata, (error) => {
-      // grpc-js leaves the reserved characters of a message percent-encoded.
-      done.resolve(error ? `${Code[error.code]}: ${decodeURIComponent(error.details)}` : "");
-    });
-    const result = await done.promise;
-    client.close();
-    return result;
+    const answer = await respondOverGrpc(grpc.port, request, as);
+    return answer === "ok" ? "" : `${Code[answer.code]}: ${answer.message}`;
   };
 }
 

@@ -1,4 +1,4 @@
-import { createClient } from "@connectrpc/connect";
+import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { createOpencodeClient as createRootClient, type Event as RootEvent } from "@opencode-ai/sdk";
 import { createOpencodeClient, type Event } from "@opencode-ai/sdk/v2";
@@ -9,6 +9,7 @@ import { PermissionService } from "../../src/http/generated/opencode/tool_pb.ts"
 import { permissionService } from "../../src/http/permission-service.ts";
 import { TestAgent } from "../support/agent.ts";
 import { EventServer, livekit, roomToken } from "../support/event-server.ts";
+import { respondOverGrpc } from "../support/grpc-js.ts";
 import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { OpencodeEvents } from "../support/opencode-events.ts";
@@ -142,6 +143,24 @@ test.each(["Connect", "gRPC-Web", "gRPC"])("an answer by %s lets the call run", 
   await grpc.close();
 });
 
+test("an answer by grpc-js, which knows the proto file alone, lets the call run, once", async () => {
+  await using world = await startWriting();
+  const routes = permissionService({ livekit, sql: world.agent.sql, logger: pino({ level: "silent" }) });
+  const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, routes });
+  const messageId = await world.user.say("Write it");
+  const { id: permissionId, sessionId } = await world.asked();
+  const respond = () => respondOverGrpc(grpc.port, { sessionId, permissionId, response: "approve" }, world.token);
+
+  expect(await respond()).toBe("ok");
+  expect(await respond()).toEqual({
+    code: Code.FailedPrecondition,
+    message: "It was answered before, or has expired",
+  });
+  expect(await world.user.answerTo(messageId)).toBe("Done.");
+  expect(world.ran).toEqual(["notes/a.md"]);
+  await grpc.close();
+});
+
 test("a rejection over HTTP carries its message to the model", async () => {
   await using world = await startWriting();
   const messageId = await world.user.say("Write it");
@@ -164,6 +183,7 @@ test("a call runs with the arguments that were put in the place of the model's",
   await using world = await startWriting({ allowEditedInput: true });
   const messageId = await world.user.say("Write it");
   const { id, sessionId } = await world.asked();
+  await using reader = await world.server.open({ id: sessionId, room: world.agent.roomName }, { identity: "user" });
   const path = `/session/${sessionId}/permissions/${id}`;
 
   const bad = await world.server.postAs(world.token, path, { response: "approve", editedInput: { path: 7 } });
@@ -172,6 +192,9 @@ test("a call runs with the arguments that were put in the place of the model's",
   expect([bad.status, good.status]).toEqual([400, 200]);
   expect(await world.user.answerTo(messageId)).toBe("Done.");
   expect(world.ran).toEqual(["b.md"]);
+  const { data } = await reader.next(({ event, data: { status } }) => event === "tool_state" && status === "success");
+  expect(data["inputJson"]).toBe('{"path":"notes/a.md"}');
+  expect(JSON.parse(String(data["metadataJson"]))).toMatchObject({ editedInput: '{"path":"b.md"}' });
 });
 
 test("while a call waits, wrong answers change nothing; of two right ones at once the first counts", async () => {

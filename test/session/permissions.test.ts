@@ -232,7 +232,7 @@ test("a stop withdraws the question with its call", async () => {
 test("edited arguments are checked, run and shown; bad ones leave the question open", async () => {
   const { tool, ran } = guardedTool({ allowEditedInput: true });
   await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
+  const user = await agent.client("user", { features: ["permissions", "tool_call_state"] });
   agent.model.script([WRITE, reply([text("Done.")])]);
   const messageId = await user.say("Write it");
   const { id: permissionId } = await user.next("permission_request");
@@ -257,6 +257,8 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
   expect(ran).toEqual(["notes/b.md"]);
   const told = 'The participant changed the arguments to {"path":"notes/b.md"}.\nwrote notes/b.md';
   expect(toolResults(agent)).toEqual([{ content: told, isError: false }]);
+  const shown = await user.next("tool_call_state", ({ status }) => status === "success");
+  expect(JSON.parse(shown.metadataJson)).toMatchObject({ editedInput: editedInputJson });
   const rows = await agent.sql`select input, edited_input from tool_calls join permissions on call_id = tool_calls.id`;
   expect(rows).toEqual([{ input: { path: "notes/a.md" }, edited_input: { path: "notes/b.md" } }]);
 });

@@ -39,6 +39,8 @@ export interface AgentOptions {
   readonly logger?: Logger;
   /** Put between the session and its database, so that a test can slow or cut it. */
   readonly hasDatabaseProxy?: boolean;
+  /** Another agent's: they are workers of one installation. */
+  readonly databaseUrl?: string;
   /** Of the agent's own token. */
   readonly tokenTtlSeconds?: number;
 }
@@ -70,7 +72,9 @@ export class TestAgent implements AsyncDisposable {
 
   static async start(options: AgentOptions = {}): Promise<TestAgent> {
     const cleanup = new AsyncDisposableStack();
-    const [model, database] = await Promise.all([startModelServer(), tempDatabase()]);
+    const ofAnother =
+      options.databaseUrl === undefined ? undefined : { url: options.databaseUrl, drop: async () => {} };
+    const [model, database] = await Promise.all([startModelServer(), ofAnother ?? tempDatabase()]);
     cleanup.defer(() => database.drop());
     cleanup.defer(() => model.close());
     const agent = new TestAgent(options, model, Object.assign(cleanup, { databaseUrl: database.url }));

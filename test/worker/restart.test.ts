@@ -6,6 +6,7 @@ import { Room } from "@livekit/rtc-node";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect as connectSdk } from "../../src/client/index.ts";
 import { connect, type Sql } from "../../src/store/pool.ts";
+import { replyToPermission } from "../../src/store/reply-to-permission.ts";
 import { createId } from "../../src/lib/id.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { noHeaders, reply, text, toolUse, type Step } from "../support/model-server/step.ts";
@@ -60,12 +61,12 @@ afterEach(async () => {
 async function joinRoom(): Promise<void> {
   user = await Participant.join(room, "user", { server: livekit });
   await user.until(() => user.all("configuration").length > 0, "the worker's configuration", 20_000);
-  await user.configure({ tools: [scan] });
+  await user.configure({ tools: [scan], features: ["permissions"] });
 }
 
 async function backWithTools(workersSeen: number): Promise<void> {
   await user.until(() => user.all("configuration").length > workersSeen, "a new worker", 20_000);
-  await user.configure({ tools: [scan] });
+  await user.configure({ tools: [scan], features: ["permissions"] });
 }
 
 /** Kills every job process of our worker as a crash would. */
@@ -225,6 +226,50 @@ test("killed while a client's call waits: what the client has finished by then r
   ).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
   await parley.close();
   await device.disconnect();
+});
+
+test.each([
+  ["approve", ["sign"], "Signed.", "tool_result"],
+  ["reject", [], "Not signed.", "tool_result (error)"],
+] as const)(
+  "killed while a permission waits: it is asked again with the time that is left, and %s counts",
+  async (...row) => {
+    const [response, expected, said, result] = row;
+    await joinRoom();
+    scriptOf(reply([toolUse("sign", { paper: "lease" })]), reply([text(said)]));
+    await user.say("Sign it");
+    const asked = await user.next("permission_request");
+    const leftMs = ({ metadataJson }: { metadataJson: string }) =>
+      (JSON.parse(metadataJson) as { leftMs: number }).leftMs;
+    killJobs();
+    user.received.length = 0;
+    await backWithTools(0);
+    const again = await user.next("permission_request", () => true, 20_000);
+
+    expect({ ...again, metadataJson: "" }).toEqual({ ...asked, metadataJson: "" });
+    expect(leftMs(again)).toBeLessThan(leftMs(asked));
+    expect(leftMs(again)).toBeGreaterThan(60_000);
+    expect(await runs()).toEqual([]);
+    await user.send({ type: "permission_response", body: { permissionId: again.id, response } });
+    await user.next("assistant_sentence", (body) => body.text === said && body.isFinal, 20_000);
+    expect(await runs()).toEqual(expected);
+    expect(await turnBlocks()).toEqual(["tool_use", result, "text"]);
+    expect(model.rejections).toEqual([]);
+  },
+);
+
+test("killed while a permission waits: an answer that comes before the next worker counts", async () => {
+  await joinRoom();
+  scriptOf(reply([toolUse("sign", { paper: "lease" })]), reply([text("Signed.")]));
+  await user.say("Sign it");
+  const { id: permissionId, sessionId } = await user.next("permission_request");
+  killJobs();
+  user.received.length = 0;
+  const decision = { kind: "approve", isAlways: false } as const;
+  await replyToPermission(sql, { permissionId, sessionId, by: "user", via: "http", decision });
+  await user.next("assistant_sentence", (body) => body.text === "Signed." && body.isFinal, 20_000);
+  expect(await runs()).toEqual(["sign"]);
+  expect(user.all("permission_request")).toEqual([]);
 });
 
 test("killed while a tool that acts was running: it is not run again, and the model is told that its outcome is unknown", async () => {
