@@ -1,9 +1,15 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import { ATTR, CONTENT, EVENT, METRIC, OPERATION, PARLEY, SPAN, VOCABULARY } from "../../src/telemetry/names.ts";
-import { toolUse, reply, text } from "../support/model-server/step.ts";
-import { httpError } from "../support/model-server/step.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { announced } from "../support/attack.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
+import { httpError, reply, serverToolResult, serverToolUse, text, toolUse } from "../support/model-server/step.ts";
+import { type OtlpReceiver } from "../support/otlp-receiver.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { WatchedTalk } from "../telemetry/watched-talk.ts";
+import { Watching } from "../telemetry/watching.ts";
 
 const page = readFileSync("docs/telemetry.md", "utf8");
 
@@ -19,6 +25,105 @@ const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted((a, b) 
 const leaves = (value: unknown): string[] =>
   typeof value === "string" ? [value] : Object.values(value as object).flatMap(leaves);
 
+const TYPE_OF: Record<string, string> = { string: "string", boolean: "boolean", number: "number", object: "string[]" };
+
+/** What was sent, as the page speaks of it. */
+interface Emitted {
+  readonly spans: string[];
+  /** `name: type on span`, an event of a span by its own name. */
+  readonly attributes: string[];
+  /** Names alone, those of metrics and events, too. */
+  readonly attributeNames: string[];
+  readonly metrics: string[];
+  readonly events: string[];
+}
+
+function emittedBy({ spans: all, metrics, logs }: OtlpReceiver): Emitted {
+  const spans = all.filter(({ scope }) => scope === "parley");
+  const typed = (owner: string, attributes: Readonly<Record<string, unknown>>) =>
+    Object.entries(attributes).map(([name, value]) => `${name}: ${TYPE_OF[typeof value]} on ${owner}`);
+  const kindOf = (name: string) => name.split(" ")[0] ?? "";
+  const records = logs.filter(({ eventName }) => eventName !== undefined && eventName !== "");
+  const others = [...metrics.flatMap(({ points }) => points), ...records].map(({ attributes }) => attributes);
+  const onSpans = spans.flatMap(({ name, attributes, events }) => [
+    ...typed(kindOf(name), attributes),
+    ...events.flatMap((event) => typed(event.name, event.attributes)),
+  ]);
+  return {
+    spans: spans.map(({ name }) => kindOf(name)),
+    attributes: onSpans,
+    attributeNames: [
+      ...onSpans.map((each) => each.split(":")[0] ?? ""),
+      ...others.flatMap((each) => Object.keys(each)),
+    ],
+    metrics: metrics.map(({ name, kind, unit }) => `${name} ${kind} ${unit}`),
+    events: [
+      ...records.map(({ eventName = "" }) => eventName),
+      ...spans.flatMap((each) => each.events.map(({ name }) => name)),
+    ],
+  };
+}
+
+/** A talk in text in which all happens that the page speaks of. */
+async function talkInText(names: string): Promise<Emitted> {
+  await using talk = await WatchedTalk.start({
+    env: {
+      OTEL_SEMCONV_STABILITY_OPT_IN: names,
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "SPAN_AND_EVENT",
+    },
+    tools: { write: guardedTool().tool },
+    serverTools: [{ type: "web_search_20260318", name: "web_search" }],
+    effort: "low",
+  });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user", { tools: [announced("scan")], features: ["permissions"] });
+  agent.model.script([
+    httpError(529),
+    reply([
+      serverToolUse("web_search", { query: "a" }, "srvtoolu_1"),
+      serverToolResult("web_search_tool_result", "srvtoolu_1", []),
+      toolUse("scan"),
+      toolUse("write", { path: "a" }),
+    ]),
+    reply([text("Done.")]),
+    httpError(400),
+  ]);
+  await user.sendBytes(new Uint8Array([1]));
+  const first = await user.say("Go");
+  const scan = await user.next("tool_use_request", ({ toolName }) => toolName === "scan");
+  await user.answer(scan.id, { success: true, result: {} });
+  await user.answer(scan.id, { success: true, result: {} });
+  const { id: permissionId } = await user.next("permission_request");
+  await user.send({ type: "permission_response", body: { permissionId, response: "reject" } });
+  await user.answerTo(first);
+  await user.answerTo(await user.say("Fail"));
+  await talk.closeTelemetry();
+  return emittedBy(receiver);
+}
+
+/** A talk that is spoken, with a client that has not said which tools it has. */
+async function talkByVoice(): Promise<Emitted> {
+  await warmUp();
+  const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
+  await using watching = await Watching.start();
+  const { telemetry, logger, receiver } = watching;
+  await using voice = await VoiceAgent.start({ telemetry, logger, tools: { note } });
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([toolUse("note")]), reply([text("Good.")])]);
+  await user.client.answerTo(await user.client.say("Go"));
+  await voice.agent.leave();
+  await watching.close();
+  return emittedBy(receiver);
+}
+
+const emitted: Emitted[] = [];
+const all = (part: keyof Emitted) => sorted(emitted.flatMap((each) => each[part]));
+
+beforeAll(async () => {
+  for (const names of ["1.41", "gen_ai_latest_experimental"]) emitted.push(await talkInText(names));
+  emitted.push(await talkByVoice());
+}, 60_000);
+
 test("the page lists every name that there is, and no other", () => {
   const words = leaves(VOCABULARY);
   const attributes = [ATTR, CONTENT, PARLEY].flatMap(leaves).concat(words.filter((name) => name.includes(".usage.")));
@@ -30,48 +135,24 @@ test("the page lists every name that there is, and no other", () => {
   expect(sorted(named("Events"))).toEqual(sorted(leaves(EVENT)));
 });
 
-const TYPE_OF: Record<string, string> = { string: "string", boolean: "boolean", number: "number", object: "string[]" };
+test("the spans and events of the page are those that talks emit", () => {
+  expect(all("spans")).toEqual(sorted(named("Spans")));
+  expect(all("events")).toEqual(sorted(named("Events")));
+});
 
-test.each(["1.41", "gen_ai_latest_experimental"])(
-  "what a run emits is on the page, with its type and unit (%s)",
-  async (names) => {
-    await using talk = await WatchedTalk.start({
-      env: {
-        OTEL_SEMCONV_STABILITY_OPT_IN: names,
-        OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "SPAN_AND_EVENT",
-      },
-    });
-    const { agent, receiver } = talk;
-    const scan = { name: "scan", description: "D.", inputSchema: { type: "object" } };
-    const user = await agent.client("user", { tools: [scan] });
-    agent.model.script([httpError(529), reply([toolUse("scan")]), reply([text("Done.")]), httpError(400)]);
-    const first = await user.say("Go");
-    const request = await user.next("tool_use_request");
-    await user.answer(request.id, { success: true, result: {} });
-    await user.answer(request.id, { success: true, result: {} });
-    await user.answerTo(first);
-    await user.answerTo(await user.say("Fail"));
-    await user.sendBytes(new Uint8Array([1]));
-    await talk.end();
+test("the attributes of the page are those that talks emit", () => {
+  expect(all("attributeNames")).toEqual(sorted(named("Attributes")));
+});
 
-    const spans = receiver.spans.filter(({ scope }) => scope === "parley");
-    const typeOf = new Map(rows("Attributes").map(([, name = "", type = ""]) => [name, type.split(",")[0]]));
-    const used = spans.flatMap(({ attributes, events }) => [attributes, ...events.map((each) => each.attributes)]);
-    for (const [name, value] of used.flatMap((each) => Object.entries(each))) {
-      const type = typeOf.get(name)?.replace(/^(int|double)$/, "number");
-      expect(`${name}: ${type}`).toBe(`${name}: ${TYPE_OF[typeof value]}`);
-    }
-    expect(
-      sorted(spans.map(({ name }) => name.split(" ")[0] ?? "")).filter((name) => !named("Spans").includes(name)),
-    ).toEqual([]);
-    const metricOf = new Map(rows("Metrics").map(([, name = "", kind = "", unit = ""]) => [name, `${kind} ${unit}`]));
-    const emitted = receiver.metrics.map(({ name, kind, unit }) => `${name} ${kind} ${unit}`);
-    expect(emitted).toEqual(receiver.metrics.map(({ name }) => `${name} ${metricOf.get(name)}`));
-    expect(receiver.metrics.length).toBeGreaterThan(8);
-    const events = [
-      ...receiver.logs.map(({ eventName }) => eventName ?? ""),
-      ...spans.flatMap((each) => each.events.map(({ name }) => name)),
-    ];
-    expect(sorted(events.filter(Boolean))).toEqual(sorted(named("Events")));
-  },
-);
+test("an attribute has the type that the page says, on the spans that it says", () => {
+  const documented = rows("Attributes").flatMap(([, name = "", type = "", on = ""]) => {
+    const kind = type.split(",")[0]?.replace(/^(int|double)$/, "number");
+    return on.split(/[,;] /).map((owner) => `${name}: ${kind} on ${owner.replace(/ in .*/, "")}`);
+  });
+
+  expect(all("attributes").filter((each) => !documented.includes(each))).toEqual([]);
+});
+
+test("the metrics of the page are those that talks emit, with their type and unit", () => {
+  expect(all("metrics")).toEqual(sorted(rows("Metrics").map(([, name, kind, unit]) => `${name} ${kind} ${unit}`)));
+});

@@ -29,6 +29,7 @@ export interface AgentOptions {
   readonly modelIdleTimeoutMs?: number;
   /** Anthropic's own tools that are switched on. */
   readonly serverTools?: readonly JsonObject[];
+  readonly effort?: "low";
   /** Another model than the strict server of ours. */
   readonly modelUrl?: string;
   readonly retryBudgetMs?: number;
@@ -142,6 +143,7 @@ export class TestAgent implements AsyncDisposable {
         maxTokens: 1_024,
         instructions: "Be brief.",
         serverTools: this.#options.serverTools ?? [],
+        ...(this.#options.effort && { effort: this.#options.effort }),
       }),
       close: async () => {},
     });

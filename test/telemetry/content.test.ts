@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { reply, serverToolResult, serverToolUse, text, toolUse } from "../support/model-server/step.ts";
+import { toServerTool } from "../../src/tool/server-tool.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
+import { reply, serverToolResult, serverToolUse, text, thinking, toolUse } from "../support/model-server/step.ts";
+import { HttpToolServer } from "../tool/mcp/http-server.ts";
+import { McpBench } from "../tool/mcp/support.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
 /** What people, the model and tools say: no line of telemetry may hold it unasked. */
@@ -18,6 +22,12 @@ const MARKS = {
   clientCode: "Mk10Code",
   clientError: "Mk11ClientError",
   refusedArgument: "Mk12Refused",
+  thinking: "Mk13Thinking",
+  mcpArgument: "Mk14McpArgument",
+  mcpError: "No such shelf",
+  permission: "Mk15Path",
+  refusal: "Mk16Refusal",
+  badTrace: "Mk17Trace",
 } as const;
 
 const say = defineTool({
@@ -36,21 +46,33 @@ const fail = defineTool({
   },
 });
 
+/** The API's own id of a use, and a tool's name: spans say them, for they are no content. */
+const INVENTED_TOOL = "Mk18_tool";
+
 /** A turn in which everybody says something, watched to its end. */
 async function talkOfMarks(mode: string): Promise<WatchedTalk> {
+  await using shop = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: shop.url } });
+  await bench.until("shop_echo", "shop_throw");
+  const own = { say, fail, write: guardedTool().tool };
   const talk = await WatchedTalk.start({
     env: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode },
-    tools: { say, fail },
+    liveTools: new Map([
+      ...bench.servers.tools,
+      ...Object.entries(own).map(([name, tool]) => [name, toServerTool(name, tool, undefined)] as const),
+    ]),
     serverTools: [{ type: "web_search_20260318", name: "web_search" }],
   });
   const { agent } = talk;
   const scan = { name: "scan", description: MARKS.clientDescription, inputSchema: { type: "object" } };
-  const user = await agent.client("user", { tools: [scan] });
+  const tools = [scan, { ...scan, name: INVENTED_TOOL }];
+  const user = await agent.client("user", { tools, features: ["permissions"] });
   const found = [
     { type: "web_search_result", url: "https://e.com", title: MARKS.found, encrypted_content: "a", page_age: null },
   ];
   agent.model.script([
     reply([
+      thinking(MARKS.thinking),
       text(MARKS.text),
       serverToolUse("web_search", { query: MARKS.query }, "srvtoolu_1"),
       serverToolResult("web_search_tool_result", "srvtoolu_1", found),
@@ -58,13 +80,23 @@ async function talkOfMarks(mode: string): Promise<WatchedTalk> {
       toolUse("fail"),
       toolUse("scan"),
       toolUse("say", { what: 1, why: MARKS.refusedArgument }),
+      toolUse("shop_echo", { text: MARKS.mcpArgument }),
+      toolUse("shop_throw"),
+      toolUse("write", { path: MARKS.permission }),
+      toolUse(INVENTED_TOOL),
     ]),
     reply([text("Done.")]),
   ]);
-  const id = await user.say(MARKS.message);
+  const id = "message-1";
+  const meta = { traceparent: MARKS.badTrace, tracestate: MARKS.badTrace };
+  await user.send({ type: "user_message", body: { id, content: MARKS.message } }, { meta });
   const request = await user.next("tool_use_request", ({ toolName }) => toolName === "scan");
   const errorCode = MARKS.clientCode;
   await user.answer(request.id, { success: false, errorCode, errorMessage: MARKS.clientError });
+  const invented = await user.next("tool_use_request", ({ toolName }) => toolName === INVENTED_TOOL);
+  await user.answer(invented.id, { success: true, result: { found: MARKS.result } });
+  const { id: permissionId } = await user.next("permission_request");
+  await user.send({ type: "permission_response", body: { permissionId, response: "reject", message: MARKS.refusal } });
   await user.sendBytes(new TextEncoder().encode(MARKS.message));
   await user.answerTo(id);
   await talk.end();
@@ -81,6 +113,8 @@ test("with capture off nothing that anybody says is in spans, metrics, events or
   expect(talk.receiver.logs.length).toBeGreaterThan(4);
   expect(heldBy(talk.receiver.text)).toEqual([]);
   expect(heldBy(talk.lines.join("\n"))).toEqual([]);
+  expect(talk.receiver.named(`execute_tool ${INVENTED_TOOL}`)).toHaveLength(1);
+  expect(JSON.stringify(talk.receiver.metrics)).not.toContain(INVENTED_TOOL);
 });
 
 test("with SPAN_ONLY it is on the spans as the conventions say, and nowhere else", async () => {
@@ -93,10 +127,11 @@ test("with SPAN_ONLY it is on the spans as the conventions say, and nowhere else
   expect(input).toEqual([{ role: "user", parts: [{ type: "text", content: MARKS.message }] }]);
   expect(output[0]).toMatchObject({ role: "assistant", finish_reason: "tool_call" });
   expect(output[0]?.parts.map(({ type }) => type)).toEqual([
+    "reasoning",
     "text",
     "server_tool_call",
     "server_tool_call_response",
-    ...Array.from({ length: 4 }, () => "tool_call"),
+    ...Array.from({ length: 8 }, () => "tool_call"),
   ]);
   expect(String(chat?.attributes["gen_ai.system_instructions"])).toContain("Be brief.");
   expect(String(chat?.attributes["gen_ai.tool.definitions"])).toContain("web_search_20260318");
@@ -118,6 +153,17 @@ test("with EVENT_ONLY it is in the event of each model call, structured, and on 
     { role: "user", parts: [{ type: "text", content: MARKS.message }] },
   ]);
   expect(heldBy(JSON.stringify(receiver.spans))).toEqual([]);
+});
+
+test("with SPAN_AND_EVENT it is on both", async () => {
+  await using talk = await talkOfMarks("SPAN_AND_EVENT");
+  const { receiver, lines } = talk;
+
+  const said = [MARKS.message, MARKS.text, MARKS.thinking, MARKS.argument, MARKS.query, MARKS.found];
+  expect(heldBy(JSON.stringify(receiver.spans))).toEqual(expect.arrayContaining(said));
+  expect(heldBy(JSON.stringify(receiver.logs))).toEqual(expect.arrayContaining(said));
+  expect(heldBy(JSON.stringify(receiver.metrics))).toEqual([]);
+  expect(heldBy(lines.join("\n"))).toEqual([]);
 });
 
 test("log lines know their turn's span, and go out with it", async () => {

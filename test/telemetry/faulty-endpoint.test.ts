@@ -1,26 +1,56 @@
 import { expect, test } from "vitest";
-import { reply, text } from "../support/model-server/step.ts";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { TestAgent } from "../support/agent.ts";
+import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
+const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
+
+/** Two turns, and one that fails: what the participant got, what is recorded, and how long it took. */
+async function talkWith(agent: TestAgent) {
+  const user = await agent.client("user");
+  agent.model.script([
+    reply([text("One."), toolUse("look")]),
+    reply([text("Done.")]),
+    reply([text("Two.")]),
+    httpError(400),
+  ]);
+  const startedAt = performance.now();
+  const answers: string[] = [];
+  for (const question of ["a", "b", "c"]) answers.push(await user.answerTo(await user.say(question)));
+  const ms = performance.now() - startedAt;
+  const turns = await agent.sql`select state, stop_reason, usage from turns order by position`;
+  const blocks = (await agent.blocks()).map(({ block_type: type, text_content: said }) => ({ type, said }));
+  const calls = (await agent.calls()).map(({ state, result }) => ({ state, result }));
+  return {
+    ms,
+    outcome: { answers, turns: [...turns], blocks, calls, types: user.received.map(({ message }) => message.type) },
+  };
+}
+
+async function talkUnwatched() {
+  await using agent = await TestAgent.start({ tools: { look } });
+  return await talkWith(agent);
+}
+
 test.each(["hang", "refuse", "down"] as const)(
-  "an endpoint that is out of order (%s) changes nothing in a turn and holds up the end for 2 s at most",
+  "an endpoint that is out of order (%s) changes nothing in a talk and holds up its end for 2 s at most",
   async (fault) => {
-    await using talk = await WatchedTalk.start();
+    const unwatched = await talkUnwatched();
+    await using talk = await WatchedTalk.start({ tools: { look } });
     const { agent, receiver } = talk;
     if (fault === "down") await receiver[Symbol.asyncDispose]();
     else receiver.behaviour = fault;
-    const user = await agent.client("user");
-    agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
 
-    const startedAt = performance.now();
-    expect(await user.answerTo(await user.say("a"))).toBe("One.");
-    expect(await user.answerTo(await user.say("b"))).toBe("Two.");
-    const turnsMs = performance.now() - startedAt;
+    const watched = await talkWith(agent);
     await agent.leave();
     const closingAt = performance.now();
     await talk.end();
 
-    expect(turnsMs).toBeLessThan(5_000);
+    expect(watched.outcome).toEqual(unwatched.outcome);
+    expect(watched.outcome.answers.slice(0, 2)).toEqual(["One. Done.", "Two."]);
+    expect(watched.ms).toBeLessThan(unwatched.ms + 2_000);
     expect(performance.now() - closingAt).toBeLessThan(2_000);
     expect(receiver.spans).toEqual([]);
   },

@@ -1,10 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
 import { McpBench } from "../tool/mcp/support.ts";
-import { reply, serverToolResult, serverToolUse, slow, text, toolUse } from "../support/model-server/step.ts";
+import {
+  httpError,
+  reply,
+  serverToolResult,
+  serverToolUse,
+  slow,
+  text,
+  toolUse,
+} from "../support/model-server/step.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { type OtlpSpan } from "../support/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";
@@ -159,6 +168,57 @@ test("an interrupted turn is no error, and its model call ended without a reason
   expect(turn).toMatchObject({ status: 0, attributes: { "parley.turn.state": "cancelled" } });
   expect(turn?.attributes["error.type"]).toBeUndefined();
   expect(chat).toMatchObject({ status: 0, attributes: { "gen_ai.response.finish_reasons": ["error"] } });
+});
+
+test("an interrupted turn's trace has what it had begun, ended with it, and the next turn has a trace of its own", async () => {
+  const started = Promise.withResolvers<void>();
+  const wait = defineTool({
+    description: "Waits.",
+    input: z.object({}),
+    onInterrupt: "cancel",
+    run: async (_input, { signal }) => {
+      started.resolve();
+      await sleep(10_000, undefined, { signal });
+    },
+  });
+  await using talk = await WatchedTalk.start({ tools: { wait }, policy: { onNewMessage: "interrupt" } });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user");
+  agent.model.script([reply([text("One moment."), toolUse("wait")]), reply([text("Done.")])]);
+  await user.say("Go");
+  await started.promise;
+  expect(await user.answerTo(await user.say("Stop"))).toBe("Done.");
+  await talk.end();
+
+  const [first, second] = receiver.named("invoke_agent parley");
+  const interrupted = receiver.spans.filter(({ traceId, scope }) => traceId === first?.traceId && scope === "parley");
+  expect(outline(interrupted)).toEqual([
+    " > invoke_agent parley",
+    "invoke_agent parley > chat claude-test",
+    "invoke_agent parley > execute_tool wait",
+  ]);
+  expect(first).toMatchObject({ status: 0, attributes: { "parley.turn.state": "interrupted" } });
+  const [call] = receiver.named("execute_tool wait");
+  expect(call).toMatchObject({ status: 0, attributes: { "parley.outcome": "cancelled", "error.type": "cancelled" } });
+  expect(Math.max(...interrupted.map(({ end }) => end))).toBe(first?.end);
+  expect(second?.traceId).not.toBe(first?.traceId);
+  expect(second).toMatchObject({ status: 0, attributes: { "parley.turn.state": "completed" } });
+});
+
+test("a failed turn and its model call have the status of an error, and its kind", async () => {
+  await using talk = await WatchedTalk.start();
+  const { agent, receiver } = talk;
+  const user = await agent.client("user");
+  agent.model.script([httpError(400)]);
+  await user.answerTo(await user.say("Go"));
+  await talk.end();
+
+  const [turn] = receiver.named("invoke_agent parley");
+  const [chat] = receiver.named("chat claude-test");
+  expect(turn).toMatchObject({ status: 2, attributes: { "parley.turn.state": "failed" } });
+  expect(turn?.attributes["error.type"]).toBe("invalid_state");
+  expect(chat).toMatchObject({ status: 2, attributes: { "gen_ai.response.finish_reasons": ["error"] } });
+  expect(chat?.attributes["error.type"]).toBe("invalid_request");
 });
 
 test("an either call shows its claim window", async () => {

@@ -1,0 +1,72 @@
+import { ROOT_CONTEXT } from "@opentelemetry/api";
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { expect, test } from "vitest";
+import { observeVoice } from "../../../src/session/telemetry/speech-trace.ts";
+import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../../../src/session/voice-port.ts";
+import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
+import { FakeVoice } from "../../support/fake-voice.ts";
+
+const ANSWER: AnswerToSpeak = {
+  messageId: "m",
+  participant: "ann",
+  language: undefined,
+  onHeard: () => {},
+  onInterrupted: () => {},
+  onUnspoken: () => {},
+};
+
+/** An answer that a watched voice speaks, and the spans of it that have ended. */
+function open(voice: VoicePort) {
+  const exporter = new InMemorySpanExporter();
+  const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const telemetry = createTelemetry({}, { tracerProvider });
+  const speech = observeVoice(voice, { telemetry, parent: () => ROOT_CONTEXT }).open(ANSWER);
+  return { speech, ended: () => exporter.getFinishedSpans().map(({ name, attributes }) => ({ name, attributes })) };
+}
+
+const broken = (change: Partial<SpokenAnswer>): VoicePort => {
+  const voice = new FakeVoice();
+  return {
+    untilQuiet: voice.untilQuiet,
+    setInterruptible: voice.setInterruptible,
+    open: (answer) => ({ ...voice.open(answer), ...change }),
+  };
+};
+
+test("a speech that is heard to its end has a span that says when it began to be heard", async () => {
+  const { speech, ended } = open(new FakeVoice());
+
+  speech?.write("Done.");
+  expect(ended()).toEqual([]);
+  await speech?.end();
+
+  const attributes = {
+    "parley.speech.interrupted": false,
+    "parley.speech.time_to_first_heard": expect.any(Number) as number,
+  };
+  expect(ended()).toEqual([{ name: "parley.speech", attributes }]);
+});
+
+test("a speech that is stopped has a span, once", async () => {
+  const { speech, ended } = open(new FakeVoice());
+
+  speech?.stop();
+  await speech?.end();
+
+  expect(ended()).toEqual([{ name: "parley.speech", attributes: { "parley.speech.interrupted": false } }]);
+});
+
+test("a speech that breaks has a span that ends, too", async () => {
+  const { speech, ended } = open(broken({ end: () => Promise.reject(new Error("The voice is gone")) }));
+
+  await expect(speech?.end()).rejects.toThrow("The voice is gone");
+
+  expect(ended()).toHaveLength(1);
+});
+
+test("where nobody listens there is no span", () => {
+  const voice = new FakeVoice();
+  const { speech, ended } = open({ ...broken({}), open: () => undefined, untilQuiet: voice.untilQuiet });
+
+  expect([speech, ended()]).toEqual([undefined, []]);
+});

@@ -1,0 +1,52 @@
+import { pino, type Logger } from "pino";
+import { type Telemetry, type TelemetrySettings } from "../../src/telemetry/telemetry.ts";
+import { describeError } from "../../src/worker/describe-error.ts";
+import { parseEnvironment } from "../../src/worker/environment.ts";
+import { activeTrace } from "../../src/worker/telemetry/active-trace.ts";
+import { readOtelConfig } from "../../src/worker/telemetry/read-otel-config.ts";
+import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";
+import { OtlpReceiver } from "../support/otlp-receiver.ts";
+
+export interface WatchingOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly settings?: Partial<TelemetrySettings>;
+}
+
+/** This process's telemetry, as a job process starts it, and the OTLP endpoint that it goes to. */
+export class Watching implements AsyncDisposable {
+  readonly receiver: OtlpReceiver;
+  readonly telemetry: Telemetry;
+  readonly logger: Logger;
+  /** What the log says, besides going out. */
+  readonly lines: string[] = [];
+  /** Sends what is left; the endpoint keeps what it got. */
+  readonly close: () => Promise<void>;
+
+  private constructor(receiver: OtlpReceiver, { env = {}, settings = {} }: WatchingOptions) {
+    this.receiver = receiver;
+    process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = receiver.url;
+    const otel = readOtelConfig(parseEnvironment({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }));
+    const { telemetry, close, joinProcess, logStream } = startTelemetry({
+      otel,
+      settings: { agentName: "parley", ...settings },
+    });
+    joinProcess();
+    this.telemetry = telemetry;
+    this.close = close;
+    const write = (line: string) => {
+      this.lines.push(line);
+      logStream?.write(line);
+    };
+    this.logger = pino({ level: "info", mixin: activeTrace, serializers: { error: describeError } }, { write });
+  }
+
+  static async start(options: WatchingOptions = {}): Promise<Watching> {
+    return new Watching(await OtlpReceiver.start(), options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    await this.receiver[Symbol.asyncDispose]();
+    delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
+  }
+}

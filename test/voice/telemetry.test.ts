@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, test } from "vitest";
+import { reply, text } from "../support/model-server/step.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+import { Watching } from "../telemetry/watching.ts";
+
+const LONG = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
+const QUESTION = "Hold on, what about the weather tomorrow?";
+
+beforeAll(() => warmUp(QUESTION));
+
+test("what is spoken is part of its turn's trace, and says whether it was heard out", async () => {
+  await using watching = await Watching.start();
+  const { telemetry, logger, receiver } = watching;
+  await using voice = await VoiceAgent.start({ telemetry, logger });
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
+  await user.client.say("Count, please.");
+  await user.untilSound();
+  await sleep(1_500);
+  voice.understand(QUESTION);
+  await user.say(QUESTION);
+  const question = await user.client.next("transcription", ({ final }) => final);
+  await user.client.answerTo(question.id);
+  await voice.agent.leave();
+  await watching.close();
+
+  const turns = receiver.named("invoke_agent parley");
+  const speeches = receiver.named("parley.speech");
+  expect(speeches.map(({ parentSpanId }) => parentSpanId)).toEqual(turns.map(({ spanId }) => spanId));
+  expect(speeches.map(({ attributes }) => attributes["parley.speech.interrupted"])).toEqual([true, false]);
+  for (const { attributes, start, end } of speeches) {
+    const firstHeard = Number(attributes["parley.speech.time_to_first_heard"]);
+    expect(firstHeard).toBeGreaterThan(0);
+    expect(firstHeard).toBeLessThan((end - start) / 1e9);
+  }
+});
