@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { voice as livekit } from "@livekit/agents";
+import { expect, test, vi } from "vitest";
 import { type Synthesizer } from "../src/voice/synthesizer.ts";
 import { reply, text } from "../test/support/model-server/step.ts";
 import { SPEECH_RATE, speechOf } from "../test/support/speaker.ts";
@@ -54,18 +55,29 @@ test("from the end of speech to the first sound of the answer", async () => {
     await user.untilSilence(1_500);
     await sleep(200);
   }
-  print(turns);
+  console.log(`${turns.length} turns, ms since the participant's last sound (least / middle / most):`);
+  print(turns, PARTS);
   expect(turns).toHaveLength(TURNS);
 });
+
+/** Names a moment of an interruption, in the order in which they come. */
+const INTERRUPTION = {
+  detected: "speech is detected",
+  stopped: "the agent stops its sound",
+  silent: "the participant hears nothing more",
+  sinceDetected: "from detection to nothing more",
+} as const;
+type Interruption = Record<keyof typeof INTERRUPTION, number>;
 
 /** From the first sound that the participant sends over an answer to the last that it gets of it. */
 test("from the beginning of an interruption to silence", async () => {
   await warmUp(QUESTION);
   const onset = ((await speechOf(QUESTION)).findIndex((sample) => Math.abs(sample) > 300) / SPEECH_RATE) * 1_000;
+  const moments = watchInterruptions();
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.understand(QUESTION);
-  const times: number[] = [];
+  const turns: Interruption[] = [];
   for (let turn = 0; turn < TURNS; turn++) {
     voice.agent.model.script(() => reply([text("one two three four five six seven eight nine ten ".repeat(3))]));
     const asked = performance.now();
@@ -73,14 +85,48 @@ test("from the beginning of an interruption to silence", async () => {
     await user.untilSound(asked);
     await sleep(800 + turn * 90);
     voice.agent.model.script(() => reply([text("Good.")]));
+    delete moments.detected;
+    delete moments.stopped;
     const { from } = await user.say(QUESTION);
-    times.push(user.lastSoundBefore(from + onset + 900) - from - onset);
+    const began = from + onset;
+    const silent = user.lastSoundBefore(began + 900);
+    const { detected = Number.NaN, stopped = Number.NaN } = moments;
+    turns.push({
+      detected: detected - began,
+      stopped: stopped - began,
+      silent: silent - began,
+      sinceDetected: silent - detected,
+    });
     await user.untilSilence(2_000);
   }
-  const [least = 0, middle = 0, most = 0] = spread(times);
-  console.log(`${TURNS} interruptions, ms until silence (least / middle / most): ${least} ${middle} ${most}`);
-  expect(times).toHaveLength(TURNS);
+  console.log(`${TURNS} interruptions, ms since the participant's first sound (least / middle / most):`);
+  print(turns, INTERRUPTION);
+  expect(turns).toHaveLength(TURNS);
 });
+
+/** Notes when AgentSession detects speech, and when it stops its own: only it knows. */
+function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {
+  const moments: Partial<Record<"detected" | "stopped", number>> = {};
+  const { emit } = livekit.AgentSession.prototype;
+  vi.spyOn(livekit.AgentSession.prototype, "emit").mockImplementation(function (this: livekit.AgentSession, ...args) {
+    const [name, event] = args;
+    if (
+      name === livekit.AgentSessionEventTypes.UserStateChanged &&
+      "newState" in event &&
+      event.newState === "speaking"
+    )
+      moments.detected ??= performance.now();
+    return emit.apply(this, args);
+  });
+  const { pause } = livekit.ParticipantAudioOutput.prototype;
+  vi.spyOn(livekit.ParticipantAudioOutput.prototype, "pause").mockImplementation(function (
+    this: livekit.ParticipantAudioOutput,
+  ) {
+    moments.stopped ??= performance.now();
+    pause.call(this);
+  });
+  return moments;
+}
 
 function spread(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
@@ -107,10 +153,9 @@ function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer
   };
 }
 
-function print(turns: readonly Moments[]): void {
-  console.log(`${turns.length} turns, ms since the participant's last sound (least / middle / most):`);
-  for (const [name, title] of Object.entries(PARTS)) {
-    const values = spread(turns.map((turn) => turn[name as keyof Moments]));
+function print<Name extends string>(rows: readonly Record<Name, number>[], titles: Record<Name, string>): void {
+  for (const [name, title] of Object.entries<string>(titles)) {
+    const values = spread(rows.map((row) => row[name as Name]));
     console.log(`${title.padEnd(45)} ${values.map((ms) => String(ms).padStart(6)).join("")}`);
   }
 }

@@ -9,7 +9,7 @@ export const voiceSchema = z.strictObject({
   /** `silence` alone, or also LiveKit's end-of-turn model, which waits longer for those who have not finished. */
   endOfTurn: z.enum(["silence", "model"]).default("silence"),
   /** Speech that lasts so long stops the agent's. */
-  interruptAfterMs: milliseconds.default(200),
+  interruptAfterMs: milliseconds.default(150),
   /** An interruption in which nothing was said (a cough) is over after so much silence: the agent goes on. */
   resumeAfterMs: milliseconds.default(1_000),
   /** Said when speech was heard that could not be understood; "" says nothing. */

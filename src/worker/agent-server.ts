@@ -10,6 +10,7 @@ const FULL_LOAD = 0.7;
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
+const JOB_SEMI_SPACE_MB = 4;
 
 interface AgentServerOptions {
   readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice">;
@@ -23,7 +24,7 @@ export function createAgentServer({ config, livekit, agent = jobEntry() }: Agent
   const level = agentsLogLevel(config.logLevel);
   initializeLogger({ pretty: false, level });
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
-  guardStdoutOfJobs();
+  setJobArguments();
   const accepted = new AcceptedJobs();
   const options = new ServerOptions({
     agent,
@@ -60,7 +61,10 @@ function agentsLogLevel(level: Config["logLevel"]): string {
   return level === "info" ? "warn" : level;
 }
 
-function guardStdoutOfJobs(): void {
+/** Job processes inherit what this one was started with. */
+function setJobArguments(): void {
   const guard = new URL("stdout-guard.ts", import.meta.url).href;
-  if (!process.execArgv.includes(guard)) process.execArgv.push("--import", guard);
+  if (process.execArgv.includes(guard)) return;
+  // A session waits more than it computes: it does not need V8's 48 MB for what is young.
+  process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);
 }
