@@ -107,7 +107,7 @@ test("from the beginning of an interruption to silence", async () => {
 /** Notes when AgentSession detects speech, and when it stops its own: only it knows. */
 function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {
   const moments: Partial<Record<"detected" | "stopped", number>> = {};
-  const { emit } = livekit.AgentSession.prototype;
+  const emit = Reflect.get(livekit.AgentSession.prototype, "emit") as livekit.AgentSession["emit"];
   vi.spyOn(livekit.AgentSession.prototype, "emit").mockImplementation(function (this: livekit.AgentSession, ...args) {
     const [name, event] = args;
     if (
@@ -118,7 +118,7 @@ function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {
       moments.detected ??= performance.now();
     return emit.apply(this, args);
   });
-  const { pause } = livekit.ParticipantAudioOutput.prototype;
+  const pause = Reflect.get(livekit.ParticipantAudioOutput.prototype, "pause") as () => void;
   vi.spyOn(livekit.ParticipantAudioOutput.prototype, "pause").mockImplementation(function (
     this: livekit.ParticipantAudioOutput,
   ) {

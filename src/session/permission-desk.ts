@@ -23,7 +23,7 @@ import { type PermissionStore } from "./permission-store.ts";
 import { type SessionEvent } from "./session-event.ts";
 import { toSpokenQuestion } from "./spoken-question.ts";
 import { toPermissionRequest } from "./to-permission-request.ts";
-import { toDenial, toPermit } from "./to-permit.ts";
+import { toDenial, toPermit, toUnaskable } from "./to-permit.ts";
 
 /** What the config says of permissions. */
 export interface PermissionPolicy {
@@ -175,6 +175,7 @@ export class PermissionDesk {
       const grants = await store.grants(participant);
       const granted = grants.filter((grant) => grant.toolName === toolName).map(({ pattern }) => pattern);
       if (isGranted(need.patterns, granted)) return { isAllowed: true };
+      if (this.#isOutOfReach(participant, need)) return toUnaskable();
     }
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;
@@ -201,6 +202,12 @@ export class PermissionDesk {
     logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
     tell({ type: "permission_replied", permission });
     return toPermit(permission, call.current);
+  }
+
+  /** A caller by telephone sees nothing and has its voice alone to answer with. */
+  #isOutOfReach(participant: string, { voiceApproval }: PermissionNeed): boolean {
+    const { peers, policy } = this.#options;
+    return peers.get(participant)?.isSip === true && !(policy.byVoice && voiceApproval);
   }
 
   #toRequest(call: Call, need: PermissionNeed) {

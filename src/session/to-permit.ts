@@ -24,6 +24,10 @@ export function toDenial({ type, patterns }: PermissionNeed): Permit {
   return refused(`a rule does not allow it (${type}: ${patterns.join(", ")})`);
 }
 
+export function toUnaskable(): Permit {
+  return refused("it needs the participant's permission, for which a caller by telephone cannot be asked here");
+}
+
 function refused(why: string): Permit {
   return { isAllowed: false, why: `Not run: ${why}` };
 }
