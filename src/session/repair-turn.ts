@@ -11,6 +11,9 @@ import { NOT_STARTED } from "../tool/resume-call.ts";
 import { toOutcome } from "./call-outcome.ts";
 import { BlockWriter } from "../store/block-writer.ts";
 
+const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OUTCOME_UNKNOWN } as const;
+const UNSTARTED = { state: "cancelled", errorCode: "cancelled", errorMessage: NOT_STARTED } as const;
+
 /**
  * Ends a turn whose worker stopped in the middle of it: every tool use gets its stored result, from the call's record
  * where the call had ended, else one that says what is known. What was stored before stays as it is.
@@ -23,14 +26,8 @@ export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: num
     const id = toolUseId(use) ?? "";
     const call = calls.find((record) => record.toolUseId === id);
     added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
-    const isOpen = call?.state === "pending" || call?.state === "running";
-    if (isOpen)
-      await settleToolCall(sql, {
-        callId: call.id,
-        state: "error",
-        errorCode: "outcome_unknown",
-        errorMessage: OUTCOME_UNKNOWN,
-      });
+    if (call?.state === "pending" || call?.state === "running")
+      await settleToolCall(sql, { callId: call.id, ...(isUnstarted(call) ? UNSTARTED : UNKNOWN) });
   }
   await using writer = new BlockWriter(sql);
   for (const block of added) writer.add({ turnId: turn.id, block });
@@ -40,10 +37,15 @@ export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: num
   return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
 }
 
-/** A pending call may have been started: that is put on record behind what happens. */
+/** A pending call may have been started, for that is put on record behind what happens; but not before a person allows it. */
 function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   const outcome = toOutcome(call);
   if (outcome) return toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes });
+  if (isUnstarted(call)) return { content: NOT_STARTED, isError: true };
   return { content: OUTCOME_UNKNOWN, isError: true };
+}
+
+function isUnstarted({ state, wasAskedFor }: ToolCallRecord): boolean {
+  return state === "pending" && wasAskedFor;
 }

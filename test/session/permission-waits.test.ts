@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool } from "../../src/tool/server-tool.ts";
 import { TestAgent } from "../support/agent.ts";
+import { EventServer } from "../support/event-server.ts";
 import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
@@ -198,13 +199,16 @@ test("a request whose tool is gone when a worker takes over is withdrawn, and ta
   const user = await agent.client("user", FEATURES);
   agent.model.script([WRITE, reply([text("It is not there.")])]);
   await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { id: permissionId, sessionId: id } = await user.next("permission_request");
+  await using server = await EventServer.start({ databaseUrl: agent.databaseUrl });
+  await using reader = await server.open({ id, room: agent.roomName }, { identity: "user" });
   await agent.leave();
   liveTools.clear();
   await agent.join();
   await user.configure(FEATURES);
   await user.next("assistant_sentence", ({ text: said }) => said === "It is not there.");
-  await expect.poll(() => agent.sql`select state from permissions`).toEqual([{ state: "withdrawn" }]);
+  const { data } = await reader.next(({ event }) => event === "permission.replied");
+  expect(data).toMatchObject({ permissionId, state: "withdrawn" });
 
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
   expect(await user.next("error_message")).toMatchObject({ code: 202, originatingId: permissionId });

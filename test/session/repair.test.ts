@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
-import { reply, text } from "../support/model-server/step.ts";
+import { guardedTool, toolResults } from "../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
 
 type Messages = { content: { type: string; content?: string }[] }[];
 
@@ -43,4 +44,26 @@ test("a turn that was left running long ago is ended, and the model is told what
     { state: "success" },
     { state: "error" },
   ]);
+});
+
+test("a call that waited for leave in such a turn was not run, and nobody is asked about it any more", async () => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool } });
+  const user = await agent.client("user", { features: ["permissions"] });
+  agent.model.script([reply([toolUse("write", { path: "a.md" })]), reply([text("Yes.")])]);
+  await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  await agent.leave();
+  await agent.sql`update turns set created_at = now() - interval '1 hour'`;
+  await agent.join();
+  await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
+  expect(await user.next("error_message")).toMatchObject({ code: 202, originatingId: permissionId });
+  await user.answerTo(await user.say("Still there?"));
+
+  expect(toolResults(agent)).toEqual([
+    { content: "Not run: the worker stopped before the tool was started.", isError: true },
+  ]);
+  expect(await agent.calls()).toMatchObject([{ state: "cancelled" }]);
+  expect(await agent.sql`select state from permissions`).toEqual([{ state: "withdrawn" }]);
+  expect(ran).toEqual([]);
 });
