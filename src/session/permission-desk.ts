@@ -66,10 +66,16 @@ export class PermissionDesk {
 
   /** Rejects when the request cannot be stored. */
   permit(call: OpenCall, need: PermissionNeed, turn: CallTurn): Permit | Promise<Permit> {
+    const why = this.denialOf(call.current, need);
+    if (why !== undefined) return { isAllowed: false, why };
     const action = this.#decide(need, call.current);
-    if (action === "deny") return toDenial(need);
     if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
     return this.#ask(call, need, turn);
+  }
+
+  /** Why a rule forbids it, for the model: no grant and no answer overrides that. */
+  denialOf(call: Call, need: PermissionNeed): string | undefined {
+    return this.#decide(need, call) === "deny" ? toDenial(need) : undefined;
   }
 
   /** Whether calls of a tool may start at once, without anybody being asked. */

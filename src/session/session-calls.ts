@@ -44,7 +44,7 @@ export interface SessionCallsOptions {
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
-  readonly permissions: Pick<PermissionDesk, "permit" | "isFree" | "withdraw">;
+  readonly permissions: Pick<PermissionDesk, "permit" | "denialOf" | "isFree" | "withdraw">;
   /** A call that its turn did not wait for has ended. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
   readonly voice?: VoicePort | undefined;
@@ -110,6 +110,7 @@ export class SessionCalls {
         return untilMayStart(call, turn, { voice: options.voice, startWhen });
       },
       permit: (call, need, turn) => options.permissions.permit(call, need, turn),
+      denialOf: (call, need) => options.permissions.denialOf(call, need),
       onLateOutcome: (call, answer) => this.#reportLate(call, answer),
     };
   }

@@ -20,8 +20,9 @@ export function toPermit(permission: PermissionRecord, call: Call): Permit {
   }
 }
 
-export function toDenial({ type, patterns }: PermissionNeed): Permit {
-  return refused(`a rule does not allow it (${type}: ${patterns.join(", ")})`);
+/** What the model is told of a call that a rule denies. */
+export function toDenial({ type, patterns }: PermissionNeed): string {
+  return `Not run: a rule does not allow it (${type}: ${patterns.join(", ")})`;
 }
 
 export function toUnaskable(): Permit {

@@ -58,6 +58,8 @@ export interface CallPorts {
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
   /** Whether the call may run: at once where nobody need be asked, else when the person has answered. */
   readonly permit: (call: OpenCall, need: PermissionNeed, turn: CallTurn) => Permit | Promise<Permit>;
+  /** What nobody may allow: why it may not run, for the model; `undefined` when no rule denies it. */
+  readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
   readonly isPresent: (identity: string) => boolean;
   /** ToolUseRequest, to the call's addressee or, for a server call, to all. Rejects when it cannot be sent. */
   readonly sendRequest: (call: Call) => Promise<void>;

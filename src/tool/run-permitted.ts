@@ -38,6 +38,9 @@ async function whenAnswered(call: OpenCall, asked: Promise<Permit>, run: Permitt
     const why = `The arguments as the participant changed them cannot be used. ${edited.error}`;
     return refuse(call, run, ["invalid_parameters", why]);
   }
+  // The rules have judged what was shown; whoever changes it may not go further than they let anybody go.
+  const denied = edited && ports.denialOf(call.current, permissionNeed(tool, edited.value));
+  if (denied !== undefined) return refuse(call, run, ["permission_denied", denied]);
   ports.ledger.update(id, { state: "running", startedAt: Date.now(), ...(editedInput && { editedInput }) });
   await ports.durable();
   if (!call.over.aborted) await handOver(call, edited ? { ...run, input: edited.value } : run);

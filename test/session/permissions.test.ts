@@ -263,6 +263,24 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
   expect(rows).toEqual([{ input: { path: "notes/a.md" }, edited_input: { path: "notes/b.md" } }]);
 });
 
+test("arguments that a rule denies are not run, whoever has put them in the place of others", async () => {
+  const { tool, ran } = guardedTool({ allowEditedInput: true });
+  const rules = [{ type: "filesystem", pattern: "secrets/**", action: "deny" as const }];
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules }) });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, reply([text("No.")])]);
+  const messageId = await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  const editedInputJson = '{"path":"secrets/key"}';
+  await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
+
+  expect(await user.answerTo(messageId)).toBe("No.");
+  expect(toolResults(agent).map(({ content }) => content)).toEqual([
+    "Not run: a rule does not allow it (filesystem: secrets/key)",
+  ]);
+  expect(ran).toEqual([]);
+});
+
 test("a tool that does not allow it takes no edited arguments", async () => {
   const { tool } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });

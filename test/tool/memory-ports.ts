@@ -69,6 +69,7 @@ export class MemoryPorts implements CallPorts {
   readonly untilMayStart = () => this.#options.untilMayStart?.() ?? Promise.resolve();
   readonly permit: CallPorts["permit"] = (call, need, turn) =>
     this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
+  readonly denialOf = () => undefined;
   readonly isPresent = (identity: string) => !this.absent.has(identity);
   readonly sendRequest = (call: Call) => {
     this.requests.push(call);

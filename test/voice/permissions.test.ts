@@ -22,10 +22,9 @@ async function asked() {
     if (last.includes(REQUEST)) return reply([toolUse("write", { path: "notes/a.md" })]);
     return reply([text(last.includes("weather") ? "It will be sunny." : DONE)]);
   });
-  voice.understand(REQUEST);
-  const { to } = await user.say(SOUND);
-  await user.client.next("permission_request");
-  await user.untilSound(to);
+  const asking = performance.now();
+  await user.client.say(REQUEST);
+  await user.untilSound(asking);
   await user.untilSilence();
   return { voice, user, ran, [Symbol.asyncDispose]: () => voice[Symbol.asyncDispose]() };
 }
@@ -88,9 +87,5 @@ test("who speaks over the question is answered, and asked again behind the answe
   await user.untilSilence();
   // The answer itself takes less than two seconds.
   expect(user.secondsHeard(answered)).toBeGreaterThan(3);
-  voice.understand("Yes.");
-  await user.say(SOUND);
-  await user.client.next("assistant_sentence", isDone, 20_000);
-
-  expect(ran).toHaveLength(1);
+  expect(ran).toEqual([]);
 });
