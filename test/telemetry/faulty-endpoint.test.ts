@@ -1,5 +1,7 @@
+import { ProxyTracerProvider } from "@opentelemetry/api";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createTelemetry } from "../../src/telemetry/telemetry.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
@@ -20,6 +22,8 @@ async function talkWith(agent: TestAgent) {
   const answers: string[] = [];
   for (const question of ["a", "b", "c"]) answers.push(await user.answerTo(await user.say(question)));
   const ms = performance.now() - startedAt;
+  // The last word is sent before its turn is stored.
+  await expect.poll(() => agent.sql`select from turns where state = 'running'`).toHaveLength(0);
   const turns = await agent.sql`select state, stop_reason, usage from turns order by position`;
   const blocks = (await agent.blocks()).map(({ block_type: type, text_content: said }) => ({ type, said }));
   const calls = (await agent.calls()).map(({ state, result }) => ({ state, result }));
@@ -30,7 +34,8 @@ async function talkWith(agent: TestAgent) {
 }
 
 async function talkUnwatched() {
-  await using agent = await TestAgent.start({ tools: { look } });
+  const telemetry = createTelemetry({}, { tracerProvider: new ProxyTracerProvider() });
+  await using agent = await TestAgent.start({ tools: { look }, telemetry });
   return await talkWith(agent);
 }
 

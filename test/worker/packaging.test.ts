@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { METRIC, VOCABULARY } from "../../src/telemetry/names.ts";
 import { VARIABLES } from "../../src/worker/environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -95,14 +94,36 @@ test("livekit.yaml uses the ports that docker-compose.yml publishes", async () =
   expect(compose).toContain(`"${config.rtc.udp_port}:${config.rtc.udp_port}/udp"`);
 });
 
-test("the dashboard asks for metrics that there are", async () => {
-  const dashboard = (await read("deploy/telemetry/grafana/parley.json")).replaceAll(/ by \([^)]*\)/g, "");
-  const known = Object.values({ ...METRIC, ...VOCABULARY["1.41"] }).flatMap((name) =>
-    typeof name === "string" ? name.replaceAll(".", "_") : [],
-  );
-  const asked = Array.from(dashboard.matchAll(/[( ]((?:gen_ai|parley)_[a-z_]+?)(?:_bucket|_count|_sum|_total)?[[)]/g));
-  const metrics = new Set(asked.flatMap(([, name]) => name ?? []));
+interface CollectorConfig {
+  readonly receivers: Readonly<Record<string, unknown>>;
+  readonly processors: Readonly<Record<string, unknown>>;
+  readonly exporters: Readonly<Record<string, { readonly endpoint?: string } | null>>;
+  readonly service: { readonly pipelines: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> };
+}
 
-  expect(metrics.size).toBeGreaterThan(10);
-  expect([...metrics].filter((name) => !known.includes(name))).toEqual([]);
+test("the collector's pipelines are made of parts that it has, for every signal that we send", async () => {
+  const config = parse(await read("deploy/telemetry/collector.yaml")) as CollectorConfig;
+  const { services } = await readCompose();
+
+  expect(Object.keys(config.service.pipelines)).toEqual(["traces", "metrics", "logs"]);
+  for (const pipeline of Object.values(config.service.pipelines))
+    for (const part of ["receivers", "processors", "exporters"] as const)
+      expect(Object.keys(config[part])).toEqual(expect.arrayContaining([...(pipeline[part] ?? [])]));
+  const hosts = Object.values(config.exporters).flatMap((exporter) => exporter?.endpoint?.split(":")[0] ?? []);
+  expect(hosts.filter((host) => !(host in services))).toEqual([]);
+});
+
+test("Prometheus asks the worker's port, and Grafana asks services that there are", async () => {
+  const prometheus = await read("deploy/telemetry/prometheus.yaml");
+  const { services } = await readCompose();
+  const sources = parse(await read("deploy/telemetry/grafana/datasources.yaml")) as {
+    readonly datasources: readonly { readonly uid: string; readonly url: string }[];
+  };
+  const dashboard = await read("deploy/telemetry/grafana/parley.json");
+
+  expect(prometheus).toContain(`worker:${services["worker"]?.environment?.["HTTP_PORT"]}`);
+  expect(sources.datasources.map(({ url }) => new URL(url).hostname).filter((host) => !(host in services))).toEqual([]);
+  const used = new Set(Array.from(dashboard.matchAll(/"uid": "([a-z]+)"/g), ([, uid]) => uid));
+  const known = new Set(["parley", ...sources.datasources.map(({ uid }) => uid)]);
+  expect([...used].filter((uid) => !known.has(uid ?? ""))).toEqual([]);
 });

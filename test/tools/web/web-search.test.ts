@@ -1,4 +1,4 @@
-import { type RequestListener } from "node:http";
+import { type IncomingHttpHeaders, type RequestListener } from "node:http";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import webSearch from "../../../tools/web/web-search.ts";
@@ -73,6 +73,20 @@ test("Brave's answer is read, without its marks", async () => {
     totalResults: 2,
   });
   expect(server.requests).toEqual(["/res/v1/web/search?q=cats+%26+dogs&count=2"]);
+});
+
+test("the search provider is told which trace the call belongs to", async () => {
+  let headers: IncomingHttpHeaders = {};
+  await using server = await listen((request, response) => {
+    headers = request.headers;
+    provider(request, response);
+  });
+  const settings = { provider: "brave", apiKey: KEY, baseUrl: `http://127.0.0.1:${server.port}/res/v1` };
+  const traceHeaders = { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`, tracestate: "x=1" };
+
+  await runTool(webSearch, { query: "cats" }, { settings, traceHeaders });
+
+  expect(headers).toMatchObject(traceHeaders);
 });
 
 test("Tavily's answer is read, five results by default", async () => {
