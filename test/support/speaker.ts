@@ -19,6 +19,7 @@ export const SPEECH_RATE = 22_050;
 const FRAME_SAMPLES = SPEECH_RATE / 50;
 /** Root mean square of 16-bit samples above which a frame is sound. */
 const LOUD = 200;
+const PAUSE_MS = 500;
 
 const espeak = await findEspeak(process.env);
 const spoken = new Map<string, Promise<Int16Array>>();
@@ -108,6 +109,12 @@ export class Speaker {
   /** Seconds of sound from the agent in this time. */
   secondsHeard(from = 0, to = Number.POSITIVE_INFINITY): number {
     return this.#heardAt.filter((at) => at >= from && at <= to).length / 100;
+  }
+
+  /** How many times the agent began to speak in this time, after a pause that is longer than one between words. */
+  timesHeard(from = 0, to = Number.POSITIVE_INFINITY): number {
+    const heard = this.#heardAt.filter((at) => at >= from && at <= to);
+    return heard.filter((at, index) => at - (heard[index - 1] ?? 0) > PAUSE_MS).length;
   }
 
   /** When the agent's last sound before this moment was heard. */

@@ -5,6 +5,7 @@ import { type SpeechChoice } from "../../src/voice/speech-choice.ts";
 import { type Synthesizer } from "../../src/voice/synthesizer.ts";
 import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { TestAgent, type AgentOptions } from "./agent.ts";
+import { Participant } from "./participant.ts";
 import { Speaker, speechOf } from "./speaker.ts";
 
 interface VoiceAgentOptions extends AgentOptions {
@@ -93,7 +94,18 @@ export class VoiceAgent implements AsyncDisposable {
 
   /** A client with a microphone that hears the agent, once it does. */
   async speaker(identity: string, configuration: Parameters<TestAgent["client"]>[1] = {}): Promise<Speaker> {
-    const speaker = new Speaker(await this.agent.client(identity, configuration));
+    return this.#hear(await this.agent.client(identity, configuration));
+  }
+
+  /** A caller as LiveKit's SIP service joins one: a microphone and ears, and no data. */
+  async caller(identity: string): Promise<Speaker> {
+    const client = await Participant.join(this.agent.roomName, identity, { kind: "sip" });
+    this.#cleanup.defer(() => client.leave());
+    return this.#hear(client);
+  }
+
+  async #hear(client: Participant): Promise<Speaker> {
+    const speaker = new Speaker(client);
     this.#cleanup.defer(() => speaker.close());
     await speaker.publish();
     await speaker.untilConnected();

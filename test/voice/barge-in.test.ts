@@ -31,7 +31,7 @@ test("words over an answer stop it, and the model is shown what was heard of it"
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
-  await user.client.say("Count, please.");
+  const asked = await user.client.say("Count, please.");
   const began = await user.untilSound();
   await sleep(1_500);
   voice.understand(QUESTION);
@@ -48,6 +48,7 @@ test("words over an answer stop it, and the model is shown what was heard of it"
   expect(Math.abs(countLetters(heard) / countLetters(LONG) - share)).toBeLessThan(0.2);
   expect(LONG.startsWith(heard.trim())).toBe(true);
   expect(lastSaid(voice)).toBe(heard.trim());
+  expect(await user.client.answerTo(asked)).toBe("One two three four five six seven eight nine ten eleven twelve.");
   expect(voice.agent.model.rejections).toEqual([]);
 });
 

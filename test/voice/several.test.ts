@@ -1,0 +1,36 @@
+import { beforeAll, expect, test } from "vitest";
+import { reply, text } from "../support/model-server/step.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+const ANSWER = "The sun is out in the north. It rains in the south. And there is fog in the west.";
+const QUESTION = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
+
+beforeAll(() => warmUp(QUESTION));
+
+test("who only reads is answered whole after the last one that listened has left", async () => {
+  await using voice = await VoiceAgent.start();
+  const reader = await voice.agent.client("reader");
+  const listener = await voice.speaker("listener");
+  voice.agent.model.script(() => reply([text(ANSWER)]));
+  const id = await reader.say("How is the weather?");
+  await listener.untilSound();
+  await listener.close();
+  await listener.client.leave();
+  expect(await reader.answerTo(id, 20_000)).toBe(ANSWER);
+  expect(await reader.answerTo(await reader.say("And now?"), 20_000)).toBe(ANSWER);
+});
+
+test("whoever speaks over an answer interrupts it, not only the one who asked", async () => {
+  await using voice = await VoiceAgent.start();
+  const asker = await voice.speaker("asker");
+  const other = await voice.speaker("other");
+  voice.agent.model.script([reply([text(`${ANSWER} ${ANSWER}`)]), reply([text("Windy.")])]);
+  await asker.client.say("How is the weather?");
+  await asker.untilSound();
+  voice.understand("And in the east?");
+  await other.say(QUESTION);
+  await other.client.next("assistant_sentence", (sentence) => sentence.text === "Windy.", 15_000);
+  const turns = await voice.agent.sql`select participant_identity as who, state from turns order by position`;
+  expect(turns[0]).toEqual({ who: "asker", state: "interrupted" });
+  expect(turns[1]).toMatchObject({ who: "other" });
+});

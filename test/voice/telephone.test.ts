@@ -1,0 +1,47 @@
+import { beforeAll, expect, test } from "vitest";
+import { guardedTool, toolResults } from "../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../support/model-server/step.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+/** Real sound of some length, whatever the recogniser is told to understand. */
+const SOUND = "What time is it?";
+
+beforeAll(() => warmUp(SOUND));
+
+/** A caller by telephone has asked for something that needs its permission. */
+async function call({ byVoice }: { readonly byVoice: boolean }) {
+  const { tool, ran } = guardedTool();
+  const policy = { permission: { rules: [], byVoice, waitMs: 60_000 } };
+  const voice = await VoiceAgent.start({ tools: { write: tool }, policy });
+  const caller = await voice.caller("caller");
+  voice.agent.model.script([reply([toolUse("write", { path: "notes/a.md" })]), reply([text("So be it.")])]);
+  voice.understand("Write it down, please.");
+  const { to } = await caller.say(SOUND);
+  await caller.untilSound(to);
+  await caller.untilSilence();
+  return { voice, caller, ran, [Symbol.asyncDispose]: () => voice[Symbol.asyncDispose]() };
+}
+
+const states = ({ agent }: VoiceAgent) => agent.sql`select state from turns`;
+
+test("a caller is asked for its permission by voice, and its yes counts", async () => {
+  await using talk = await call({ byVoice: true });
+  const { voice, caller, ran } = talk;
+  expect(ran).toEqual([]);
+  voice.understand("Yes.");
+  const { to } = await caller.say(SOUND);
+  await caller.untilSound(to);
+  await expect.poll(() => states(voice), { timeout: 10_000 }).toEqual([{ state: "completed" }]);
+  expect(ran).toEqual(["notes/a.md"]);
+  expect(caller.client.all("permission_request")).toEqual([]);
+});
+
+test("a caller that cannot be asked is refused at once, and the model reads why", async () => {
+  await using talk = await call({ byVoice: false });
+  const { voice, ran } = talk;
+  await expect.poll(() => states(voice), { timeout: 10_000 }).toEqual([{ state: "completed" }]);
+  const why = "Not run: it needs the participant's permission, for which a caller by telephone cannot be asked here";
+  expect(toolResults(voice.agent)).toEqual([{ content: why, isError: true }]);
+  expect(await voice.agent.sql`select * from permissions`).toEqual([]);
+  expect(ran).toEqual([]);
+});
