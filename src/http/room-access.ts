@@ -21,6 +21,8 @@ export interface LivekitKeys {
   readonly apiSecret: string;
 }
 
+const EXPIRED: Refusal = { status: 401, error: "The token has expired" };
+
 interface TokenSource {
   readonly headers: IncomingHttpHeaders;
   readonly query: unknown;
@@ -40,9 +42,12 @@ export async function checkRoomToken(
     const { sub: identity, video, exp = 0 } = claims;
     if (identity === undefined || identity === "" || video?.roomJoin !== true || !video.room)
       return { status: 403, error: "The token does not let its bearer join a room" };
-    return { room: video.room, identity, expiresAt: exp * 1_000 };
+    const expiresAt = exp * 1_000;
+    // The verifier grants ten seconds more, in which a stream would be opened only to be ended.
+    if (expiresAt <= Date.now()) return EXPIRED;
+    return { room: video.room, identity, expiresAt };
   } catch (error) {
     const isExpired = error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED";
-    return { status: 401, error: isExpired ? "The token has expired" : "The token is not valid here" };
+    return isExpired ? EXPIRED : { status: 401, error: "The token is not valid here" };
   }
 }

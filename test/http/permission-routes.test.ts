@@ -226,6 +226,7 @@ test.each(WAYS)("another participant of the room gets a 403 (%s)", async (_, pat
 test.each([
   ["no token", undefined, "Authorization: expected Bearer and a LiveKit token"],
   ["an expired token", { ttl: "1 minute ago" }, "The token has expired"],
+  ["a token that has only just expired", { ttl: "1 second ago" }, "The token has expired"],
   ["another key's token", { secret: "another-secret-of-thirty-two-characters" }, "The token is not valid here"],
 ])("%s is a 401 on every route", async (_, changes, error) => {
   const permission = await ask();

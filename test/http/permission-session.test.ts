@@ -21,13 +21,17 @@ interface OpenPermission {
 }
 
 /** A real session whose model asks to write a file, and the HTTP server beside it. */
-async function startWriting(options: Parameters<typeof guardedTool>[0] = {}) {
+async function startWriting(
+  options: Parameters<typeof guardedTool>[0] = {},
+  paths: readonly string[] = ["notes/a.md"],
+) {
   const cleanup = new AsyncDisposableStack();
   const { tool, ran } = guardedTool(options);
   const agent = cleanup.use(await TestAgent.start({ tools: { write: tool } }));
   const server = cleanup.use(await EventServer.start({ databaseUrl: agent.databaseUrl }));
   const user = await agent.client("user");
-  agent.model.script([reply([toolUse("write", { path: "notes/a.md" })]), reply([text("Done.")])]);
+  const uses = paths.map((path, index) => toolUse("write", { path }, `toolu_${index}`));
+  agent.model.script([reply(uses), reply([text("Done.")])]);
   const token = await roomToken(agent.roomName, { identity: "user" });
   const headers = { authorization: `Bearer ${token}` };
   /** The only one, once it is there. */
@@ -221,6 +225,33 @@ test("while a call waits, wrong answers change nothing; of two right ones at onc
   expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]));
   expect(await user.answerTo(messageId)).toBe("Done.");
   expect(ran).toEqual(["notes/a.md"]);
+});
+
+test("of many calls that wait at once each is decided by itself, by the first of its answers", async () => {
+  const paths = Array.from({ length: 20 }, (_, index) => `${index}.md`);
+  await using world = await startWriting({}, paths);
+  const { agent, server, user, token, ran } = world;
+  const messageId = await user.say("Write them");
+  const list = async () =>
+    (await (await server.getAs(token, "/permission")).json()) as { id: string; patterns: [string] }[];
+  await expect.poll(async () => (await list()).length, { timeout: 10_000 }).toBe(20);
+  const allowed: string[] = [];
+  const statuses: number[] = [];
+  const answer = async (id: string, path: string, response: string) => {
+    const { status } = await server.postAs(token, `/session/${agent.roomName}/permissions/${id}`, { response });
+    statuses.push(status);
+    if (status === 200 && response === "always") allowed.push(path);
+  };
+  await Promise.all(
+    (await list()).flatMap(({ id, patterns: [path] }) => ["always", "reject"].map((word) => answer(id, path, word))),
+  );
+
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+  expect(statuses.filter((status) => status === 409)).toHaveLength(20);
+  expect(new Set(ran)).toEqual(new Set(allowed));
+  const grants = (await (await server.getAs(token, "/permissions/grants")).json()) as { pattern: string }[];
+  expect(new Set(grants.map(({ pattern }) => pattern))).toEqual(new Set(allowed));
 });
 
 test("an answer to a session whose worker is away is kept for the next one", async () => {
