@@ -9,7 +9,7 @@ const QUESTION = "Hold on, what about the weather tomorrow?";
 
 beforeAll(() => warmUp(QUESTION));
 
-test("what is spoken is part of its turn's trace, and says whether it was heard out", async () => {
+test("what is spoken is part of its turn's trace, LiveKit's spans join it, and none has the words", async () => {
   await using watching = await Watching.start();
   const { telemetry, logger, receiver } = watching;
   await using voice = await VoiceAgent.start({ telemetry, logger });
@@ -25,6 +25,9 @@ test("what is spoken is part of its turn's trace, and says whether it was heard 
   await voice.agent.leave();
   await watching.close();
 
+  const foreign = receiver.spans.filter(({ scope }) => scope !== "parley");
+  expect(foreign.length).toBeGreaterThan(0);
+  expect([receiver.text.includes("weather tomorrow"), receiver.text.includes("seven eight")]).toEqual([false, false]);
   const turns = receiver.named("invoke_agent parley");
   const speeches = receiver.named("parley.speech");
   expect(speeches.map(({ parentSpanId }) => parentSpanId)).toEqual(turns.map(({ spanId }) => spanId));

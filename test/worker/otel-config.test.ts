@@ -2,8 +2,10 @@ import { ROOT_CONTEXT, SpanKind, trace, TraceFlags } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace-node";
 import { expect, test } from "vitest";
 import { parseEnvironment } from "../../src/worker/environment.ts";
+import { openMetricsHub } from "../../src/worker/telemetry/metrics-hub.ts";
 import { readOtelConfig } from "../../src/worker/telemetry/read-otel-config.ts";
 import { createSampler } from "../../src/worker/telemetry/sampler.ts";
+import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 const read = (env: NodeJS.ProcessEnv) => readOtelConfig(parseEnvironment(env));
@@ -33,6 +35,23 @@ test("OTEL_SDK_DISABLED holds back everything", () => {
     isDisabled: true,
     exports: { traces: false, metrics: false, logs: false },
   });
+});
+
+test.each([
+  ["false", true],
+  ["true", false],
+])("with OTEL_SDK_DISABLED=%s, /metrics shows measurements: %s", async (isDisabled, expected) => {
+  const hub = await openMetricsHub();
+  const { telemetry, close } = startTelemetry({
+    otel: read({ OTEL_SDK_DISABLED: isDisabled }),
+    settings: {},
+    hubUrl: hub.url,
+  });
+  telemetry.instruments.sessions.add(1);
+  await close();
+
+  expect(hub.render().includes("parley_sessions")).toBe(expected);
+  await hub.close();
 });
 
 test("a sampler that there is not is refused by name", () => {
