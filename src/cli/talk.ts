@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { parseOptions, USAGE, UsageError } from "./talk/options.ts";
 import { runTalk } from "./talk/run-talk.ts";
 import { TalkError } from "./talk/talk-error.ts";
@@ -5,6 +6,8 @@ import { TalkError } from "./talk/talk-error.ts";
 /** Resolves with the exit status: 0 when all went well, 1 when not, 2 for a wrong command line. */
 async function main(): Promise<number> {
   try {
+    // What the worker was started with, its port above all; the environment wins.
+    if (existsSync(".env")) process.loadEnvFile(".env");
     const options = parseOptions(process.argv.slice(2), process.env);
     if (!options) {
       console.log(USAGE);

@@ -58,9 +58,8 @@ async function main(): Promise<void> {
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const isWorkerOnly = process.argv.includes("--worker-only");
   const ready = await startWorker({ config, isWorkerOnly, logger, progress, cleanup, onLost });
-  progress(
-    `ready: ${ready.model} in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}. Talk to it: npm run talk`,
-  );
+  const talk = config.httpPort === 8080 ? "npm run talk" : `HTTP_PORT=${config.httpPort} npm run talk`;
+  progress(`ready: ${ready.model} in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}. Talk to it: ${talk}`);
   writeSync(1, `${JSON.stringify({ event: "ready", ...ready })}\n`);
 }
 

@@ -4,6 +4,7 @@ import { createHttpServer } from "../http/http-server.ts";
 import { openGrpcServer } from "../http/grpc-server.ts";
 import { permissionService } from "../http/permission-service.ts";
 import { migrate } from "../store/migrate.ts";
+import { loadTools } from "../tool/load-tools.ts";
 import { findEspeak } from "../voice/espeak/find-espeak.ts";
 import { missingSpeech } from "../voice/speech-choice.ts";
 import { checkPorts } from "./check-ports.ts";
@@ -42,6 +43,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   checkOneRtcNode();
   const missing = [...missingSettings(config, isWorkerOnly), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
+  // Each job loads them for itself; here a file that cannot be used is found before anybody waits for an agent.
+  await loadTools(config.toolsFolder, config.toolSettings);
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);

@@ -1,6 +1,7 @@
 import { Code, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +37,41 @@ function start(...args: readonly string[]): RunningMain {
   running.push(main);
   return main;
 }
+
+test("a tool file that cannot be used stops the start, and is named", async () => {
+  const tools = join(dataDir, "tools");
+  await mkdir(tools);
+  await writeFile(join(tools, "broken.ts"), "export default 1;\n");
+  const config = join(dataDir, "parley.config.ts");
+  await writeFile(config, `export default { instructions: "Help.", toolsFolder: ${JSON.stringify(tools)} };\n`);
+  env = { ...env, PARLEY_CONFIG: config };
+
+  const { code, stdout, stderr } = await start().ended;
+
+  expect(code).toBe(1);
+  expect(stdout).toBe("");
+  expect(stderr).toContain(`${join(tools, "broken.ts")}: the default export is not a tool (use defineTool)`);
+});
+
+test("a line that is typed while a call waits for leave answers it", async () => {
+  const config = join(dataDir, "parley.config.ts");
+  const permission = { rules: [{ type: "tool", pattern: "calculator", action: "ask" }] };
+  await writeFile(config, `export default ${JSON.stringify({ instructions: "Help.", permission })};\n`);
+  env = { ...env, PARLEY_CONFIG: config };
+  const { httpUrl } = await start().ready;
+  const talk = spawn(process.execPath, ["src/cli/talk.ts", "--http", String(httpUrl)], { stdio: "pipe" });
+  let output = "";
+  talk.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+
+  talk.stdin.end("what is 2 * 3?\nmaybe\nyes\nwhat is 4 * 5?\nn\n");
+  const [code] = (await once(talk, "exit")) as [number];
+
+  expect(output).toContain("[y]es, [a]lways or [n]o");
+  expect(output).toContain("2 * 3 is 6.");
+  expect(output).toContain("the participant rejected it");
+  expect(output).not.toContain("4 * 5 is 20");
+  expect(code).toBe(0);
+});
 
 test("it starts everything, says so in one line, and Ctrl-C leaves no process", async () => {
   const main = start();

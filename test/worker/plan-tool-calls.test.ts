@@ -29,6 +29,8 @@ const SENTENCES: readonly [string, string, Record<string, unknown>][] = [
   ["Can you read the file ./docs/a.md?", "read_local_file", { filePath: "./docs/a.md" }],
   ["notify lunch is ready", "show_notification", { title: "Parley", message: "lunch is ready" }],
   ['show me a notification that says "hello there"', "show_notification", { title: "Parley", message: "hello there" }],
+  ['use web_search {"query": "a, b and c", "limit": 3}', "web_search", { query: "a, b and c", limit: 3 }],
+  ["Use get_local_time.", "get_local_time", {}],
   ["search for cats and dogs", "web_search", { query: "cats and dogs" }],
 ];
 

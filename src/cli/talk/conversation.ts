@@ -11,6 +11,7 @@ export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => v
     parley.on("sentence", ({ sequence, text, isFinal }) => tell({ event: "sentence", sequence, text, isFinal })),
     parley.on("transcription", ({ text, final }) => tell({ event: "transcription", text, final })),
     parley.on("answer_end", ({ id, previousId, text }) => tell({ event: "turn_end", id, previousId, text })),
+    parley.on("permission_request", ({ id, title }) => tell({ event: "permission_request", id, title })),
     parley.on("error", ({ code, message, originatingId }) => {
       tell({ event: "error", code, message, ...(originatingId !== undefined && { originatingId }) });
     }),

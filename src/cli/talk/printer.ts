@@ -8,6 +8,7 @@ export type TalkEvent =
   | ({ readonly event: "tool_result" } & ToolResultEvent)
   | { readonly event: "sentence"; readonly sequence: number; readonly text: string; readonly isFinal: boolean }
   | { readonly event: "transcription"; readonly text: string; readonly final: boolean }
+  | { readonly event: "permission_request"; readonly id: string; readonly title: string }
   | { readonly event: "notification"; readonly text: string }
   | { readonly event: "turn_end"; readonly id: string; readonly previousId: string; readonly text: string }
   | ({ readonly event: "error" } & Pick<ErrorEvent, "code" | "message" | "originatingId">)
@@ -29,6 +30,8 @@ export function toLine(event: TalkEvent): string | undefined {
       return event.text === "" ? undefined : clean(event.text);
     case "transcription":
       return event.final ? `you said: ${clean(event.text)}` : undefined;
+    case "permission_request":
+      return `  ? ${clean(event.title)}: [y]es, [a]lways or [n]o`;
     case "notification":
       return `  ** ${clean(event.text)} **`;
     case "error":

@@ -9,12 +9,48 @@ interface Terminal {
   readonly onFailed: (error: unknown) => void;
 }
 
-/** One turn a line. Resolves when the input has ended and the last turn too, or on Ctrl-C while nothing is being said. */
+/**
+ * One turn a line, but for a line that comes while a call waits for leave: that answers it. Resolves when the input has
+ * ended and the last turn too, or on Ctrl-C while nothing is being said.
+ */
 export async function readLines(parley: Parley, { isJson, timeoutMs, output, onFailed }: Terminal): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && !isJson;
   const lines = createInterface({ input: process.stdin, output, terminal: isTerminal, prompt: "> " });
   const leave = new AbortController();
+  const over = Promise.withResolvers<void>();
+  const waiting: string[] = [];
+  let questions: readonly string[] = [];
   let turn: "none" | "running" | "stopped" = "none";
+  let isEnded = false;
+
+  const answer = (id: string, line: string) => {
+    const response = readResponse(line);
+    if (!response) {
+      output.write("Answer y, a or n.\n");
+      return;
+    }
+    questions = questions.filter((question) => question !== id);
+    parley.respondToPermission(id, response).catch(onFailed);
+  };
+  const ask = async (line: string) => {
+    turn = "running";
+    await parley.ask(line, { timeoutMs, signal: leave.signal }).catch((error: unknown) => {
+      if (!leave.signal.aborted) onFailed(error);
+    });
+    turn = "none";
+    questions = [];
+    next();
+  };
+  const next = (): void => {
+    if (leave.signal.aborted || (isEnded && turn === "none" && waiting.length === 0)) return over.resolve();
+    const [question] = questions;
+    if (question === undefined && turn !== "none") return;
+    const line = waiting.shift();
+    if (line === undefined) return isTerminal ? lines.prompt() : undefined;
+    if (question !== undefined) answer(question, line);
+    else if (line.trim() !== "") return void ask(line);
+    next();
+  };
   const onInterrupt = () => {
     if (turn === "running") {
       turn = "stopped";
@@ -24,27 +60,40 @@ export async function readLines(parley: Parley, { isJson, timeoutMs, output, onF
       lines.close();
     }
   };
-  const prompt = () => {
-    if (isTerminal && !leave.signal.aborted) lines.prompt();
-  };
   // readline takes Ctrl-C for itself in a terminal; elsewhere it is a signal.
   lines.on("SIGINT", onInterrupt);
   process.on("SIGINT", onInterrupt);
-  try {
-    prompt();
-    for await (const line of lines) {
-      if (leave.signal.aborted) return;
-      if (line.trim() !== "") {
-        turn = "running";
-        await parley.ask(line, { timeoutMs, signal: leave.signal }).catch((error: unknown) => {
-          if (!leave.signal.aborted) onFailed(error);
-        });
-        turn = "none";
-      }
-      prompt();
-    }
-  } finally {
-    process.off("SIGINT", onInterrupt);
-    lines.close();
+  lines.on("line", (line) => {
+    waiting.push(line);
+    next();
+  });
+  lines.on("close", () => {
+    isEnded = true;
+    next();
+  });
+  const off = parley.on("permission_request", ({ id }) => {
+    if (!questions.includes(id)) questions = [...questions, id];
+    next();
+  });
+  next();
+  await over.promise;
+  off();
+  process.off("SIGINT", onInterrupt);
+  lines.close();
+}
+
+function readResponse(line: string): "once" | "always" | "reject" | undefined {
+  switch (line.trim().toLowerCase()) {
+    case "y":
+    case "yes":
+      return "once";
+    case "a":
+    case "always":
+      return "always";
+    case "n":
+    case "no":
+      return "reject";
+    default:
+      return undefined;
   }
 }

@@ -23,7 +23,7 @@ export async function runTalk(options: TalkOptions): Promise<void> {
     await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false }).catch((error: unknown) => {
       throw new TalkError(`LiveKit at ${livekitUrl} let us not in: ${messageOf(error)}`);
     });
-    const parley = await connect(room, { waitForAgentMs: 0 });
+    const parley = await connect(room, { waitForAgentMs: 0, features: ["permissions"] });
     await talk(parley, options, folder);
   } finally {
     await within(LEAVE_WITHIN_MS, async () => {

@@ -65,8 +65,21 @@ const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
 /** Their texts may hold an "and" of their own. */
 const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
 
+/** `use count_words {"text": "a b c"}`: any tool, by its name. */
+function namedCall(sentence: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall | undefined {
+  const [, name = "", json = "{}"] = /^\s*(?:please\s+)?use\s+([\w-]+)\s*(\{.*\})?\s*[.!]?\s*$/is.exec(sentence) ?? [];
+  if (!offered.has(name)) return undefined;
+  try {
+    return { name, input: JSON.parse(json) as PlannedCall["input"] };
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a sentence asks for, one call a part: "what is 2 + 2 and what time is it" is two. Only tools that are offered. */
 export function planToolCalls(sentence: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall[] {
+  const named = namedCall(sentence, offered);
+  if (named) return [named];
   const plan: { part: string; call: PlannedCall }[] = [];
   for (const part of toParts(sentence.split(/(\s+(?:and|then|also)\s+|[?;!.,]\s+)/i))) {
     const found = match(part.text, offered);

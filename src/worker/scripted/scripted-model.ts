@@ -1,6 +1,6 @@
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { type Service } from "../services/service.ts";
-import { readCurrentTurn } from "./current-turn.ts";
+import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { toOfferedTool } from "./offered-tool.ts";
 import { planToolCalls } from "./plan-tool-calls.ts";
 import { sayAnswers } from "./say-answer.ts";
@@ -12,6 +12,8 @@ export interface ScriptedModel extends Service {
 /** Stands for the key that the scripted model does not need. */
 export const SCRIPTED_API_KEY = "scripted-model";
 export const SCRIPTED_MODEL_NAME = "scripted";
+/** As in src/session/outcome-turn.ts: how the worker tells of calls that have outlived their turn. */
+const OUTCOME_TOOL = "call_outcome";
 
 /**
  * A stand-in for Claude that speaks the real Messages API on loopback, so that everything but the model's wit is real.
@@ -34,14 +36,28 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 
 function respond(request: ChatCompletionRequest): FixtureResponse {
   const { question, previousQuestion, answers } = readCurrentTurn(request.messages);
-  if (answers.length > 0) return { content: sayAnswers(answers) };
+  // Outcomes that came in the meantime stand before the question; a note in brackets is none.
+  const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
+  const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
+  if (told !== "" && !isAsked) return { content: told };
   const tools = (request.tools ?? []).map((tool) => toOfferedTool(tool.function.name, tool.function.parameters));
   const calls = planToolCalls(question, new Map(tools.map((tool) => [tool.name, tool])));
-  if (calls.length === 0) return { content: smallTalk(question, previousQuestion) };
+  if (calls.length === 0) return { content: join(told, smallTalk(question, previousQuestion)) };
   return {
-    content: calls.length === 1 ? "Let me see." : "Let me see to that.",
+    content: join(told, calls.length === 1 ? "Let me see." : "Let me see to that."),
     toolCalls: calls.map((call) => ({ name: call.name, arguments: JSON.stringify(call.input) })),
   };
+}
+
+/** An outcome is told in its own tool's words. */
+function toAnswer(answer: ToolAnswer): ToolAnswer {
+  if (answer.name !== OUTCOME_TOOL) return answer;
+  const tool = /"tool":"([^"]+)"/.exec(answer.input)?.[1];
+  return { ...answer, name: tool ?? answer.name };
+}
+
+function join(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(" ");
 }
 
 function smallTalk(question: string, previousQuestion: string | undefined): string {
@@ -49,5 +65,5 @@ function smallTalk(question: string, previousQuestion: string | undefined): stri
     return previousQuestion === undefined ? "You have said nothing before." : `You said: "${previousQuestion}"`;
   }
   const greeting = /^(?:hello|hi|hey|good (?:morning|evening))\b/i.test(question) ? "Hello! " : "";
-  return `${greeting}I am a scripted model, not Claude: set ANTHROPIC_API_KEY to talk to the real one. Try "what is 21 * 2?", "what time is it in Europe/Paris?" or "search for LiveKit".`;
+  return `${greeting}I am a scripted model, not Claude: set ANTHROPIC_API_KEY to talk to the real one. Try "what is 21 * 2?", "what time is it in Europe/Paris?", or name a tool: use calculator {"expression": "7 * 6"}`;
 }
