@@ -83,9 +83,7 @@ test("who speaks over the question is answered, and asked again behind the answe
   await user.say(SOUND);
   await user.client.next("assistant_sentence", ({ text: said }) => said === "It will be sunny.", 20_000);
   const answered = performance.now();
-  await user.untilSound(answered);
-  await user.untilSilence();
   // The answer itself takes less than two seconds.
-  expect(user.secondsHeard(answered)).toBeGreaterThan(3);
+  await expect.poll(() => user.secondsHeard(answered), { timeout: 15_000 }).toBeGreaterThan(3);
   expect(ran).toEqual([]);
 });

@@ -31,6 +31,9 @@ test("a filler is heard once, however long the tool takes", async () => {
   const look = defineTool({ ...LOOK, filler: "One moment.", fillerAfterMs: 300, run });
   await using talk = await heard({ tools: { look }, steps: [reply([toolUse("look")]), reply([text("Here it is.")])] });
   expect(talk.user.timesHeard(talk.asked, done)).toBe(1);
+  // The final sentence comes a moment before its sound.
+  await talk.user.untilSound(done);
+  await talk.user.untilSilence();
   expect(talk.user.timesHeard(done)).toBe(1);
 });
 
