@@ -14,6 +14,7 @@ import { type Config } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { METRICS_HUB } from "./telemetry/metrics-hub.ts";
+import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
 /** What a job process has before it knows its room. */
@@ -43,6 +44,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   });
   watching.joinProcess();
   const logger = createLogger(config, watching.logStream);
+  reportLosses(logger);
   const own = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");

@@ -5,6 +5,7 @@ import { loadConfig } from "./load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { endChildren } from "./process/children.ts";
 import { startWorker } from "./start.ts";
+import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
 /** npm passes on a Ctrl-C that we have had from the terminal already: so soon, it is not a second one. */
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   const { logStream, close } = startTelemetry({ otel: config.otel, settings: config.telemetry });
   cleanup.defer(close);
   logger = createLogger(config, logStream);
+  reportLosses(logger);
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const isWorkerOnly = process.argv.includes("--worker-only");
   const ready = await startWorker({ config, isWorkerOnly, logger, progress, cleanup, onLost });

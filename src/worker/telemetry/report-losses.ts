@@ -1,0 +1,21 @@
+import { diag, DiagLogLevel } from "@opentelemetry/api";
+import { type Logger } from "../logger.ts";
+
+const QUIET_MS = 10 * 60_000;
+
+/**
+ * Says in the log, at most every ten minutes, that telemetry does not arrive. What OpenTelemetry says of the reason stays
+ * out: it may hold the endpoint's address and key.
+ */
+export function reportLosses(logger: Pick<Logger, "warn">): void {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  const error = () => {
+    const now = performance.now();
+    if (now - saidAt < QUIET_MS) return;
+    saidAt = now;
+    logger.warn("telemetry could not be delivered; it is tried again");
+  };
+  const ignore = () => {};
+  const reporter = { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(reporter, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+}
