@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, inject, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { reply, text } from "../support/model-server/step.ts";
 import { startModelServer } from "../support/model-server/model-server.ts";
 import { Participant } from "../support/participant.ts";
 import { OtlpReceiver } from "../support/otlp-receiver.ts";
+import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { tempDatabase } from "../support/temp-database.ts";
 import { runMain, settingsFor } from "./support/run-main.ts";
 
@@ -24,10 +25,10 @@ async function startWorker(env: NodeJS.ProcessEnv = {}): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), "parley-metrics-"));
   await using starting = new AsyncDisposableStack();
   starting.defer(() => rm(folder, { recursive: true, force: true }));
-  const [model, database] = await Promise.all([startModelServer(), tempDatabase()]);
+  const [livekit, model, database] = await Promise.all([startOwnLivekit(), startModelServer(), tempDatabase()]);
+  starting.defer(() => livekit.close());
   starting.defer(() => model.close());
   starting.defer(() => database.drop());
-  const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
   const settings = await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder });
   const main = runMain({ ...settings, ...env }, "--worker-only");
   const stop = async () => {
@@ -39,7 +40,7 @@ async function startWorker(env: NodeJS.ProcessEnv = {}): Promise<Running> {
   const cleanup = starting.move();
   const talk = async () => {
     model.script([reply([text("Done.")])]);
-    const user = await Participant.join(`room-${createId()}`, "user");
+    const user = await Participant.join(`room-${createId()}`, "user", { server: livekit });
     cleanup.defer(() => user.leave());
     await vi.waitFor(() => expect(user.room.remoteParticipants.size).toBe(1), { timeout: 20_000 });
     await user.configure({});
