@@ -118,6 +118,7 @@ export class Recorder implements LedgerListener {
       input: toObject(input),
       detail,
       isBackground: call.isBackground,
+      addressee: call.addressee ?? null,
     };
     this.#writeCall(call, () => insertToolCall(this.#sql, row), this.#chains.get(turnId));
   }

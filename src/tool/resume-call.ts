@@ -32,17 +32,20 @@ export async function resumeCall(
     return found?.idempotent ? runCall(use, turn, ports) : refuseCall(use, turn, { ports, why: NOT_STARTED });
   const { id, outcome, executionAsked, executionResolved } = stored;
   if (outcome) return toCallAnswer(stored, outcome, ports.resultMaxBytes);
-  if (stored.wasAskedFor && stored.state === "pending") return waitOn(stored, turn, { ports, tool: found });
+  // Who is asked is on record before it is.
+  const wasHandedOver = stored.addressee !== undefined || executionAsked !== "client";
+  if (stored.state === "pending" && (stored.wasAskedFor || !wasHandedOver))
+    return waitOn(stored, turn, { ports, tool: found });
   const run = {
     tool: found ?? { idempotent: false },
     input: found ? parsed(found, stored.editedInput ?? use.input) : use.input,
     ports,
   };
   // A client that is asked twice under one id runs the tool once, so asking again is always safe.
-  const identity = stored.addressee ?? (executionAsked === "client" ? turn.participant : undefined);
+  const identity = stored.addressee;
   if (identity !== undefined && executionResolved !== "server") {
     const route = { to: "client", identity } as const;
-    return followCall(stored, turn, { ports, start: (call) => runOnClient(call, { ...run, route }) });
+    return followCall(stored, turn, { ports, start: (call) => runOnClient(call, { ...run, route, wasAsked: true }) });
   }
   if (found?.run && found.idempotent) {
     const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };

@@ -7,7 +7,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
-import { findTool, type FoundTool } from "./directory.ts";
+import { addresseeOf, findTool, type FoundTool, routeCall } from "./directory.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "./input-schema.ts";
 import { failure, type ModelAnswer } from "./outcome.ts";
@@ -25,7 +25,9 @@ import { type StateDetail } from "./server-tool.ts";
 export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
   const hosts = ports.hosts(turn.participant);
   const tool = findTool(use.toolName, ports.serverTools, hosts);
-  const call = newCall(use, turn, { tool, ports });
+  // Whom a call goes to is on record before it goes: the next worker asks the same one again, and nobody else.
+  const addressee = tool && addresseeOf(routeCall(tool, hosts));
+  const call = { ...newCall(use, turn, { tool, ports }), addressee };
   const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
   return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, turn, isOneTooMany, ports }) });
 }

@@ -11,6 +11,8 @@ interface ClientRun {
   readonly input: unknown;
   readonly ports: CallPorts;
   readonly route: Extract<Route, { to: "client" | "ask" }>;
+  /** An earlier worker may have sent the request. */
+  readonly wasAsked: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ interface ClientRun {
  * participant is gone. The server takes an `either` call over when the client declined it, did not claim it in time or
  * was never reached; where the client may have run it already, only if the tool is idempotent.
  */
-export async function runOnClient(call: OpenCall, { tool, input, ports, route }: ClientRun): Promise<void> {
+export async function runOnClient(call: OpenCall, { tool, input, ports, route, wasAsked }: ClientRun): Promise<void> {
   const { id, timeoutMs, executionAsked, startedAt = Date.now() } = call.current;
   const isShared = executionAsked === "either" && tool.run !== undefined;
   const totalMs = timeoutMs + TOOL_TIMES.graceMs;
@@ -27,7 +29,7 @@ export async function runOnClient(call: OpenCall, { tool, input, ports, route }:
   // The stored start is all that a new worker knows. From here on no clock that can be set counts.
   const leftMs = Math.min(totalMs, deadlineAt - Date.now());
   const startedAtTick = performance.now() - (totalMs - leftMs);
-  const wasAsked = call.current.addressee !== undefined;
+  const isOnRecord = call.current.addressee === route.identity;
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
   ports.ledger.update(id, { state: "running", addressee: route.identity, startedAt, deadlineAt, ...resolved });
   const expire = () => {
@@ -36,6 +38,8 @@ export async function runOnClient(call: OpenCall, { tool, input, ports, route }:
   if (leftMs <= 0) return expire();
   const timer = setTimeout(expire, leftMs);
   try {
+    if (!isOnRecord) await ports.durable();
+    if (call.over.aborted) return;
     const end = await ask(call, ports, { route, wasAsked });
     if (end === "settled" || call.over.aborted) return;
     if (!isShared || (end === "left" && !tool.idempotent)) {
@@ -59,11 +63,7 @@ const END_MESSAGES: Record<Exclude<ClientEnd, "settled">, string> = {
   left: "The participant left while the tool was running; its outcome is unknown",
 };
 
-interface Ask {
-  readonly route: ClientRun["route"];
-  /** An earlier worker has sent the request. */
-  readonly wasAsked: boolean;
-}
+type Ask = Pick<ClientRun, "route" | "wasAsked">;
 
 /** Sends the request and resolves when the call has ended or its client will not answer. Sends again on a return. */
 function ask(call: OpenCall, ports: CallPorts, { route, wasAsked }: Ask): Promise<ClientEnd> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../src/errors/app-error.ts";
 import { type Call } from "../../src/tool/call.ts";
 import { resumeCall } from "../../src/tool/resume-call.ts";
+import { type AnnouncedTool } from "../../src/tool/directory.ts";
 import { refuseCall } from "../../src/tool/run-call.ts";
 import { announced, MemoryPorts, serverTool } from "./memory-ports.ts";
 
@@ -511,6 +512,46 @@ test("a client's call that an earlier worker left is asked again under its id, w
   await vi.advanceTimersByTimeAsync(1);
 
   expect((await answer).content).toBe("Tool execution timed out after 30s");
+});
+
+test("who is asked is on record before anybody is, and the next worker asks the same participant", async () => {
+  const hosts = { user: [], phone: [announced("scan")], laptop: [announced("scan")] };
+  const before = new MemoryPorts({ hosts, durable: () => Promise.reject(new AppError("unavailable", "Gone")) });
+  await expect(before.run("scan")).rejects.toThrow("Gone");
+  const [stored] = before.opened;
+  expect([stored?.state, stored?.addressee, before.requests]).toEqual(["pending", "phone", []]);
+
+  const ports = new MemoryPorts({ hosts: { laptop: [announced("scan")], user: [announced("scan")] } });
+  const answer = resume(ports, stored as Call);
+  await settle();
+  expect(ports.requests.map(({ id, addressee }) => [id, addressee])).toEqual([[stored?.id, "phone"]]);
+  expect(ports.answer({ pages: 1 }, "phone")).toBe("won");
+  expect((await answer).isError).toBe(false);
+});
+
+test("a participant that takes the place of one that left is on record before it is asked", async () => {
+  const hosts: Record<string, AnnouncedTool[]> = { phone: [announced("scan")], laptop: [announced("scan")] };
+  const events: string[] = [];
+  const ports = new MemoryPorts({
+    hosts,
+    untilMayStart: async () => void delete hosts["phone"],
+    durable: async () => void events.push("stored"),
+    sendRequest: async ({ addressee }) => void events.push(`asked ${addressee}`),
+  });
+  const answer = ports.run("scan");
+  await settle();
+  expect(events).toEqual(["stored", "stored", "asked laptop"]);
+  ports.answer({}, "laptop");
+  await answer;
+});
+
+test("a client cannot answer a call before it is asked", async () => {
+  const ports = client({ untilMayStart: () => new Promise(() => {}) });
+  const answer = ports.run("scan");
+  await settle();
+  expect([ports.answer({ pages: 1 }), ports.settled]).toEqual(["late", []]);
+  ports.abort("stopped");
+  await answer;
 });
 
 test.each([3_600_000, -3_600_000])(
