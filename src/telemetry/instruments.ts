@@ -1,4 +1,5 @@
 import { ValueType, type Meter } from "@opentelemetry/api";
+import { DESCRIPTION, type MetricName } from "./descriptions.ts";
 import { METRIC, VOCABULARY, type Convention } from "./names.ts";
 
 /** 0.01 s, doubled up to 81.92 s. */
@@ -12,14 +13,20 @@ const COUNTS = [0, 1, 2, 3, 5, 8, 13, 21, 34];
 /** Everything that is counted, with the buckets that the GenAI conventions give. */
 export function createInstruments(meter: Meter, convention: Convention) {
   const words = VOCABULARY[convention];
-  const histogram = (name: string, unit: string, buckets: readonly number[]) =>
+  const histogram = (name: MetricName, unit: string, buckets: readonly number[]) =>
     meter.createHistogram(name, {
       unit,
+      description: DESCRIPTION[name],
       advice: { explicitBucketBoundaries: [...buckets] },
       valueType: unit === "s" ? ValueType.DOUBLE : ValueType.INT,
     });
-  const counter = (name: string, unit: string) => meter.createCounter(name, { unit, valueType: ValueType.INT });
-  const level = (name: string, unit: string) => meter.createUpDownCounter(name, { unit, valueType: ValueType.INT });
+  const whole = (name: MetricName, unit: string) => ({
+    unit,
+    description: DESCRIPTION[name],
+    valueType: ValueType.INT,
+  });
+  const counter = (name: MetricName, unit: string) => meter.createCounter(name, whole(name, unit));
+  const level = (name: MetricName, unit: string) => meter.createUpDownCounter(name, whole(name, unit));
   return {
     tokens: convention === "latest" ? tokenCounters() : { tokenUsage: histogram(METRIC.tokenUsage, "{token}", TOKENS) },
     chatDuration: histogram(words.chatDuration, "s", SECONDS),
@@ -36,7 +43,7 @@ export function createInstruments(meter: Meter, convention: Convention) {
     permissionWait: histogram(METRIC.permissionWait, "s", TURN_SECONDS),
     droppedMessages: counter(METRIC.droppedMessages, "{message}"),
     sessions: level(METRIC.sessions, "{session}"),
-    waitingBlocks: meter.createObservableGauge(METRIC.waitingBlocks, { unit: "{block}", valueType: ValueType.INT }),
+    waitingBlocks: meter.createObservableGauge(METRIC.waitingBlocks, whole(METRIC.waitingBlocks, "{block}")),
   };
 
   function tokenCounters() {

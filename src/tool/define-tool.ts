@@ -33,6 +33,8 @@ interface ToolOptions<Input, Settings> {
   readonly input: z.ZodType<Input> | JsonObject;
   /** Shape of `toolSettings[name]` in parley.config.ts; a bad value stops the start and names the field. */
   readonly settings?: z.ZodType<Settings>;
+  /** Without its entry in `toolSettings` the tool is off: it is not offered to anyone. @defaultValue false */
+  readonly needsSettings?: boolean;
   /**
    * The entry of `toolSettings` that the tool shares with others, in place of one by its own name. Without that entry
    * the tool is off: it is not offered to anyone.

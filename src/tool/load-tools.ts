@@ -8,7 +8,8 @@ import { toServerTool, type ServerTool } from "./server-tool.ts";
 
 /**
  * Reads `folder` once at start, sorted: `web/web-search.ts` becomes `web_search`; files that begin with `_` are left
- * out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share, which are off without.
+ * out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share. Tools that need
+ * settings and have none are off, and left out too.
  *
  * @throws {AppError} `invalid_config` with the path of the file that cannot be used and why
  */
@@ -29,7 +30,10 @@ export async function loadTools(
     const entry = tool.sharedSettings ?? name;
     known.add(entry);
     const own = Object.hasOwn(settings, entry) ? settings[entry] : undefined;
-    const isOff = tool.sharedSettings !== undefined && own === undefined;
+    const needsSettings = tool.needsSettings === true || tool.sharedSettings !== undefined;
+    if (needsSettings && !tool.settings)
+      throw bad(path, "settings: expected a schema, because the tool needs settings");
+    const isOff = needsSettings && own === undefined;
     tools.set(name, isOff ? undefined : compile(path, () => toServerTool(name, tool, own)));
   }
   for (const name of Object.keys(settings)) {

@@ -56,7 +56,7 @@ function emittedBy({ spans: all, metrics, logs }: OtlpReceiver): Emitted {
       ...onSpans.map((each) => each.split(":")[0] ?? ""),
       ...others.flatMap((each) => Object.keys(each)),
     ],
-    metrics: metrics.map(({ name, kind, unit }) => `${name} ${kind} ${unit}`),
+    metrics: metrics.map(({ name, kind, unit, description }) => `${name} ${kind} ${unit} ${description}`),
     events: [
       ...records.map(({ eventName = "" }) => eventName),
       ...spans.flatMap((each) => each.events.map(({ name }) => name)),
@@ -153,6 +153,8 @@ test("an attribute has the type that the page says, on the spans that it says", 
   expect(all("attributes").filter((each) => !documented.includes(each))).toEqual([]);
 });
 
-test("the metrics of the page are those that talks emit, with their type and unit", () => {
-  expect(all("metrics")).toEqual(sorted(rows("Metrics").map(([, name, kind, unit]) => `${name} ${kind} ${unit}`)));
+test("the metrics of the page are those that talks emit, with their type, unit and description", () => {
+  const documented = rows("Metrics").map(([, name, kind, unit, what]) => `${name} ${kind} ${unit} ${what}`);
+
+  expect(all("metrics")).toEqual(sorted(documented));
 });

@@ -53,6 +53,7 @@ const histogramPoint: Fields = {
 const points = (point: Fields): Fields => ({ 1: ["points", () => point, true] });
 const metric: Fields = {
   1: ["name", "string"],
+  2: ["description", "string"],
   3: ["unit", "string"],
   5: ["gauge", () => points(numberPoint)],
   7: ["sum", () => points(numberPoint)],
@@ -180,6 +181,7 @@ export interface OtlpPoint {
 
 export interface OtlpMetric {
   readonly name: string;
+  readonly description: string;
   readonly unit: string;
   readonly kind: "gauge" | "sum" | "histogram";
   readonly points: readonly OtlpPoint[];
@@ -210,7 +212,8 @@ export function decodeMetrics(bytes: Uint8Array): OtlpMetric[] {
       value: point.double ?? point.int,
       attributes: toMap(point.attributes),
     });
-    return { name: each.name, unit: each.unit ?? "", kind, points: each[kind].points.map(toPoint) };
+    const { name, description = "", unit = "" } = each;
+    return { name, description, unit, kind, points: each[kind].points.map(toPoint) };
   });
 }
 

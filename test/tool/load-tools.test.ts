@@ -37,6 +37,7 @@ test.each([
   ["has no input", tool("input: undefined"), "the input schema's root must have type"],
   ["takes too long", tool("timeoutMs: 600_001"), "timeoutMs: expected an integer from 1 to 600000, got 600001"],
   ["takes no time", tool("timeoutMs: 0"), "timeoutMs: expected an integer"],
+  ["needs settings that have no shape", tool("needsSettings: true"), "settings: expected a schema, because"],
   ["runs nowhere", tool('execution: "Server"'), "execution: expected one of server, client, either"],
   ["fills the wait with nothing", tool('filler: ["One moment.", " "]'), "filler: expected a text, or a list of texts"],
   ["fills the wait from an empty list", tool("filler: []"), "filler: expected a text, or a list of texts"],
@@ -87,6 +88,15 @@ test("a tool may have the name of an object's own method", async () => {
   await write({ "toString.ts": tool() });
 
   expect([...(await loadTools(folder)).keys()]).toEqual(["toString"]);
+});
+
+test("a tool that needs settings is off without them", async () => {
+  const needs = tool("needsSettings: true, settings: z.strictObject({ key: z.string() })");
+  await write({ "a.ts": `import { z } from "zod";${needs}`, "b.ts": tool() });
+
+  expect([...(await loadTools(folder)).keys()]).toEqual(["b"]);
+  expect([...(await loadTools(folder, { a: { key: "k" } })).keys()]).toEqual(["a", "b"]);
+  await expect(loadTools(folder, { a: {} })).rejects.toThrow(/toolSettings\.a\.key: /);
 });
 
 test("tools that share settings are off without them", async () => {

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { isTool, type Tool } from "../../src/tool/define-tool.ts";
+import { loadTools } from "../../src/tool/load-tools.ts";
 
 const root = join(import.meta.dirname, "../..");
 const files = globSync("**/[!_]*.ts", { cwd: join(root, "tools") });
@@ -21,9 +22,20 @@ test.each(files)("%s says what the model must know", async (file) => {
   expect(schema).toMatchObject({ type: "object", additionalProperties: false });
 });
 
-test.each(files)("%s accepts no settings as settings", async (file) => {
-  const { settings } = await load(file);
-  expect(z.instanceof(z.ZodType).optional().parse(settings)?.safeParse(undefined).success ?? true).toBe(true);
+test("without settings only those tools are there that work without", async () => {
+  const tools = await loadTools(join(root, "tools"));
+
+  expect([...tools.keys()].toSorted()).toEqual(["calculator", "fetch_url", "get_time", "read_local_file"]);
+});
+
+test("the settings of docs/tools.md bring the others", async () => {
+  const tools = await loadTools(join(root, "tools"), {
+    web_search: { provider: "brave", apiKey: "key" },
+    database_query: { url: "postgres://reader@localhost/x" },
+    workspace: { root },
+  });
+
+  expect(tools.size).toBe(files.length);
 });
 
 test.each(files)("docs/tools.md has a section on %s", (file) => {

@@ -59,6 +59,8 @@ test("/metrics of the main process shows what the sessions' processes have measu
     interval: 200,
   });
   expect(await metrics()).toMatch(/^parley_sessions 1$/m);
+  expect(await metrics()).toContain("# HELP parley_sessions Sessions that are open.\n");
+  expect(await metrics()).not.toContain("description missing");
   expect(await metrics()).toMatch(
     /^gen_ai_client_token_usage_bucket\{.*gen_ai_token_type="input".*le="67108864"\} 1$/m,
   );

@@ -1,13 +1,11 @@
 import { z } from "zod";
 
 /** The database of database_query: its own role, which can only read what the model may see. */
-export const querySettings = z
-  .strictObject({
-    url: z.url({ protocol: /^postgres(ql)?$/ }),
-    statementTimeoutMs: z.int().min(1).max(60_000).default(5_000),
-    maxRows: z.int().min(1).max(1_000).default(100),
-    maxBytes: z.int().min(1_000).max(1_000_000).default(100_000),
-  })
-  .optional();
+export const querySettings = z.strictObject({
+  url: z.url({ protocol: /^postgres(ql)?$/ }),
+  statementTimeoutMs: z.int().min(1).max(60_000).default(5_000),
+  maxRows: z.int().min(1).max(1_000).default(100),
+  maxBytes: z.int().min(1_000).max(1_000_000).default(100_000),
+});
 
-export type QuerySettings = NonNullable<z.infer<typeof querySettings>>;
+export type QuerySettings = z.infer<typeof querySettings>;

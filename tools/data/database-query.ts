@@ -3,9 +3,6 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { queryDatabase } from "./_query-database.ts";
 import { querySettings } from "./_query-settings.ts";
 
-const NOT_CONFIGURED =
-  "database_query is not configured: set toolSettings.database_query.url to a database, with a role that only reads";
-
 const noNul = (text: string) => !text.includes("\0");
 
 export default defineTool({
@@ -20,10 +17,8 @@ export default defineTool({
       .default([]),
   }),
   settings: querySettings,
+  needsSettings: true,
   readOnly: true,
   timeoutMs: 70_000,
-  run: async (query, { settings, signal }) => {
-    if (settings === undefined) throw new Error(NOT_CONFIGURED);
-    return await queryDatabase(query, settings, signal);
-  },
+  run: async (query, { settings, signal }) => await queryDatabase(query, settings, signal),
 });

@@ -4,12 +4,10 @@ const apiKey = z.string().min(1);
 const baseUrl = z.url({ protocol: /^https?$/ });
 
 /** Where web_search asks. `baseUrl` is the operator's word, so it may be a private address. */
-export const searchSettings = z
-  .discriminatedUnion("provider", [
-    z.strictObject({ provider: z.literal("brave"), apiKey, baseUrl: baseUrl.optional() }),
-    z.strictObject({ provider: z.literal("tavily"), apiKey, baseUrl: baseUrl.optional() }),
-    z.strictObject({ provider: z.literal("searxng"), baseUrl, apiKey: apiKey.optional() }),
-  ])
-  .optional();
+export const searchSettings = z.discriminatedUnion("provider", [
+  z.strictObject({ provider: z.literal("brave"), apiKey, baseUrl: baseUrl.optional() }),
+  z.strictObject({ provider: z.literal("tavily"), apiKey, baseUrl: baseUrl.optional() }),
+  z.strictObject({ provider: z.literal("searxng"), baseUrl, apiKey: apiKey.optional() }),
+]);
 
-export type SearchSettings = NonNullable<z.infer<typeof searchSettings>>;
+export type SearchSettings = z.infer<typeof searchSettings>;

@@ -3,9 +3,6 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { searchSettings } from "./_search-settings.ts";
 import { searchWeb } from "./_search-web.ts";
 
-const NOT_CONFIGURED =
-  'web_search is not configured: set toolSettings.web_search to {provider: "brave" | "tavily" | "searxng", ...}';
-
 export default defineTool({
   description: "Searches the web. Use it for facts that are recent or that you are not sure of.",
   input: z.strictObject({
@@ -13,10 +10,8 @@ export default defineTool({
     limit: z.int().min(1).max(20).default(5).describe("How many results are wanted"),
   }),
   settings: searchSettings,
+  needsSettings: true,
   readOnly: true,
   timeoutMs: 15_000,
-  run: async (input, { settings, signal, traceHeaders }) => {
-    if (settings === undefined) throw new Error(NOT_CONFIGURED);
-    return await searchWeb(input, settings, { signal, traceHeaders });
-  },
+  run: async (input, { settings, signal, traceHeaders }) => await searchWeb(input, settings, { signal, traceHeaders }),
 });

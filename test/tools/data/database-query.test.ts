@@ -390,10 +390,6 @@ test("a session that is killed in the middle is said so without the host", async
   await expect(asked).rejects.toThrow(/^(The connection to the database broke|terminating connection .*)$/);
 });
 
-test("without settings it says that it is not configured", async () => {
-  await expect(runTool(databaseQuery, { sql: "select 1" })).rejects.toThrow("database_query is not configured: set");
-});
-
 test.each([
   {},
   { url: "mysql://localhost/x" },
