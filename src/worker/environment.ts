@@ -84,6 +84,21 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
+  // To OTEL_RESOURCE_ATTRIBUTES: the OpenTelemetry SDK reads them itself, and is silent about a bad one.
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    parse: z.enum(["http/protobuf"]),
+    expected: "http/protobuf, the only one that is spoken",
+    fallback: "http/protobuf",
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: { parse: text, expected: "name=value, separated by commas", isSecret: true },
+  OTEL_EXPORTER_OTLP_TIMEOUT: {
+    parse: z.coerce.number().positive(),
+    expected: "a number of milliseconds",
+    fallback: "10000",
+  },
+  OTEL_EXPORTER_OTLP_COMPRESSION: { parse: z.enum(["gzip", "none"]), expected: "gzip or none", fallback: "none" },
+  OTEL_SERVICE_NAME: { parse: text, expected: "a name", fallback: "parley" },
+  OTEL_RESOURCE_ATTRIBUTES: { parse: text, expected: "name=value, separated by commas" },
   OTEL_TRACES_EXPORTER: otelExporter,
   OTEL_METRICS_EXPORTER: otelExporter,
   OTEL_LOGS_EXPORTER: otelExporter,

@@ -62,6 +62,28 @@ test("the compose worker sets only variables that the worker reads", async () =>
   expect(unknown).toEqual([]);
 });
 
+/** Of servers that are started, which a container has none of, and of files that the image has. */
+const NOT_IN_CONTAINERS = ["LIVEKIT_PORT", "POSTGRES_PORT", "PARLEY_CONFIG", "PARLEY_DATA_DIR", "PARLEY_CACHE_DIR"];
+const FIXED = ["LIVEKIT_URL", "DATABASE_URL", "HTTP_HOST", "HTTP_PORT", "GRPC_PORT", "WORKER_PORT", "LOG_FORMAT"];
+
+test("the compose worker gets every variable that is read, unless it is said why not", async () => {
+  const { services } = await readCompose();
+  const [, section = ""] = /^## Run it in containers\n(.*?)^## /ms.exec(await read("docs/operating.md")) ?? [];
+  const own = [...NOT_IN_CONTAINERS, ...FIXED].toSorted();
+
+  const forwarded = Object.entries(services["worker"]?.environment ?? {}).flatMap(([name, value]) =>
+    value.startsWith(`\${${name}`) ? [name] : [],
+  );
+
+  expect(
+    Object.keys(VARIABLES)
+      .filter((name) => !forwarded.includes(name))
+      .toSorted(),
+  ).toEqual(own);
+  const rows = section.split("\n").filter((line) => line.startsWith("| `"));
+  expect(rows.flatMap((row) => row.match(/[A-Z]+_[A-Z_]+(?=`)/g) ?? []).toSorted()).toEqual(own);
+});
+
 test("every variable that docker-compose.yml takes from outside is in .env.example", async () => {
   const used = Array.from((await read("docker-compose.yml")).matchAll(/\$\{([A-Z_]+)/g), ([, name]) => name);
   const example = await readExample();
