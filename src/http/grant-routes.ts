@@ -6,7 +6,7 @@ import { refuse, toRefusal } from "./refuse.ts";
 import { checkRoomToken } from "./room-access.ts";
 
 /** What the token's identity has allowed for good, in whatever room: `GET` and `DELETE /permissions/grants`. */
-export function grantRoutes(app: FastifyInstance, { livekit, sql }: PermissionRouteOptions): void {
+export function grantRoutes(app: FastifyInstance, { livekit, sql }: Omit<PermissionRouteOptions, "edits">): void {
   app.get("/permissions/grants", async (request, reply) => {
     const access = await checkRoomToken(request, livekit);
     if (!("room" in access)) return refuse(reply, access);

@@ -1,6 +1,7 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { eventRoutes } from "./event-routes.ts";
+import { type EditGuard } from "../session/check-edited-input.ts";
 import { type EventSource } from "./event-source.ts";
 import { grantRoutes } from "./grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
@@ -24,7 +25,7 @@ export interface HttpOptions {
   /** What `GET /metrics` shows; without it there is no such route. */
   readonly metrics?: () => string;
   /** Without it there are no routes that show or change a session. The caller closes it. */
-  readonly events?: { readonly source: EventSource; readonly times?: SseTimes };
+  readonly events?: { readonly source: EventSource; readonly times?: SseTimes; readonly edits: EditGuard };
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -52,14 +53,14 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   tokenRoutes(app, options);
   if (options.metrics) metricsRoutes(app, options.metrics);
   if (options.events) {
-    const { source, times = {} } = options.events;
+    const { source, edits, times = {} } = options.events;
     const streams = new SseStreams(app, times);
     const { livekit, logger } = options;
     const { sql } = source;
     eventRoutes(app, { livekit, source, streams });
-    permissionRoutes(app, { livekit, sql });
+    permissionRoutes(app, { livekit, sql, edits });
     grantRoutes(app, { livekit, sql });
-    opencodeRoutes(app, { livekit, sql });
+    opencodeRoutes(app, { livekit, sql, edits });
     opencodeEventRoutes(app, { livekit, source, streams });
     app.register(fastifyConnectPlugin, { routes: permissionService({ livekit, sql, logger }), grpc: false });
   }

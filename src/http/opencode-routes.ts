@@ -18,16 +18,15 @@ interface RequestParams {
 }
 
 /** The permission routes of opencode's own API that its clients use, within the token's room. */
-export function opencodeRoutes(app: FastifyInstance, { livekit, sql }: PermissionRouteOptions): void {
+export function opencodeRoutes(app: FastifyInstance, { livekit, sql, edits }: PermissionRouteOptions): void {
   const answer = async (request: FastifyRequest<{ Params: RequestParams }>): Promise<PermissionRecord | Refusal> => {
     const access = await checkRoomToken(request, livekit);
     if (!("room" in access)) return access;
     const decision = parseReplyBody(request.body);
     if ("error" in decision) return decision;
     const { sessionID: sessionId, requestID: permissionId } = request.params;
-    return answerPermission({ sql, access, answer: { permissionId, sessionId, decision, via: "http" } }).catch(
-      toRefusal,
-    );
+    const said = { permissionId, sessionId, decision, via: "http" as const };
+    return answerPermission({ sql, access, edits, answer: said }).catch(toRefusal);
   };
 
   app.get("/permission", async (request, reply) => {

@@ -18,6 +18,11 @@ const editedInput = z.record(z.string(), z.unknown(), "expected an object").opti
 const responseBody = z.strictObject({ response: responses, message, editedInput }, "expected an object");
 const replyBody = z.strictObject({ reply: replies, message }, "expected an object");
 
+/** An answer as it was sent: edited arguments are still to be judged. */
+export type SentDecision =
+  | Extract<PermissionDecision, { readonly kind: "reject" }>
+  | { readonly kind: "approve"; readonly isAlways: boolean; readonly editedInput?: JsonObject };
+
 interface Answer {
   readonly response: (typeof RESPONSES)[number];
   readonly message?: string | undefined;
@@ -25,13 +30,13 @@ interface Answer {
 }
 
 /** Our own body: `{response, message?, editedInput?}`. */
-export function parseResponseBody(body: unknown): PermissionDecision | Refusal {
+export function parseResponseBody(body: unknown): SentDecision | Refusal {
   const parsed = responseBody.safeParse(body);
   return parsed.success ? toDecision(parsed.data) : toProblem(parsed.error);
 }
 
 /** The body of opencode's newer routes: `{reply, message?}`. */
-export function parseReplyBody(body: unknown): PermissionDecision | Refusal {
+export function parseReplyBody(body: unknown): SentDecision | Refusal {
   const parsed = replyBody.safeParse(body);
   if (!parsed.success) return toProblem(parsed.error);
   const { reply: response, message: text } = parsed.data;
@@ -39,7 +44,7 @@ export function parseReplyBody(body: unknown): PermissionDecision | Refusal {
 }
 
 /** What has no place in the decision is refused: a caller that is told yes may rely on all that it has sent. */
-function toDecision({ response, message: text = "", editedInput: edited }: Answer): PermissionDecision | Refusal {
+function toDecision({ response, message: text = "", editedInput: edited }: Answer): SentDecision | Refusal {
   if (response !== "reject") {
     if (text !== "") return { status: 400, error: "message: expected none beside an approval" };
     return {

@@ -1,4 +1,5 @@
 import { type FastifyInstance } from "fastify";
+import { type EditGuard } from "../session/check-edited-input.ts";
 import { hasSession } from "../store/has-session.ts";
 import { loadOpenPermissions } from "../store/load-open-permissions.ts";
 import { type Sql } from "../store/pool.ts";
@@ -15,6 +16,7 @@ import { showPermission } from "./show-permission.ts";
 export interface PermissionRouteOptions {
   readonly livekit: LivekitKeys;
   readonly sql: Sql;
+  readonly edits: EditGuard;
 }
 
 interface SessionParams {
@@ -29,7 +31,7 @@ interface PermissionParams extends SessionParams {
  * `GET /session/{id}/permissions`: what waits for an answer. `POST /session/{id}/permissions/{permissionId}`: the answer
  * of whoever was asked; the shape is opencode's, too (docs/permissions.md).
  */
-export function permissionRoutes(app: FastifyInstance, { livekit, sql }: PermissionRouteOptions): void {
+export function permissionRoutes(app: FastifyInstance, { livekit, sql, edits }: PermissionRouteOptions): void {
   app.get<{ Params: SessionParams }>("/session/:id/permissions", async (request, reply) => {
     const access = await checkRoomToken(request, livekit);
     if (!("room" in access)) return refuse(reply, access);
@@ -45,7 +47,7 @@ export function permissionRoutes(app: FastifyInstance, { livekit, sql }: Permiss
     const decision = parseResponseBody(request.body);
     if ("error" in decision) return refuse(reply, decision);
     const answer = { permissionId, sessionId, decision, via: "http" as const };
-    const result = await answerPermission({ sql, access, answer }).catch(toRefusal);
+    const result = await answerPermission({ sql, access, edits, answer }).catch(toRefusal);
     if (!("error" in result)) return reply.header("cache-control", "no-store").send(true);
     if (result.status !== 404) return refuse(reply, result);
     return refuseWith(reply, result, { error: result.error, ...toNotFoundError(permissionId, result) });

@@ -1,11 +1,11 @@
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { type FastifyBaseLogger } from "fastify";
 import { LIMITS } from "../protocol/limits.ts";
+import { type EditGuard } from "../session/check-edited-input.ts";
 import { type Sql } from "../store/pool.ts";
-import { type PermissionDecision } from "../store/reply-to-permission.ts";
 import { answerPermission } from "./answer-permission.ts";
 import { PermissionService, type PermissionResponse } from "./generated/opencode/tool_pb.ts";
-import { parseResponseBody } from "./permission-body.ts";
+import { parseResponseBody, type SentDecision } from "./permission-body.ts";
 import { toRefusal } from "./refuse.ts";
 import { checkRoomToken, type LivekitKeys, type Refusal } from "./room-access.ts";
 
@@ -16,6 +16,8 @@ interface ServiceOptions {
 }
 
 const MAX_REQUEST_BYTES = 64 * 1024;
+/** spec/004's message has no field for edited arguments. */
+const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
 const CODES: Readonly<Record<Refusal["status"], Code>> = {
   400: Code.InvalidArgument,
@@ -40,7 +42,7 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
     if ("error" in decision) return decision;
     const { permissionId, sessionId } = request;
     const answer = { permissionId, sessionId: sessionId || undefined, decision, via: "rpc" as const };
-    const result = await answerPermission({ sql, access, answer }).catch(toRefusal);
+    const result = await answerPermission({ sql, access, answer, edits: NO_EDITS }).catch(toRefusal);
     return "error" in result ? result : undefined;
   };
   return (router: ConnectRouter) => {
@@ -57,7 +59,7 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
 }
 
 /** Fields are named as in the proto. Proto3 cannot tell an empty session from none: that of the token's room is meant. */
-function parseRequest({ sessionId, permissionId, response }: PermissionResponse): PermissionDecision | Refusal {
+function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision | Refusal {
   if (permissionId === "") return { status: 400, error: "permission_id: expected an id" };
   for (const [field, id] of Object.entries({ session_id: sessionId, permission_id: permissionId }))
     if (id.length > LIMITS.idLength)

@@ -5,16 +5,18 @@ import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import { decide, isGranted } from "../permission/decide.ts";
 import { readSpokenAnswer } from "../permission/read-spoken-answer.ts";
-import { type Action, type PermissionRule } from "../permission/rule.ts";
+import { type PermissionRule } from "../permission/rule.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
-import { type PermissionDecision, type PermissionReply } from "../store/reply-to-permission.ts";
+import { type EditedInput, type PermissionDecision, type PermissionReply } from "../store/reply-to-permission.ts";
 import { type Call } from "../tool/call.ts";
 import { type OpenCall } from "../tool/call-ledger.ts";
 import { type CallTurn } from "../tool/call-ports.ts";
 import { TOOL_TYPE, type PermissionNeed, type Permit } from "../tool/permission-need.ts";
+import { type ServerTool } from "../tool/server-tool.ts";
 import { checkEditedInput } from "./check-edited-input.ts";
 import { hashInput } from "./hash-input.ts";
+import { judge } from "./judge.ts";
 import { OpenPermissions } from "./open-permissions.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
@@ -38,6 +40,7 @@ interface PermissionDeskOptions {
   readonly sessionId: string;
   readonly store: PermissionStore;
   readonly policy: PermissionPolicy;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly peers: Peers;
   readonly outbox: Outbox;
   readonly logger: Logger;
@@ -68,14 +71,14 @@ export class PermissionDesk {
   permit(call: OpenCall, need: PermissionNeed, turn: CallTurn): Permit | Promise<Permit> {
     const why = this.denialOf(call.current, need);
     if (why !== undefined) return { isAllowed: false, why };
-    const action = this.#decide(need, call.current);
+    const action = judge(call.current.toolName, need, this.#options.policy.rules);
     if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
     return this.#ask(call, need, turn);
   }
 
   /** Why a rule forbids it, for the model: no grant and no answer overrides that. */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
-    return this.#decide(need, call) === "deny" ? toDenial(need) : undefined;
+    return judge(call.toolName, need, this.#options.policy.rules) === "deny" ? toDenial(need) : undefined;
   }
 
   /** Whether calls of a tool may start at once, without anybody being asked. */
@@ -92,22 +95,16 @@ export class PermissionDesk {
 
   async #answer(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
     const { permissionId, response, message, editedInputJson } = body;
-    const { sessionId, store } = this.#options;
     const editedInput = editedInputJson === undefined ? undefined : parseObject(editedInputJson);
     if (message !== undefined && message !== "" && response !== "reject")
       throw new AppError("malformed", "permission_response.message: expected none beside an approval");
     if (editedInput && response === "reject")
       throw new AppError("malformed", "permission_response.editedInputJson: expected none beside a rejection");
-    if (editedInput) {
-      const permission = await store.load({ permissionId });
-      const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === from.identity;
-      const problem = isTheirs && permission.state === "asked" ? checkEditedInput(permission, editedInput) : undefined;
-      if (problem !== undefined) throw new AppError("malformed", `permission_response.editedInputJson: ${problem}`);
-    }
+    const edited = editedInput && (await this.#checkEdited(from, permissionId, editedInput));
     const decision: PermissionDecision =
       response === "reject"
         ? { kind: "reject", ...(message && { message: cleanText(message) }) }
-        : { kind: "approve", isAlways: response === "always", ...(editedInput && { editedInput }) };
+        : { kind: "approve", isAlways: response === "always", ...(edited && { edited }) };
     await this.#reply({ permissionId, by: from.identity, via: "data", decision });
   }
 
@@ -162,16 +159,16 @@ export class PermissionDesk {
     await this.#open.close();
   }
 
-  /** A tool's own name is a thing to be ruled about as well, for every tool. */
-  #decide({ type, patterns, isDeclared }: PermissionNeed, { toolName }: Call): Action {
-    const { rules } = this.#options.policy;
-    const ofTool = decide([{ type: TOOL_TYPE, pattern: toolName }], rules, "allow");
-    if (!isDeclared || ofTool === "deny") return ofTool;
-    const ofDeeds = decide(
-      patterns.map((pattern) => ({ type, pattern })),
-      rules,
-    );
-    return ofTool === "ask" && ofDeeds === "allow" ? "ask" : ofDeeds;
+  /** @throws {AppError} `malformed` when they may not be put in the place of what was shown */
+  async #checkEdited({ identity }: Peer, permissionId: string, input: JsonObject): Promise<EditedInput> {
+    const { store, sessionId, serverTools, policy } = this.#options;
+    const permission = await store.load({ permissionId });
+    const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
+    // The store refuses the answer then, and says why.
+    if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
+    const checked = checkEditedInput(permission, input, { serverTools, rules: policy.rules });
+    if ("error" in checked) throw new AppError("malformed", `permission_response.editedInputJson: ${checked.error}`);
+    return checked;
   }
 
   async #ask(call: OpenCall, need: PermissionNeed, turn: CallTurn): Promise<Permit> {

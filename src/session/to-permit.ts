@@ -21,8 +21,12 @@ export function toPermit(permission: PermissionRecord, call: Call): Permit {
 }
 
 /** What the model is told of a call that a rule denies. */
-export function toDenial({ type, patterns }: PermissionNeed): string {
-  return `Not run: a rule does not allow it (${type}: ${patterns.join(", ")})`;
+export function toDenial(need: PermissionNeed): string {
+  return `Not run: ${toRuleText(need)}`;
+}
+
+export function toRuleText({ type, patterns }: PermissionNeed): string {
+  return `a rule does not allow it (${type}: ${patterns.join(", ")})`;
 }
 
 export function toUnaskable(): Permit {

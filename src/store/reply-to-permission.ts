@@ -11,12 +11,19 @@ export const PERMISSION_CHANNEL = "parley_permissions";
 export type PermissionDecision =
   | {
       readonly kind: "approve";
-      /** Stored as a grant for each pattern as well. */
+      /** Stored as a grant for each pattern of what runs as well. */
       readonly isAlways: boolean;
-      /** In the place of the arguments that were shown; the caller has checked that they may be. */
-      readonly editedInput?: JsonObject | undefined;
+      /** The caller has checked that they may be. */
+      readonly edited?: EditedInput | undefined;
     }
   | { readonly kind: "reject"; readonly message?: string | undefined };
+
+/** Arguments in the place of those that were shown. */
+export interface EditedInput {
+  readonly input: JsonObject;
+  /** What they touch: what `always` grants then. */
+  readonly patterns: readonly string[];
+}
 
 export interface PermissionReply {
   readonly permissionId: string;
@@ -40,13 +47,14 @@ export async function replyToPermission(
 ): Promise<PermissionRecord | "unknown" | "not_asked" | "answered"> {
   const { permissionId, sessionId, by, via, decision } = reply;
   const isApproved = decision.kind === "approve";
+  const edited = isApproved ? decision.edited : undefined;
   const rows = await runQuery(sql<PermissionRecord[]>`
     with decided as (
       update permissions
       set state = ${isApproved ? "approved" : "rejected"},
         is_always = ${isApproved && decision.isAlways},
         message = ${isApproved ? null : (decision.message ?? null)},
-        edited_input = ${jsonParameter(sql, isApproved ? decision.editedInput : undefined)},
+        edited_input = ${jsonParameter(sql, edited?.input)},
         replied_by = ${by},
         replied_via = ${via},
         replied_at = now()
@@ -56,7 +64,8 @@ export async function replyToPermission(
     ), granted as (
       insert into permission_grants (id, participant_identity, tool_name, pattern)
       select gen_random_uuid()::text, participant_identity, tool_name, granted_pattern
-      from decided, jsonb_array_elements_text(pattern) as granted_pattern
+      from decided,
+        jsonb_array_elements_text(coalesce(${jsonParameter(sql, edited?.patterns)}, pattern)) as granted_pattern
       where is_always
       on conflict do nothing
     )

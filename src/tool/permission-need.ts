@@ -5,7 +5,7 @@ import { messageOf } from "./outcome.ts";
 
 /** What a tool asks leave for before it runs. Each function gets the checked input. */
 export interface ToolPermission<Input> {
-  /** The kind of thing, as rules name it: `filesystem`, `network`. */
+  /** The kind of thing, as rules name it: `edit`, `bash`. */
   readonly type: string;
   /** Globs that say exactly what the call touches; `literalPattern` takes a text's own stars and brackets as they are. */
   readonly pattern: (input: Input) => string | readonly string[];

@@ -44,7 +44,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const missing = [...missingSettings(config, isWorkerOnly), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
   // Each job loads them for itself; here a file that cannot be used is found before anybody waits for an agent.
-  await loadTools(config.toolsFolder, config.toolSettings);
+  const serverTools = await loadTools(config.toolsFolder, config.toolSettings);
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
@@ -82,7 +82,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     publicUrl: config.livekitPublicUrl ?? livekit.url,
     token: { isOpen: config.livekitUrl === undefined, secret: config.tokenSecret },
     metrics: hub.render,
-    events: { source },
+    events: { source, edits: { serverTools, rules: config.permission.rules } },
   });
   keep({ close: async () => http.close() });
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });

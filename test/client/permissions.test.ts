@@ -3,7 +3,7 @@ import { openClient } from "./open-client.ts";
 
 const REQUEST = {
   id: "per_1",
-  type: "filesystem",
+  type: "edit",
   pattern: ["notes/a.md"],
   sessionId: "session",
   messageId: "answer",

@@ -114,7 +114,7 @@ test("opencode's v2 client sees a permission asked and replied", async () => {
     properties: {
       id: permission.id,
       sessionID: sessionId,
-      permission: "filesystem",
+      permission: "edit",
       patterns: ["notes/today.md"],
       metadata: { title: "Write notes/today.md" },
       always: ["notes/today.md"],

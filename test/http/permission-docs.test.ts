@@ -9,12 +9,15 @@ const PAGE = readFileSync("docs/permissions.md", "utf8");
 const blocksOf = (language: string) =>
   [...PAGE.matchAll(new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``, "g"))].map(([, block = ""]) => block.trim());
 
+/** As the page's own config. */
+const RULES = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
+
 /** A room whose model asks to write a file, and what the page calls what is in it. */
 async function startDemo() {
   const cleanup = new AsyncDisposableStack();
   const { tool } = guardedTool({ allowEditedInput: true });
   const agent = cleanup.use(await TestAgent.start({ tools: { write: tool } }));
-  const server = cleanup.use(await EventServer.start({ databaseUrl: agent.databaseUrl }));
+  const server = cleanup.use(await EventServer.start({ databaseUrl: agent.databaseUrl, rules: RULES }));
   const user = await agent.client("ann");
   agent.model.script([reply([toolUse("write", { path: "notes/a.md" }, "toolu_1")]), reply([text("Done.")])]);
   const headers = { authorization: `Bearer ${await roomToken(agent.roomName, { identity: "ann" })}` };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
+import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { type NewPermission } from "../../src/store/insert-permission.ts";
 import { loadPermission } from "../../src/store/load-permission.ts";
 import { type PermissionRecord } from "../../src/store/permission-record.ts";
@@ -16,7 +17,8 @@ let token: string;
 
 beforeAll(async () => {
   database = await tempDatabase();
-  server = await EventServer.start({ databaseUrl: database.url });
+  const rules = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
+  server = await EventServer.start({ databaseUrl: database.url, rules });
   ({ room, sessionId } = await storedRoom(database.sql));
   token = await roomToken(room);
 });
@@ -106,6 +108,10 @@ test.each([
   [SCHEMA, { path: 1 }, 'editedInput: Invalid parameter "path": must be string'],
   [SCHEMA, {}, "editedInput: Invalid parameter \"path\": must have required property 'path'"],
   [SCHEMA, [], "editedInput: expected an object"],
+  // The schema that was shown takes it; the tool itself, as it is now, does not.
+  [SCHEMA, { path: "" }, 'editedInput: Invalid parameter "path": Too small: expected string to have >=1 characters'],
+  [SCHEMA, { path: "secrets/key" }, "editedInput: a rule does not allow it (edit: secrets/key)"],
+  [SCHEMA, { path: "broken" }, "editedInput: the tool cannot say what they touch"],
 ])("edited arguments that do not fit are a 400, and the request stays open", async (schema, editedInput, error) => {
   const permission = await ask({ editedInputSchema: schema });
 
@@ -113,6 +119,26 @@ test.each([
 
   expect(await read(answer)).toEqual([400, { error }]);
   expect(await stateOf(permission)).toBe("asked");
+});
+
+test("what edited arguments touch is asked of the tool: without it they are a 400, and the request stays open", async () => {
+  const permission = await ask({ editedInputSchema: SCHEMA, toolName: "gone" });
+  const body = { response: "always", editedInput: { path: "b.md" } };
+
+  const error = "editedInput: there is no such tool here any more, and nobody else can say what they touch";
+  expect(await read(await server.postAs(token, WAYS[0][1](permission), body))).toEqual([400, { error }]);
+  expect(await stateOf(permission)).toBe("asked");
+});
+
+test("always beside edited arguments grants what they touch", async () => {
+  const identity = `ann-${createId()}`;
+  const permission = await ask({ editedInputSchema: SCHEMA, participantIdentity: identity });
+  const own = await roomToken(room, { identity });
+  const body = { response: "always", editedInput: { path: "b[1].md" } };
+
+  expect(await read(await server.postAs(own, WAYS[0][1](permission), body))).toEqual([200, true]);
+  const grants = (await (await server.getAs(own, "/permissions/grants")).json()) as { pattern: string }[];
+  expect(grants.map(({ pattern }) => pattern)).toEqual([literalPattern("b[1].md")]);
 });
 
 test.each([
@@ -136,6 +162,19 @@ test.each([
   });
 
   expect(await read(answer)).toEqual([400, { error }]);
+  expect(await stateOf(permission)).toBe("asked");
+});
+
+test("a body that does not say it is JSON is a 415, and the request stays open", async () => {
+  const permission = await ask();
+
+  const answer = await fetch(`${server.url}${WAYS[0][1](permission)}`, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", authorization: `Bearer ${token}` },
+    body: '{"response":"approve"}',
+  });
+
+  expect(answer.status).toBe(415);
   expect(await stateOf(permission)).toBe("asked");
 });
 
@@ -266,7 +305,7 @@ test("what can still be answered is listed with the time left, the oldest first"
   expect(list).toEqual([
     {
       id: first.id,
-      type: "filesystem",
+      type: "edit",
       pattern: ["notes/today.md"],
       sessionId: ownId,
       messageId: first.messageId,
@@ -297,7 +336,7 @@ test("opencode's list has the same requests in its own shape; a room without a s
     {
       id,
       sessionID: ownId,
-      permission: "filesystem",
+      permission: "edit",
       patterns: ["notes/today.md"],
       metadata: { title: "Write notes/today.md" },
       always: ["notes/today.md"],

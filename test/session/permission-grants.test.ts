@@ -6,7 +6,7 @@ import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { type Participant } from "../support/participant.ts";
 
 const FEATURES = { features: ["permissions"] };
-const DENY = [{ type: "filesystem", pattern: "notes/**", action: "deny" as const }];
+const DENY = [{ type: "edit", pattern: "notes/**", action: "deny" as const }];
 
 /** A talk in a room of its own, whose answers to each message are to write a file, and then to say so. */
 async function startTalk(options: AgentOptions = {}) {
@@ -63,7 +63,7 @@ test("a rule that denies wins over what was allowed for good in another room", a
 
   await user.answerTo(await user.say("Write it"));
   expect(toolResults(second.agent)).toEqual([
-    { content: "Not run: a rule does not allow it (filesystem: notes/a.md)", isError: true },
+    { content: "Not run: a rule does not allow it (edit: notes/a.md)", isError: true },
   ]);
   expect(user.all("permission_request")).toEqual([]);
   expect(second.ran).toEqual([]);

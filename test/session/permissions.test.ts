@@ -22,7 +22,7 @@ test("a call waits for its permission, pending, and runs when it is approved", a
   const messageId = await user.say("Write it");
 
   const request = await user.next("permission_request");
-  expect(request).toMatchObject({ type: "filesystem", pattern: ["notes/a.md"], title: "Write notes/a.md" });
+  expect(request).toMatchObject({ type: "edit", pattern: ["notes/a.md"], title: "Write notes/a.md" });
   expect(JSON.parse(request.metadataJson)).toEqual({
     folder: "notes",
     toolName: "write",
@@ -107,7 +107,7 @@ test("a grant holds in another session of the same identity, and for nobody else
 test("a rule that denies is not asked about and no grant overrides it", async () => {
   const { tool, ran } = guardedTool();
   const rules = [
-    { type: "filesystem", pattern: "notes/**", action: "deny" as const },
+    { type: "edit", pattern: "notes/**", action: "deny" as const },
     { type: "*", pattern: "**", action: "allow" as const },
   ];
   await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules }) });
@@ -119,7 +119,7 @@ test("a rule that denies is not asked about and no grant overrides it", async ()
 
   expect(await user.answerTo(await user.say("Write it"))).toBe("No.");
   expect(toolResults(agent)).toEqual([
-    { content: "Not run: a rule does not allow it (filesystem: notes/a.md)", isError: true },
+    { content: "Not run: a rule does not allow it (edit: notes/a.md)", isError: true },
   ]);
   expect(await user.answerTo(await user.say("Write another"))).toBe("Yes.");
   expect(ran).toEqual(["todo"]);
@@ -263,22 +263,66 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
   expect(rows).toEqual([{ input: { path: "notes/a.md" }, edited_input: { path: "notes/b.md" } }]);
 });
 
-test("arguments that a rule denies are not run, whoever has put them in the place of others", async () => {
+const NO_SECRETS = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
+
+test("edited arguments that a rule denies are no answer: the question stays open for another", async () => {
   const { tool, ran } = guardedTool({ allowEditedInput: true });
-  const rules = [{ type: "filesystem", pattern: "secrets/**", action: "deny" as const }];
-  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules }) });
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules: NO_SECRETS }) });
   const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("No.")])]);
+  agent.model.script([WRITE, reply([text("Done.")])]);
   const messageId = await user.say("Write it");
   const { id: permissionId } = await user.next("permission_request");
   const editedInputJson = '{"path":"secrets/key"}';
   await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
 
+  expect(await user.next("error_message")).toMatchObject({
+    code: 101,
+    message: "permission_response.editedInputJson: a rule does not allow it (edit: secrets/key)",
+    originatingId: permissionId,
+  });
+  expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);
+  await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  expect(ran).toEqual(["notes/a.md"]);
+});
+
+test("arguments that a rule denies are not run, even where a process of other rules has stored them", async () => {
+  const { tool, ran } = guardedTool({ allowEditedInput: true });
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules: NO_SECRETS }) });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, reply([text("No.")])]);
+  const messageId = await user.say("Write it");
+  const { id: permissionId, sessionId } = await user.next("permission_request");
+  const edited = { input: { path: "secrets/key" }, patterns: ["secrets/key"] };
+  const decision = { kind: "approve", isAlways: false, edited } as const;
+  await replyToPermission(agent.sql, { permissionId, sessionId, by: "user", via: "http", decision });
+
   expect(await user.answerTo(messageId)).toBe("No.");
   expect(toolResults(agent).map(({ content }) => content)).toEqual([
-    "Not run: a rule does not allow it (filesystem: secrets/key)",
+    "Not run: a rule does not allow it (edit: secrets/key)",
   ]);
   expect(ran).toEqual([]);
+});
+
+test("always beside edited arguments grants what they touch, and not what was shown", async () => {
+  const { tool, ran } = guardedTool({ allowEditedInput: true });
+  await using agent = await TestAgent.start({ tools: { write: tool } });
+  const user = await agent.client("user", FEATURES);
+  const EDITED = reply([toolUse("write", { path: "notes/b.md" })]);
+  agent.model.script([WRITE, reply([text("One.")]), EDITED, reply([text("Two.")]), WRITE, reply([text("Three.")])]);
+  const first = await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  const editedInputJson = '{"path":"notes/b.md"}';
+  await user.send({ type: "permission_response", body: { permissionId, response: "always", editedInputJson } });
+  expect(await user.answerTo(first)).toBe("One.");
+
+  expect(await user.answerTo(await user.say("What I made of it"))).toBe("Two.");
+  const third = await user.say("What was shown");
+  const again = await user.next("permission_request", ({ id }) => id !== permissionId);
+  await user.send({ type: "permission_response", body: { permissionId: again.id, response: "reject" } });
+  expect(await user.answerTo(third)).toBe("Three.");
+  expect(ran).toEqual(["notes/b.md", "notes/b.md"]);
+  expect(await agent.sql`select pattern from permission_grants`).toEqual([{ pattern: "notes/b.md" }]);
 });
 
 test("a tool that does not allow it takes no edited arguments", async () => {
@@ -334,7 +378,7 @@ test("a tool whose pattern or title fails does not run, and the model reads whic
     description: "Broken.",
     input: z.object({}),
     permission: {
-      type: "filesystem",
+      type: "edit",
       pattern: () => {
         throw new Error("no path");
       },

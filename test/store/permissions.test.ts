@@ -70,7 +70,7 @@ test.each([
   ["reject with a message", REJECT, { state: "rejected", isAlways: false, message: "Not today" }],
   [
     "approve edited arguments",
-    { ...APPROVE, editedInput: { path: "b.md" } },
+    { ...APPROVE, edited: { input: { path: "b.md" }, patterns: ["b.md"] } },
     { state: "approved", editedInput: { path: "b.md" } },
   ],
 ] as const)("%s is stored with who answered and how", async (_, decision, expected) => {

@@ -85,7 +85,7 @@ export async function newPermission(sql: Sql, changes: Partial<NewPermission> = 
     messageId: turn.messageId,
     participantIdentity: "ann",
     toolName: "write",
-    type: "filesystem",
+    type: "edit",
     pattern: ["notes/today.md"],
     title: "Write notes/today.md",
     metadata: {},

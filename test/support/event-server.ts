@@ -3,6 +3,9 @@ import { AccessToken } from "livekit-server-sdk";
 import { openEventSource } from "../../src/http/event-source.ts";
 import { createHttpServer } from "../../src/http/http-server.ts";
 import { type SseTimes } from "../../src/http/sse-stream.ts";
+import { type PermissionRule } from "../../src/permission/rule.ts";
+import { toServerTool } from "../../src/tool/server-tool.ts";
+import { guardedTool } from "./guarded-tool.ts";
 
 export const livekit = { url: "ws://livekit", apiKey: "key", apiSecret: "secret-of-at-least-thirty-two-characters" };
 
@@ -16,6 +19,8 @@ interface ServerOptions {
   readonly databaseUrl: string;
   readonly times?: SseTimes;
   readonly checkMs?: number;
+  /** By which edited arguments of the tool `write`, a `guardedTool`, are judged. */
+  readonly rules?: readonly PermissionRule[];
 }
 
 /** The worker's HTTP server on a port of its own, with a LiveKit key of its own. */
@@ -28,17 +33,18 @@ export class EventServer implements AsyncDisposable {
     this.#close = close;
   }
 
-  static async start({ databaseUrl, times = {}, checkMs = 5_000 }: ServerOptions): Promise<EventServer> {
+  static async start({ databaseUrl, times = {}, checkMs = 5_000, rules = [] }: ServerOptions): Promise<EventServer> {
     const logger = pino({ level: "silent" });
     const source = openEventSource({ databaseUrl, logger, checkMs });
     const token = { isOpen: false, secret: undefined };
+    const write = toServerTool("write", guardedTool({ allowEditedInput: true }).tool, undefined);
     const app = createHttpServer({
       logger,
       livekit,
       publicUrl: livekit.url,
       checks: [],
       token,
-      events: { source, times },
+      events: { source, times, edits: { serverTools: new Map([["write", write]]), rules } },
     });
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     return new EventServer(url, async () => {

@@ -9,15 +9,15 @@ interface GuardedOptions {
   readonly timeoutMs?: number;
 }
 
-/** A tool that writes nothing, after it was allowed to; `ran` are the paths it was run with. */
+/** A tool that writes nothing, after it was allowed to; `ran` are the paths it was run with. `broken` has no pattern. */
 export function guardedTool(options: GuardedOptions = {}) {
   const ran: string[] = [];
   const tool = defineTool({
     description: "Writes a file.",
     input: z.object({ path: z.string().min(1) }),
     permission: {
-      type: "filesystem",
-      pattern: ({ path }) => literalPattern(path),
+      type: "edit",
+      pattern: ({ path }) => (path === "broken" ? "" : literalPattern(path)),
       title: ({ path }) => `Write ${path}`,
       metadata: ({ path }) => ({ folder: path.split("/")[0] ?? "" }),
     },

@@ -47,7 +47,7 @@ export class MemoryPermissions implements PermissionStore {
       state: decision.kind === "approve" ? "approved" : "rejected",
       isAlways,
       message: decision.kind === "reject" ? (decision.message ?? null) : null,
-      editedInput: decision.kind === "approve" ? (decision.editedInput ?? null) : null,
+      editedInput: decision.kind === "approve" ? (decision.edited?.input ?? null) : null,
       repliedBy: by,
       repliedVia: via,
       repliedAt: Date.now(),
