@@ -1,4 +1,4 @@
-import * as z from "zod/mini";
+import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { permissionRequestSchema, permissionResponseSchema } from "../src/protocol/permission-messages.ts";
 import { toolCallStateSchema } from "../src/protocol/tool-messages.ts";
 
@@ -12,9 +12,11 @@ const SCHEMAS = {
 export function messageSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(SCHEMAS).map(([name, [schema, description]]) => {
-      const { $schema, ...rest } = z.toJSONSchema(schema, {
-        io: "input",
-        override: ({ jsonSchema }) => relax(jsonSchema),
+      const { $schema, ...rest } = toJsonSchema(schema, {
+        target: "draft-2020-12",
+        // JSON Schema has no words for them: cleaning a text, and that a number is not infinite.
+        ignoreActions: ["transform", "finite"],
+        overrideAction: ({ jsonSchema }) => relax(jsonSchema),
       });
       return [`${name}.schema.json`, `${JSON.stringify({ $schema, title: name, description, ...rest }, null, 2)}\n`];
     }),
@@ -22,7 +24,8 @@ export function messageSchemas(): ReadonlyMap<string, string> {
 }
 
 /** Every JavaScript number that is whole is in these bounds: they tell a reader nothing. */
-function relax(schema: z.core.JSONSchema.BaseSchema): void {
+function relax(schema: JsonSchema): JsonSchema {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  return schema;
 }

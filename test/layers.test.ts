@@ -17,6 +17,7 @@ const CHAINS = [
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@msgpack/msgpack": ["src/protocol"],
+  valibot: ["src/protocol"],
   postgres: ["src/store", "tools/data"],
   "@anthropic-ai/sdk": ["src/llm"],
   "@modelcontextprotocol/sdk": ["src/tool/mcp"],

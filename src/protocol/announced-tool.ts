@@ -1,21 +1,20 @@
-import * as z from "zod/mini";
+import * as v from "valibot";
 import { isRecord } from "../lib/json.ts";
-import { integer, jsonMap, readFields, text } from "./fields.ts";
-import { describeIssue } from "./malformed-message-error.ts";
+import { choice, count, jsonMap, matching, readFields, text } from "./fields.ts";
 import { TOOL_NAME } from "./limits.ts";
-import { safeParse } from "./safe-parse.ts";
+import { parseMap } from "./parse-map.ts";
 
 /** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
-export const announcedToolSchema = z.object({
-  name: z.string().check(z.regex(TOOL_NAME)),
-  description: z._default(text, ""),
-  inputSchema: z._default(jsonMap, { type: "object" }),
+export const announcedToolSchema = v.object({
+  name: matching(TOOL_NAME),
+  description: v.optional(text, ""),
+  inputSchema: v.optional(jsonMap, { type: "object" }),
   /** Absent means `client`. */
-  execution: z.exactOptional(z.enum(["client", "either"])),
-  timeoutMs: z.exactOptional(integer.check(z.minimum(0))),
-  annotations: z.exactOptional(jsonMap),
+  execution: v.exactOptional(choice("client", "either")),
+  timeoutMs: v.exactOptional(count),
+  annotations: v.exactOptional(jsonMap),
 });
-export type AnnouncedTool = z.output<typeof announcedToolSchema>;
+export type AnnouncedTool = v.InferOutput<typeof announcedToolSchema>;
 
 /** An announcement that cannot be used, so that its sender can be told which and why. */
 export interface InvalidTool {
@@ -34,9 +33,10 @@ export function sortAnnouncements(announcements: readonly unknown[]): {
   const tools: AnnouncedTool[] = [];
   const invalidTools: InvalidTool[] = [];
   for (const [index, announcement] of announcements.entries()) {
-    const parsed = safeParse(announcedToolSchema, isRecord(announcement) ? readFields(announcement) : announcement);
-    if (parsed.success) tools.push(parsed.data);
-    else invalidTools.push({ index, ...nameOf(announcement), reason: describeIssue(parsed.error, `tools[${index}]`) });
+    const fields = isRecord(announcement) ? readFields(announcement) : announcement;
+    const parsed = parseMap(announcedToolSchema, fields, `tools[${index}]`);
+    if ("value" in parsed) tools.push(parsed.value);
+    else invalidTools.push({ index, ...nameOf(announcement), reason: parsed.fault });
   }
   return { tools, invalidTools };
 }

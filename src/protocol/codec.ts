@@ -24,7 +24,7 @@ export interface OutgoingEnvelope {
 const encoder = new Encoder({ useBigInt64: true, ignoreUndefined: true, maxDepth: LIMITS.depth + 1 });
 
 const FIELD_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(BODY_SCHEMAS).map(([type, schema]) => [type, Object.keys(schema.shape)]),
+  Object.entries(BODY_SCHEMAS).map(([type, schema]) => [type, Object.keys(schema.entries)]),
 );
 
 /** Encoded as float32 even when whole. Each is the last field of its body, and a body is the last of its envelope. */

@@ -1,43 +1,45 @@
-import * as z from "zod/mini";
-import { id, integer, jsonValue, text } from "./fields.ts";
+import * as v from "valibot";
+import { choice, id, integer, jsonValue, text } from "./fields.ts";
 import { type InvalidTool, announcedToolSchema } from "./announced-tool.ts";
 
 /** Read leniently: an ErrorMessage must never be answered with another one. */
-export const errorMessageSchema = z.object({
+export const errorMessageSchema = v.object({
   id,
   code: integer,
   message: text,
-  severity: z.catch(z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]), 2),
-  recoverable: z.catch(z.boolean(), true),
-  originatingId: z.exactOptional(id),
+  severity: v.fallback(v.picklist([0, 1, 2, 3]), 2),
+  recoverable: v.fallback(v.boolean(), true),
+  originatingId: v.exactOptional(id),
 });
-export type ErrorMessage = z.output<typeof errorMessageSchema>;
+export type ErrorMessage = v.InferOutput<typeof errorMessageSchema>;
 
-export const acknowledgementSchema = z.object({ acknowledgedStanzaId: integer, success: z.boolean() });
+export const acknowledgementSchema = v.object({ acknowledgedStanzaId: integer, success: v.boolean() });
 
-export const controlStopSchema = z.object({
-  targetId: z.exactOptional(id),
-  reason: z.exactOptional(text),
+export const controlStopSchema = v.object({
+  targetId: v.exactOptional(id),
+  reason: v.exactOptional(text),
   /** Absent means `generation`. */
-  stopType: z.exactOptional(z.enum(["generation", "speech", "all"])),
+  stopType: v.exactOptional(choice("generation", "speech", "all")),
 });
 
-export const controlVariationSchema = z.object({
+export const controlVariationSchema = v.object({
   targetId: id,
-  mode: z.enum(["regenerate", "edit", "continue"]),
-  newContent: z.exactOptional(text),
+  mode: choice("regenerate", "edit", "continue"),
+  newContent: v.exactOptional(text),
 });
 
-export const configurationSchema = z.object({
+export const configurationSchema = v.object({
   /** Its sign is ignored. */
-  lastSequenceSeen: z.exactOptional(integer),
-  clientVersion: z.exactOptional(text),
-  preferredLanguage: z.exactOptional(text),
-  device: z.exactOptional(jsonValue),
+  lastSequenceSeen: v.exactOptional(integer),
+  clientVersion: v.exactOptional(text),
+  preferredLanguage: v.exactOptional(text),
+  device: v.exactOptional(jsonValue),
   /** Absent means a client of the core types only. */
-  features: z.exactOptional(z.array(text)),
+  features: v.exactOptional(v.array(text)),
   /** Absent means "unknown", empty means "none". */
-  tools: z.exactOptional(z.array(announcedToolSchema)),
+  tools: v.exactOptional(v.array(announcedToolSchema)),
 });
 /** `invalidTools` exists on a received one only: announcements that were left out of `tools`, for error 101. */
-export type Configuration = z.output<typeof configurationSchema> & { readonly invalidTools?: readonly InvalidTool[] };
+export type Configuration = v.InferOutput<typeof configurationSchema> & {
+  readonly invalidTools?: readonly InvalidTool[];
+};

@@ -1,4 +1,3 @@
-import type * as z from "zod/mini";
 import { AppError } from "../errors/app-error.ts";
 import { type MessageType } from "./message-types.ts";
 
@@ -19,12 +18,4 @@ export class MalformedMessageError extends AppError {
     super(code, message);
     this.parts = parts;
   }
-}
-
-/** Where and what a message's first fault is; zod's texts name types and bounds, never the value. */
-export function describeIssue(error: z.core.$ZodError, root: string): string {
-  const [issue] = error.issues;
-  if (!issue) return `${root}: Invalid input`;
-  const path = issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
-  return `${root}${path}: ${issue.message}`;
 }

@@ -1,11 +1,11 @@
-import * as z from "zod/mini";
+import type * as v from "valibot";
 import { sortAnnouncements } from "./announced-tool.ts";
 import * as control from "./control-messages.ts";
 import { readFields } from "./fields.ts";
-import { MalformedMessageError, type ReadableParts, describeIssue } from "./malformed-message-error.ts";
+import { MalformedMessageError, type ReadableParts } from "./malformed-message-error.ts";
 import { type MessageType } from "./message-types.ts";
+import { type MapSchema, parseMap } from "./parse-map.ts";
 import * as permission from "./permission-messages.ts";
-import { safeParse } from "./safe-parse.ts";
 import * as talk from "./talk-messages.ts";
 import * as tool from "./tool-messages.ts";
 
@@ -33,24 +33,24 @@ export const BODY_SCHEMAS = {
   tool_use_cancel: tool.toolUseCancelSchema,
   tool_use_progress: tool.toolUseProgressSchema,
   block_event: talk.blockEventSchema,
-} as const satisfies Record<MessageType, z.ZodMiniObject>;
+} as const satisfies Record<MessageType, MapSchema>;
 
 export type MessageBody<Type extends MessageType> = Type extends "configuration"
   ? control.Configuration
-  : z.output<(typeof BODY_SCHEMAS)[Type]>;
+  : v.InferOutput<(typeof BODY_SCHEMAS)[Type]>;
 
 /** Optional ids and choices. Clients whose structs cannot leave a field out send `""` for "none". */
 const EMPTY_IS_ABSENT: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries<z.ZodMiniObject>(BODY_SCHEMAS).map(([type, schema]) => [
+  Object.entries<MapSchema>(BODY_SCHEMAS).map(([type, { entries }]) => [
     type,
-    Object.entries<z.core.$ZodType>(schema.shape)
-      .filter(([name, field]) => field instanceof z.core.$ZodExactOptional && (name.endsWith("Id") || isChoice(field)))
+    Object.entries(entries)
+      .filter(([name, field]) => isOptional(field) && (name.endsWith("Id") || field.wrapped.type === "picklist"))
       .map(([name]) => name),
   ]),
 );
 
-function isChoice(field: z.core.$ZodExactOptional): boolean {
-  return field._zod.def.innerType instanceof z.core.$ZodEnum;
+function isOptional(field: object): field is v.ExactOptionalSchema<v.GenericSchema, undefined> {
+  return "type" in field && field.type === "exact_optional";
 }
 
 /** One message, whatever carries it. */
@@ -72,9 +72,9 @@ export function parseMessage(type: MessageType, body: Record<string, unknown>, p
 }
 
 function parseBody(type: MessageType, fields: Record<string, unknown>, parts: ReadableParts): Message {
-  const parsed = safeParse(BODY_SCHEMAS[type], fields);
-  if (!parsed.success) throw new MalformedMessageError(describeIssue(parsed.error, type), { ...parts, typeName: type });
-  return { type, body: parsed.data } as Message;
+  const parsed = parseMap<MapSchema>(BODY_SCHEMAS[type], fields, type);
+  if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, { ...parts, typeName: type });
+  return { type, body: parsed.value } as Message;
 }
 
 function parseConfiguration(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
@@ -87,7 +87,7 @@ function parseConfiguration(fields: Record<string, unknown>, parts: ReadablePart
 
 function parseConfigurationBody(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
   const typeName = "configuration";
-  const parsed = safeParse(control.configurationSchema, fields);
-  if (!parsed.success) throw new MalformedMessageError(describeIssue(parsed.error, typeName), { ...parts, typeName });
-  return parsed.data;
+  const parsed = parseMap(control.configurationSchema, fields, typeName);
+  if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, { ...parts, typeName });
+  return parsed.value;
 }

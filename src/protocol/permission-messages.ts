@@ -1,26 +1,26 @@
-import * as z from "zod/mini";
-import { id, integer, text } from "./fields.ts";
+import * as v from "valibot";
+import { choice, id, integer, text } from "./fields.ts";
 
 /** spec/004 in protobuf's JSON names; `createdAt` is Unix ms. */
-export const permissionRequestSchema = z.object({
+export const permissionRequestSchema = v.object({
   id,
   type: text,
-  pattern: z._default(z.array(text), []),
+  pattern: v.optional(v.array(text), []),
   sessionId: text,
   messageId: text,
-  callId: z.exactOptional(text),
+  callId: v.exactOptional(text),
   title: text,
-  metadataJson: z._default(text, ""),
+  metadataJson: v.optional(text, ""),
   createdAt: integer,
 });
 
-export const permissionResponseSchema = z.object({
+export const permissionResponseSchema = v.object({
   /** Not needed: the sender's session is known. */
-  sessionId: z.exactOptional(text),
+  sessionId: v.exactOptional(text),
   permissionId: id,
   /** `approve` and `once` are the same; `always` also grants later requests for the same pattern. */
-  response: z.enum(["approve", "reject", "once", "always"]),
-  message: z.exactOptional(text),
+  response: choice("approve", "reject", "once", "always"),
+  message: v.exactOptional(text),
   /** JSON of an object: what the call runs with instead, where the tool allows it. */
-  editedInputJson: z.exactOptional(text),
+  editedInputJson: v.exactOptional(text),
 });

@@ -1,25 +1,25 @@
-import * as z from "zod/mini";
-import { id, integer, isPlainMap, jsonMap, text } from "./fields.ts";
+import * as v from "valibot";
+import { choice, count, fraction, id, integer, isPlainMap, jsonMap, matching, text } from "./fields.ts";
 import { TOOL_NAME } from "./limits.ts";
 
 /** spec/000. A missing or unknown `execution` makes the message malformed, as the spec asks. */
-export const toolUseRequestSchema = z.object({
+export const toolUseRequestSchema = v.object({
   id,
   messageId: id,
-  toolName: z.string().check(z.regex(TOOL_NAME)),
-  parameters: z._default(jsonMap, {}),
-  execution: z.enum(["server", "client", "either"]),
+  toolName: matching(TOOL_NAME),
+  parameters: v.optional(jsonMap, {}),
+  execution: choice("server", "client", "either"),
   /** Absent or 0 means the default of 30000. */
-  timeoutMs: z.exactOptional(integer.check(z.minimum(0))),
+  timeoutMs: v.exactOptional(count),
 });
 
 /** spec/001. `id` is the request's; the wire carries it a second time as `requestId`. */
-export const toolUseResultSchema = z.object({
+export const toolUseResultSchema = v.object({
   id,
-  success: z.boolean(),
-  result: z.exactOptional(jsonMap),
-  errorCode: z.exactOptional(text),
-  errorMessage: z.exactOptional(text),
+  success: v.boolean(),
+  result: v.exactOptional(jsonMap),
+  errorCode: v.exactOptional(text),
+  errorMessage: v.exactOptional(text),
 });
 
 /** What clients send as a result, made into spec/001's shape before it is checked. */
@@ -31,30 +31,30 @@ export function normalizeToolUseResult(fields: Record<string, unknown>): Record<
 }
 
 /** spec/004 in protobuf's JSON names; times are Unix ms. */
-export const toolCallStateSchema = z.object({
+export const toolCallStateSchema = v.object({
   id,
   name: text,
-  status: z.enum(["pending", "running", "success", "error", "cancelled"]),
-  callId: z.exactOptional(text),
-  inputJson: z._default(text, ""),
-  output: z.exactOptional(text),
-  error: z.exactOptional(text),
-  logs: z._default(z.array(text), []),
-  metadataJson: z._default(text, ""),
-  startedAt: z.exactOptional(integer),
-  finishedAt: z.exactOptional(integer),
+  status: choice("pending", "running", "success", "error", "cancelled"),
+  callId: v.exactOptional(text),
+  inputJson: v.optional(text, ""),
+  output: v.exactOptional(text),
+  error: v.exactOptional(text),
+  logs: v.optional(v.array(text), []),
+  metadataJson: v.optional(text, ""),
+  startedAt: v.exactOptional(integer),
+  finishedAt: v.exactOptional(integer),
 });
 
-export const toolUseCancelSchema = z.object({
+export const toolUseCancelSchema = v.object({
   /** The request's id. */
   id,
   /** A reason that is not known here still cancels. */
-  reason: z.catch(z.enum(["timeout", "interrupted", "superseded", "closed"]), "closed"),
+  reason: v.fallback(choice("timeout", "interrupted", "superseded", "closed"), "closed"),
 });
 
-export const toolUseProgressSchema = z.object({
+export const toolUseProgressSchema = v.object({
   /** The request's id. */
   id,
-  log: z.exactOptional(text),
-  progress: z.exactOptional(z.number().check(z.minimum(0), z.maximum(1))),
+  log: v.exactOptional(text),
+  progress: v.exactOptional(fraction),
 });

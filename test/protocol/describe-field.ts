@@ -1,4 +1,5 @@
-import * as z from "zod/mini";
+import type * as v from "valibot";
+import { type MapSchema } from "../../src/protocol/parse-map.ts";
 
 export interface FieldDescription {
   readonly name: string;
@@ -7,36 +8,43 @@ export interface FieldDescription {
   readonly required: boolean;
 }
 
-export function describeFields(schema: z.ZodMiniObject): FieldDescription[] {
-  return Object.entries<z.core.$ZodType>(schema.shape).map(([name, field]) => ({
+export function describeFields(schema: MapSchema): FieldDescription[] {
+  return Object.entries<Field>(schema.entries).map(([name, field]) => ({
     name,
     type: typeWord(field),
-    required: !isWrapper(field),
+    required: field.wrapped === undefined && field.fallback === undefined,
   }));
 }
 
-type Wrapper = z.core.$ZodExactOptional | z.core.$ZodDefault | z.core.$ZodCatch;
-
-function isWrapper(field: z.core.$ZodType): field is Wrapper {
-  const { $ZodExactOptional, $ZodDefault, $ZodCatch } = z.core;
-  return field instanceof $ZodExactOptional || field instanceof $ZodDefault || field instanceof $ZodCatch;
+/** What a schema may have, of whatever kind it is. */
+interface Field extends v.GenericSchema {
+  readonly wrapped?: Field;
+  readonly fallback?: unknown;
+  readonly item?: Field;
+  readonly options?: readonly unknown[];
+  readonly pipe?: readonly Field[];
 }
 
-function typeWord(field: z.core.$ZodType): string {
-  if (isWrapper(field)) return typeWord(field._zod.def.innerType);
-  if (field instanceof z.core.$ZodString) return "text";
-  if (field instanceof z.core.$ZodNumberFormat) return field._zod.def.format === "safeint" ? "integer" : "number";
-  if (field instanceof z.core.$ZodNumber) return "number";
-  if (field instanceof z.core.$ZodBoolean) return "boolean";
-  if (field instanceof z.core.$ZodRecord || field instanceof z.core.$ZodObject) return "map";
-  if (field instanceof z.core.$ZodCustom) return "any";
-  if (field instanceof z.core.$ZodArray) return `list of ${typeWord(field._zod.def.element)}`;
-  if (field instanceof z.core.$ZodEnum)
-    return Object.values(field._zod.def.entries)
-      .map((option) => `\`${option}\``)
-      .join(" / ");
-  if (field instanceof z.core.$ZodUnion) return field._zod.def.options.map(typeWord).join(" / ");
-  if (field instanceof z.core.$ZodLiteral)
-    return field._zod.def.values.map((value) => `\`${String(value)}\``).join(" / ");
-  throw new TypeError(`The documentation has no word for ${field._zod.def.type}`);
+const WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "number",
+  boolean: "boolean",
+  object: "map",
+  custom: "map",
+  unknown: "any",
+};
+
+function typeWord({ type, wrapped, item, options, pipe }: Field): string {
+  if (wrapped) return typeWord(wrapped);
+  if (item) return `list of ${typeWord(item)}`;
+  if (options) return options.map((option) => `\`${String(option)}\``).join(" / ");
+  if (isInteger(pipe)) return "integer";
+  const word = WORDS[type];
+  if (word === undefined) throw new TypeError(`The documentation has no word for ${type}`);
+  return word;
+}
+
+/** A pipe may begin with a pipe. */
+function isInteger(pipe: readonly Field[] = []): boolean {
+  return pipe.some((part) => part.type === "integer" || (part.kind === "schema" && isInteger(part.pipe)));
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type * as z from "zod/mini";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
 import { announcedToolSchema } from "../../src/protocol/announced-tool.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
 import { MESSAGE_TYPES, REQUIRED_FEATURES } from "../../src/protocol/message-types.ts";
 import { BODY_SCHEMAS } from "../../src/protocol/messages.ts";
+import { type MapSchema } from "../../src/protocol/parse-map.ts";
 import { describeFields } from "./describe-field.ts";
 import { goldens } from "./golden.ts";
 
@@ -30,7 +30,7 @@ function fieldRows(section: string): unknown[] {
 
 test.each(goldens)("the documentation of $type has its fields and its bytes", ({ type, hex, ...golden }) => {
   const section = sectionOf((title) => title.startsWith(`${MESSAGE_TYPES[type]}. `));
-  const schema: z.ZodMiniObject = BODY_SCHEMAS[type];
+  const schema: MapSchema = BODY_SCHEMAS[type];
 
   expect(section).toContain(`\`${type}\` · `);
   expect(section).toContain(" · answer: ");

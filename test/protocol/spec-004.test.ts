@@ -15,7 +15,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import * as z from "zod/mini";
 import { messageSchemas } from "../../scripts/message-schemas.ts";
 import {
   PermissionRequestSchema,
@@ -24,6 +23,7 @@ import {
   ToolCallStateSchema,
 } from "../../src/http/generated/opencode/tool_pb.ts";
 import { type MessageType } from "../../src/protocol/message-types.ts";
+import { type MapSchema } from "../../src/protocol/parse-map.ts";
 import { permissionRequestSchema, permissionResponseSchema } from "../../src/protocol/permission-messages.ts";
 import { toolCallStateSchema } from "../../src/protocol/tool-messages.ts";
 import { goldens } from "./golden.ts";
@@ -61,7 +61,7 @@ test("the schemas in schemas/ are what the code gives", async () => {
 interface Forms {
   readonly type: MessageType;
   readonly proto: DescMessage;
-  readonly zod: z.ZodMiniObject;
+  readonly code: MapSchema;
   /** Fields that are ours: the proto does not have them. */
   readonly added?: readonly string[];
   /** Fields that the proto always has and the wire may leave out. */
@@ -69,12 +69,12 @@ interface Forms {
 }
 
 const FORMS: Readonly<Record<string, Forms>> = {
-  toolCallState: { type: "tool_call_state", proto: ToolCallStateSchema, zod: toolCallStateSchema },
-  permissionRequest: { type: "permission_request", proto: PermissionRequestSchema, zod: permissionRequestSchema },
+  toolCallState: { type: "tool_call_state", proto: ToolCallStateSchema, code: toolCallStateSchema },
+  permissionRequest: { type: "permission_request", proto: PermissionRequestSchema, code: permissionRequestSchema },
   permissionResponse: {
     type: "permission_response",
     proto: PermissionResponseSchema,
-    zod: permissionResponseSchema,
+    code: permissionResponseSchema,
     added: ["message", "editedInputJson"],
     // The sender's session is known.
     leftOut: ["sessionId"],
@@ -104,11 +104,11 @@ const readSchema = async (name: string) =>
   JSON.parse(await readFile(`schemas/${name}.schema.json`, "utf8")) as JsonSchema;
 
 test.each(Object.entries(FORMS))("%s has the same fields in proto, code and schema", async (name, forms) => {
-  const { proto, zod, added = [] } = forms;
+  const { proto, code, added = [] } = forms;
   const schema = await readSchema(name);
   const ofProto = proto.fields.map(({ jsonName }) => jsonName);
 
-  expect(Object.keys(zod.shape)).toEqual([...ofProto, ...added]);
+  expect(Object.keys(code.entries)).toEqual([...ofProto, ...added]);
   expect(Object.keys(schema.properties)).toEqual([...ofProto, ...added]);
 });
 
@@ -122,17 +122,15 @@ test.each(Object.entries(FORMS))("%s has fields of the same types in proto and s
 });
 
 test.each(Object.entries(FORMS))("what is optional in %s's proto is so in code and schema", async (name, forms) => {
-  const { proto, zod, added = [], leftOut = [] } = forms;
+  const { proto, code, added = [], leftOut = [] } = forms;
   const { properties, required } = await readSchema(name);
   const ofProto = proto.fields
     .filter(({ proto: { proto3Optional } }) => proto3Optional)
     .map(({ jsonName }) => jsonName);
   const optional = [...ofProto, ...added, ...leftOut].toSorted();
-  const isOptional = (field: unknown) => field instanceof z.core.$ZodExactOptional;
-
   expect(
-    Object.entries(zod.shape)
-      .filter(([, field]) => isOptional(field))
+    Object.entries(code.entries)
+      .filter(([, { type }]) => type === "exact_optional")
       .map(([key]) => key)
       .toSorted(),
   ).toEqual(optional);

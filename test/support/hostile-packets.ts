@@ -47,7 +47,7 @@ const bare = BODIES.map((body) => Uint8Array.from(body));
 export const CORPUS: readonly Uint8Array[] = [new Uint8Array(), ...bare, ...bodies];
 
 const FIELD_NAMES = [
-  ...new Set(Object.values(BODY_SCHEMAS).flatMap((schema) => Object.keys(schema.shape))),
+  ...new Set(Object.values(BODY_SCHEMAS).flatMap((schema) => Object.keys(schema.entries))),
   "conversationId",
   "requestId",
   "constructor",
