@@ -1,4 +1,4 @@
-import { inference, voice, type stt } from "@livekit/agents";
+import { getJobContext, inference, voice, type stt } from "@livekit/agents";
 import { type Room } from "@livekit/rtc-node";
 import { type AgentAudio } from "./agent-audio.ts";
 import { SpeechPlayer } from "./speech-player.ts";
@@ -55,6 +55,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   io["agentTranscriptOutput"]?._sinks.push(player.words);
   await session.start({ agent, record: false });
+  disown(session);
   return {
     session,
     io,
@@ -64,6 +65,15 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
       await session.close();
     },
   };
+}
+
+/**
+ * LiveKit ends what it takes for a job's session before it says that the job ends: the speech would be cut off, and count
+ * as heard, while its turn still has time to end by itself.
+ */
+function disown(session: voice.AgentSession): void {
+  const job = getJobContext(false);
+  if (job?._primaryAgentSession === session) delete job._primaryAgentSession;
 }
 
 function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSessionOptions {

@@ -18,11 +18,13 @@ interface MicrophonesOptions {
 
 /**
  * The microphones of a room. All are subscribed to, one is listened to: the first, then whoever speaks while that one is
- * silent.
+ * silent. They are subscribed to once there is someone to hear them: LiveKit tells their owners, who know then that they
+ * are heard.
  */
 export class Microphones {
   readonly #options: MicrophonesOptions;
   #speaker: string | undefined;
+  #isOpen = false;
 
   constructor(options: MicrophonesOptions) {
     this.#options = options;
@@ -37,6 +39,13 @@ export class Microphones {
   start(): void {
     for (const participant of this.#options.room.remoteParticipants.values())
       for (const publication of participant.trackPublications.values()) this.#onPublished(publication, participant);
+  }
+
+  /** What they send is heard from now on. */
+  open(): void {
+    this.#isOpen = true;
+    for (const participant of this.#options.room.remoteParticipants.values())
+      if (isPerson(participant)) for (const each of microphonesOf(participant)) each.setSubscribed(true);
   }
 
   /** Listens to this participant, if it has a microphone. */
@@ -55,7 +64,7 @@ export class Microphones {
 
   readonly #onPublished = (publication: RemoteTrackPublication, participant: RemoteParticipant): void => {
     if (publication.source !== TrackSource.SOURCE_MICROPHONE || !isPerson(participant)) return;
-    publication.setSubscribed(true);
+    if (this.#isOpen) publication.setSubscribed(true);
     if (this.#speaker === undefined) this.#listenTo(participant.identity);
   };
 
@@ -91,6 +100,10 @@ function isPerson({ kind }: RemoteParticipant): boolean {
   return kind !== ParticipantKind.AGENT;
 }
 
-function hasMicrophone({ trackPublications }: RemoteParticipant): boolean {
-  return [...trackPublications.values()].some(({ source }) => source === TrackSource.SOURCE_MICROPHONE);
+function microphonesOf({ trackPublications }: RemoteParticipant): RemoteTrackPublication[] {
+  return [...trackPublications.values()].filter(({ source }) => source === TrackSource.SOURCE_MICROPHONE);
+}
+
+function hasMicrophone(participant: RemoteParticipant): boolean {
+  return microphonesOf(participant).length > 0;
 }

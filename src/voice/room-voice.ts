@@ -148,6 +148,7 @@ export class RoomVoice implements VoicePort {
     });
     if (this.#speaker !== undefined) io.setParticipant(this.#speaker);
     this.#session = started;
+    this.#microphones?.open();
   }
 
   /** Neither a turn nor an answer: the record and the model do not know of it. */

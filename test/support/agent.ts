@@ -57,6 +57,7 @@ export class TestAgent implements AsyncDisposable {
   readonly #options: AgentOptions;
   readonly #cleanup: AsyncDisposableStack;
   #leave: (() => Promise<void>) | undefined;
+  #room = new Room();
 
   private constructor(
     options: AgentOptions,
@@ -88,10 +89,16 @@ export class TestAgent implements AsyncDisposable {
     return agent;
   }
 
+  /** The room as the agent sees it. */
+  get room(): Room {
+    return this.#room;
+  }
+
   /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
   async join(): Promise<void> {
     const { tools = {}, policy = {}, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
     const room = new Room();
+    this.#room = room;
     const sql = connect(this.database?.url ?? this.databaseUrl);
     const model = createModel({
       apiKey: "test",

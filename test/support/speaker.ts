@@ -4,11 +4,15 @@ import {
   AudioSource,
   AudioStream,
   LocalAudioTrack,
+  ParticipantKind,
   RoomEvent,
   TrackKind,
   TrackPublishOptions,
   TrackSource,
+  type LocalTrackPublication,
+  type RemoteParticipant,
   type RemoteTrack,
+  type RemoteTrackPublication,
 } from "@livekit/rtc-node";
 import { EspeakSynthesizer } from "../../src/voice/espeak/espeak-synthesizer.ts";
 import { findEspeak } from "../../src/voice/espeak/find-espeak.ts";
@@ -19,7 +23,6 @@ export const SPEECH_RATE = 22_050;
 const FRAME_SAMPLES = SPEECH_RATE / 50;
 /** Root mean square of 16-bit samples above which a frame is sound. */
 const LOUD = 200;
-const PAUSE_MS = 500;
 
 const espeak = await findEspeak(process.env);
 const spoken = new Map<string, Promise<Int16Array>>();
@@ -44,6 +47,19 @@ async function synthesize(text: string): Promise<Int16Array> {
   return Int16Array.from(samples);
 }
 
+/** How many seconds of it are sound, and not silence between words: what `secondsHeard` says when all of it was heard. */
+export async function secondsOf(text: string): Promise<number> {
+  const speech = await speechOf(text);
+  const length = SPEECH_RATE / 100;
+  let loud = 0;
+  for (let at = 0; at < speech.length; at += length) if (isLoud(speech.subarray(at, at + length))) loud++;
+  return loud / 100;
+}
+
+function isLoud(samples: Int16Array): boolean {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length) > LOUD;
+}
+
 /** A participant with a microphone and with ears: what it says and hears is real sound. */
 export class Speaker {
   readonly client: Participant;
@@ -55,32 +71,29 @@ export class Speaker {
   #pending: Int16Array = new Int16Array();
   #quiet = Promise.withResolvers<void>();
   #pump: Promise<void> | undefined;
+  #microphone: LocalTrackPublication | undefined;
 
   /** The client must be in the room. */
   constructor(client: Participant) {
     this.client = client;
     const { room } = client;
-    room.on(RoomEvent.TrackPublished, (publication) => {
-      if (publication.kind === TrackKind.KIND_AUDIO) publication.setSubscribed(true);
-    });
+    room.on(RoomEvent.TrackPublished, (publication, participant) => subscribe(publication, participant));
     room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track));
     for (const participant of room.remoteParticipants.values())
-      for (const publication of participant.trackPublications.values()) publication.setSubscribed(true);
+      for (const publication of participant.trackPublications.values()) subscribe(publication, participant);
   }
 
   /** Publishes the microphone: silence, while nothing is said. */
   async publish(): Promise<void> {
     const track = LocalAudioTrack.createAudioTrack("microphone", this.#source);
     const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
-    await this.client.room.localParticipant?.publishTrack(track, options);
+    this.#microphone = await this.client.room.localParticipant?.publishTrack(track, options);
     this.#pump = this.#run();
   }
 
-  /** Resolves when the agent's track is subscribed to. */
+  /** Resolves when the agent's track is subscribed to, and the agent has subscribed to the microphone. */
   async untilConnected(): Promise<void> {
-    await this.#connected.promise;
-    // The agent learns of it a moment later, and no event says so here.
-    await sleep(500);
+    await Promise.all([this.#connected.promise, this.#microphone?.waitForSubscription()]);
   }
 
   /** Says it; resolves when its last sound has been sent. @returns `performance.now()` of the beginning and the end */
@@ -100,6 +113,11 @@ export class Speaker {
     return first() ?? 0;
   }
 
+  /** Resolves when so many seconds of sound have come from the agent after `since`. */
+  async untilHeard(seconds: number, since = 0, timeoutMs = 15_000): Promise<void> {
+    await this.#until(() => this.secondsHeard(since) >= seconds, timeoutMs, `${seconds} s of sound`);
+  }
+
   /** Resolves when the agent has been silent for so long. @returns when the last sound was heard */
   async untilSilence(ms = 1_000, timeoutMs = 20_000): Promise<number> {
     await this.#until(() => performance.now() - (this.#heardAt.at(-1) ?? 0) > ms, timeoutMs, "silence");
@@ -109,12 +127,6 @@ export class Speaker {
   /** Seconds of sound from the agent in this time. */
   secondsHeard(from = 0, to = Number.POSITIVE_INFINITY): number {
     return this.#heardAt.filter((at) => at >= from && at <= to).length / 100;
-  }
-
-  /** How many times the agent began to speak in this time, after a pause that is longer than one between words. */
-  timesHeard(from = 0, to = Number.POSITIVE_INFINITY): number {
-    const heard = this.#heardAt.filter((at) => at >= from && at <= to);
-    return heard.filter((at, index) => at - (heard[index - 1] ?? 0) > PAUSE_MS).length;
   }
 
   /** When the agent's last sound before this moment was heard. */
@@ -144,10 +156,7 @@ export class Speaker {
     if (track.kind !== TrackKind.KIND_AUDIO) return;
     this.#connected.resolve();
     const frames = new AudioStream(track, { sampleRate: 16_000, numChannels: 1, frameSizeMs: 10 });
-    for await (const { data } of frames) {
-      const power = data.reduce((sum, sample) => sum + sample * sample, 0) / data.length;
-      if (Math.sqrt(power) > LOUD) this.#heardAt.push(performance.now());
-    }
+    for await (const { data } of frames) if (isLoud(data)) this.#heardAt.push(performance.now());
   }
 
   async #until(condition: () => boolean, timeoutMs: number, what: string): Promise<void> {
@@ -157,4 +166,9 @@ export class Speaker {
       await sleep(10);
     }
   }
+}
+
+/** To the agent's sound: what others say to it is none of ours. */
+function subscribe(publication: RemoteTrackPublication, { kind }: RemoteParticipant): void {
+  if (publication.kind === TrackKind.KIND_AUDIO && kind === ParticipantKind.AGENT) publication.setSubscribed(true);
 }

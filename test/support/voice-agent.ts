@@ -1,5 +1,6 @@
 import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger } from "@livekit/agents";
+import { vi } from "vitest";
 import { loadSpeech } from "../../src/voice/load-speech.ts";
 import { type SpeechChoice } from "../../src/voice/speech-choice.ts";
 import { type Synthesizer } from "../../src/voice/synthesizer.ts";
@@ -109,7 +110,19 @@ export class VoiceAgent implements AsyncDisposable {
     this.#cleanup.defer(() => speaker.close());
     await speaker.publish();
     await speaker.untilConnected();
+    await this.#untilAware(client);
     return speaker;
+  }
+
+  /** Resolves when the agent, too, knows that it hears the client and that somebody hears it. */
+  async #untilAware({ room: { localParticipant } }: Participant): Promise<void> {
+    const { room } = this.agent;
+    const own = () => [...(room.localParticipant?.trackPublications.values() ?? [])];
+    const heard = () => [
+      ...(room.remoteParticipants.get(localParticipant?.identity ?? "")?.trackPublications.values() ?? []),
+    ];
+    await vi.waitUntil(() => own().length > 0 && heard().some(({ track }) => track), { timeout: 10_000, interval: 10 });
+    await Promise.all(own().map((publication) => publication.waitForSubscription()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

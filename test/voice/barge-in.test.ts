@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { countLetters } from "../../src/conversation/heard.ts";
+import { abortable } from "../../src/lib/abortable.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { announced } from "../support/attack.ts";
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
+import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 const LONG =
@@ -32,30 +33,29 @@ test("words over an answer stop it, and the model is shown what was heard of it"
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
   const asked = await user.client.say("Count, please.");
-  const began = await user.untilSound();
-  await sleep(1_500);
+  await user.untilHeard(1);
   voice.understand(QUESTION);
-  const { from } = await user.say(QUESTION);
+  await user.say(QUESTION);
   const answer = await user.client.next("transcription", ({ final }) => final);
+  await user.client.next("start_answer", ({ previousId }) => previousId === answer.id);
+  const share = user.secondsHeard() / (await secondsOf(LONG));
   expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
-  const silentFrom = user.lastSoundBefore(from + 1_500);
-  expect(silentFrom - from).toBeLessThan(1_200);
   const [first] = await turnsOf(voice);
   expect(first?.state).toBe("interrupted");
-  const heard = first?.heard ?? "";
-  // espeak-ng takes about 8.5 s for all of it.
-  const share = (silentFrom - began) / 8_500;
+  const heard = first?.heard?.trim() ?? "";
+  expect(share).toBeLessThan(0.75);
   expect(Math.abs(countLetters(heard) / countLetters(LONG) - share)).toBeLessThan(0.2);
-  expect(LONG.startsWith(heard.trim())).toBe(true);
-  expect(lastSaid(voice)).toBe(heard.trim());
-  expect(await user.client.answerTo(asked)).toBe("One two three four five six seven eight nine ten eleven twelve.");
+  expect(lastSaid(voice)).toBe(heard);
+  const shown = await user.client.answerTo(asked);
+  expect([LONG.startsWith(shown), shown.startsWith(heard)]).toEqual([true, true]);
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
 test("words over an answer abort the model's stream", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
-  voice.agent.model.script([reply([text(`${LONG} ${LONG} ${LONG}`)], slow(400)), reply([text("Sunny.")])]);
+  // More than half a minute of it.
+  voice.agent.model.script([reply([text(`${LONG} `.repeat(15))], slow(400)), reply([text("Sunny.")])]);
   await user.client.say("Count, please.");
   await user.untilSound();
   voice.understand(QUESTION);
@@ -70,14 +70,14 @@ test.each([
   ["cancel", "cancelled"],
 ] as const)("words during a server tool with onInterrupt %s: its call ends as %s", async (onInterrupt, end) => {
   const running = Promise.withResolvers<void>();
+  const seen = Promise.withResolvers<string>();
   const look = defineTool({
     description: "Looks.",
     input: z.object({}),
     onInterrupt,
     run: async (_input, { signal }) => {
       running.resolve();
-      await sleep(4_000, undefined, { signal });
-      return "seen";
+      return abortable(seen.promise, signal);
     },
   });
   await using voice = await VoiceAgent.start({ tools: { look } });
@@ -93,6 +93,7 @@ test.each([
   await user.say(QUESTION);
   const answer = await user.client.next("transcription", ({ final }) => final);
   expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
+  seen.resolve("seen");
   await expect.poll(() => callsOf(voice), { timeout: 8_000 }).toEqual([`look ${end}`]);
   expect(voice.agent.model.rejections).toEqual([]);
 });
@@ -138,7 +139,7 @@ test("words during a tool that blocks do not stop the speech, and are answered a
   voice.understand(QUESTION);
   const { from } = await user.say(QUESTION);
   const answer = await user.client.next("transcription", ({ final }) => final);
-  expect(user.secondsHeard(from, from + 2_000)).toBeGreaterThan(1);
+  expect(user.secondsHeard(from)).toBeGreaterThan(1);
   release.resolve();
   expect(await user.client.answerTo(first)).toBe(`${before} It is paid.`);
   expect(await user.client.answerTo(answer.id)).toBe("Sunny.");
@@ -151,8 +152,7 @@ test("a cough does not end an answer: it goes on and is heard whole", async () =
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)])]);
   const id = await user.client.say("Count, please.");
-  await user.untilSound();
-  await sleep(1_000);
+  await user.untilHeard(0.5);
   voice.understand("");
   await user.say("Ahem");
   expect(await user.client.answerTo(id, 25_000)).toBe(LONG);

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { announced } from "../support/attack.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
+import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 const CLOCK = { description: "The time.", input: z.object({}) };
@@ -49,18 +50,13 @@ test("a typed message in a room with a voice is answered in text and in speech, 
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(ANSWER)])]);
-  const arrived: number[] = [];
-  user.client.room.on(RoomEvent.DataReceived, () => {
-    if (user.client.all("assistant_sentence").length > arrived.length) arrived.push(performance.now());
-  });
   const id = await user.client.say("How is the weather?");
+  await user.client.next("assistant_sentence", (sentence) => sentence.text === "It rains in the south.");
+  expect(user.secondsHeard()).toBeGreaterThan(0.5 * (await secondsOf("The sun is out in the north.")));
   expect(await user.client.answerTo(id)).toBe(ANSWER);
   const [start] = user.client.all("start_answer");
   expect(start?.answerType).toBe("text+voice");
-  await user.untilSound();
-  await user.untilSilence();
-  expect((arrived[1] ?? 0) - (arrived[0] ?? 0)).toBeGreaterThan(1_000);
-  expect(user.secondsHeard()).toBeGreaterThan(2);
+  await user.untilHeard(0.7 * (await secondsOf(ANSWER)));
 });
 
 test("ordinary LiveKit clients see the agent's states and read what it says", async () => {
@@ -94,14 +90,14 @@ test("who only reads is answered in text at once, with no speech for nobody", as
 test("ControlStop of speech silences the answer; its turn goes on and its words are shown", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
-  voice.agent.model.script([reply([text(`${ANSWER} ${ANSWER} ${ANSWER}`)])]);
+  const answer = `${ANSWER} ${ANSWER} ${ANSWER}`;
+  voice.agent.model.script([reply([text(answer)])]);
   const id = await user.client.say("How is the weather?");
   await user.untilSound();
   await user.client.send({ type: "control_stop", body: { stopType: "speech" } });
-  const stoppedAt = performance.now();
-  expect(await user.client.answerTo(id)).toBe(`${ANSWER} ${ANSWER} ${ANSWER}`);
+  expect(await user.client.answerTo(id)).toBe(answer);
   await user.untilSilence();
-  expect(user.secondsHeard(stoppedAt + 700)).toBe(0);
+  expect(user.secondsHeard()).toBeLessThan(0.5 * (await secondsOf(answer)));
   const states = () => voice.agent.sql`select state, heard from turns`;
   await expect.poll(states).toEqual([{ state: "completed", heard: null }]);
 });
@@ -160,7 +156,7 @@ test("the talk goes on for who comes back after the one that was listened to has
   const first = await voice.speaker("first");
   await first.close();
   await first.client.leave();
-  await sleep(500);
+  await expect.poll(() => voice.agent.room.remoteParticipants.has("first")).toBe(false);
   const second = await voice.speaker("second");
   voice.agent.model.script([reply([text("Hello.")])]);
   voice.understand("Hello.");

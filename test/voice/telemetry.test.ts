@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { reply, text } from "../support/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
@@ -16,8 +15,7 @@ test("what is spoken is part of its turn's trace, LiveKit's spans join it, and n
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
   await user.client.say("Count, please.");
-  await user.untilSound();
-  await sleep(1_500);
+  await user.untilHeard(1);
   voice.understand(QUESTION);
   await user.say(QUESTION);
   const question = await user.client.next("transcription", ({ final }) => final);

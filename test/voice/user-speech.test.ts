@@ -1,5 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { UserSpeech } from "../../src/voice/user-speech.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 function ears({ isHeldBack = false } = {}) {
   const partial: [string, string][] = [];
@@ -12,7 +15,7 @@ function ears({ isHeldBack = false } = {}) {
     speaker: () => ({ identity: "user", sid: "", isSip: false }),
     isHeldBack: () => isHeldBack,
     isSpeaking: () => false,
-    giveUpAfterMs: 20,
+    giveUpAfterMs: 2_000,
   });
   const take = (text: string, isFinal: boolean) => speech.take(text, { isFinal, language: undefined });
   return { speech, take, partial, whole };
@@ -45,16 +48,19 @@ test("nothing that was understood as nothing is handed on", () => {
   expect([partial, whole]).toEqual([[], []]);
 });
 
-test("words over a speech that may not be interrupted are handed on when AgentSession keeps them", async () => {
+test("words over a speech that may not be interrupted are handed on when AgentSession keeps them", () => {
   const { take, whole } = ears({ isHeldBack: true });
   take("Wait.", true);
-  await vi.waitFor(() => expect(whole.map(([, text]) => text)).toEqual(["Wait."]));
+  vi.advanceTimersByTime(1_999);
+  expect(whole).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(whole.map(([, text]) => text)).toEqual(["Wait."]);
 });
 
-test("words that AgentSession hands on by itself are not handed on twice", async () => {
+test("words that AgentSession hands on by itself are not handed on twice", () => {
   const { speech, take, whole } = ears({ isHeldBack: true });
   take("Wait.", true);
   speech.complete("Wait.");
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  vi.advanceTimersByTime(10_000);
   expect(whole).toHaveLength(1);
 });

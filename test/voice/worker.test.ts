@@ -14,42 +14,71 @@ import { runMain, settingsFor } from "../worker/support/run-main.ts";
 
 const QUESTION = "What time is it?";
 
-test("a worker's own job process listens and speaks", { timeout: 60_000 }, async () => {
-  await using cleanup = new AsyncDisposableStack();
+const LONG = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
+
+/** A worker, and someone in a room with it who speaks and listens. */
+async function talk() {
+  await using started = new AsyncDisposableStack();
   const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
   recogniser.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
   const [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
-  cleanup.defer(() => livekit.close());
-  cleanup.defer(() => database.drop());
-  cleanup.defer(() => model.close());
+  started.defer(() => livekit.close());
+  started.defer(() => database.drop());
+  started.defer(() => model.close());
   await recogniser.start();
-  cleanup.defer(() => recogniser.stop());
+  started.defer(() => recogniser.stop());
   const folder = await mkdtemp(join(tmpdir(), "parley-voice-"));
-  cleanup.defer(() => rm(folder, { recursive: true }));
+  started.defer(() => rm(folder, { recursive: true }));
   const settings = await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder });
   const main = runMain({ ...settings, STT: "openai", STT_BASE_URL: `${recogniser.url}/v1`, STT_MODEL: "whisper-1" });
-  cleanup.defer(async () => {
+  const stop = async () => {
     main.kill("SIGTERM");
-    await main.ended;
-  });
+    return await main.ended;
+  };
+  started.defer(async () => void (await stop()));
   await Promise.all([main.ready, speechOf(QUESTION)]);
   const client = await Participant.join(`room-${createId()}`, "user", { server: livekit });
-  cleanup.defer(() => client.leave());
+  started.defer(() => client.leave());
   await client.until(() => client.all("configuration").length > 0, "the worker's configuration");
   await client.configure({});
   const user = new Speaker(client);
-  cleanup.defer(() => user.close());
+  started.defer(() => user.close());
   await user.publish();
   await user.untilConnected();
-  model.script(() => reply([text("It is ten past two.")]));
+  const cleanup = started.move();
+  return { user, model, stop, sql: database.sql, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
+}
 
+test("a worker's own job process listens and speaks", { timeout: 60_000 }, async () => {
+  await using there = await talk();
+  const { user, model } = there;
+  model.script(() => reply([text("It is ten past two.")]));
   const { to } = await user.say(QUESTION);
-  const said = await client.next("transcription", ({ final }) => final);
-  expect(await client.answerTo(said.id)).toBe("It is ten past two.");
+  const said = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(said.id)).toBe("It is ten past two.");
   await user.untilSound(to);
   await user.untilSilence();
   expect(user.secondsHeard(to)).toBeGreaterThan(0.8);
 });
+
+test(
+  "a worker that is stopped while it speaks stores what was heard, and tells of no failure",
+  { timeout: 60_000 },
+  async () => {
+    await using there = await talk();
+    const { user, model, stop, sql } = there;
+    model.script(() => reply([text(LONG)]));
+    const { to } = await user.say(QUESTION);
+    await user.untilSound(to);
+    const { code, stderr } = await stop();
+    expect(code).toBe(0);
+    expect(stderr).not.toContain("the voice has ended");
+    const [turn] = await sql<{ state: string; heard: string }[]>`select state, heard from turns`;
+    expect(turn?.state).toBe("cancelled");
+    expect(LONG.startsWith(turn?.heard ?? "-")).toBe(true);
+    expect(turn?.heard.length).toBeLessThan(LONG.length);
+  },
+);
 
 test("a key that is missing is one message at the start", async () => {
   const main = runMain({ STT: "deepgram", TTS: "cartesia" });
