@@ -22,12 +22,11 @@ test("F11: a client process that is killed in the middle of a call costs the cal
     await sleep(500);
     agent.model.script(callOf("scan"));
     const messageId = await watcher.say("Go");
-    await sleep(500);
-    expect(await agent.calls()).toMatchObject([{ state: "running" }]);
+    await expect.poll(() => agent.calls(), { timeout: 5_000 }).toMatchObject([{ state: "running" }]);
     victim.kill("SIGKILL");
-    const startedAt = performance.now();
     await watcher.answerTo(messageId);
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    // LiveKit takes 15 s to find out.
+    expect(agent.room.remoteParticipants.has("victim")).toBe(true);
     expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
   } finally {
     victim.kill("SIGKILL");

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { type ReceivedMessage } from "../../src/protocol/codec.ts";
 import { type MessageBody } from "../../src/protocol/messages.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../support/fake-session.ts";
 import { CORPUS, hostilePacket } from "../support/hostile-packets.ts";
 
@@ -176,11 +177,11 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
 
 test("each packet of the corpus is answered with an error or ignored, and costs no more than its size", () => {
   const arena = new Arena();
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   for (const [index, bytes] of CORPUS.entries()) {
     arena.fake.session.onPacket(fakeParticipant(`attacker-${index}`), bytes);
   }
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(cpuMs() - startedAt).toBeLessThan(5_000);
   expect(process.memoryUsage().heapUsed).toBeLessThan(600e6);
 });
 
@@ -210,11 +211,11 @@ test("announcing 64 tools again and again does not stop the room", () => {
   const schema = { type: "object", anyOf: Array.from({ length: 60 }, () => ({ type: "string" })) };
   const names = Array.from({ length: 64 }, (_, index) => `tool_${index}`);
   const tools = names.map((name) => ({ name, description: "D.", inputSchema: schema }));
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   for (let stanza = 1; stanza <= 100; stanza++) {
     arena.fake.session.onPacket(fakeParticipant("a"), encode(stanza, { type: "configuration", body: { tools } }));
   }
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(cpuMs() - startedAt).toBeLessThan(5_000);
 });
 
 test("a chat message that is empty, or one too many, is refused without a throw", () => {

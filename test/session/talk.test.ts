@@ -70,13 +70,10 @@ test("messages that come during a turn wait in order", async () => {
 test("with onNewMessage interrupt a new message ends the running turn and the model is told so", async () => {
   await using agent = await TestAgent.start({ policy: { onNewMessage: "interrupt" } });
   const user = await agent.client("user");
-  agent.model.script([
-    reply([text("One two three four five six seven.")], { slow: 100, chunking: 5 }),
-    reply([text("Ok.")]),
-  ]);
+  agent.model.script([reply([text("One two three. ".repeat(20))], { slow: 100, chunking: 5 }), reply([text("Ok.")])]);
   await user.say("a");
   await user.next("start_answer");
-  await agent.sql`select pg_sleep(0.5)`;
+  await user.next("assistant_sentence");
   expect(await user.answerTo(await user.say("b"))).toBe("Ok.");
   const messages = outline(agent);
   expect(messages.at(-1)).toMatch(/^user: \[The previous reply was interrupted .*\], b$/);
