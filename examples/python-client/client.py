@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+import urllib.error
 import urllib.request
 import uuid
 from collections import OrderedDict
@@ -37,6 +38,10 @@ def failure(code: str, message: str) -> dict:
 
 def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+class Unreachable(Exception):
+    """There is nobody to talk to; the message is for the person at the terminal."""
 
 
 class ParleyClient:
@@ -313,9 +318,16 @@ def fetch_token(worker: str, room: str, identity: str) -> tuple[str, str]:
     if secret := os.environ.get("TOKEN_SECRET"):
         headers["authorization"] = f"Bearer {secret}"
     data = json.dumps({"room": room, "identity": identity}).encode()
-    with urllib.request.urlopen(urllib.request.Request(f"{worker}/token", data, headers), timeout=10) as response:
-        answer = json.load(response)
-    return answer["livekitUrl"], answer["token"]
+    try:
+        with urllib.request.urlopen(urllib.request.Request(f"{worker}/token", data, headers), timeout=10) as response:
+            answer = json.load(response)
+        return answer["livekitUrl"], answer["token"]
+    except urllib.error.HTTPError as error:
+        raise Unreachable(f"{worker}/token answered {error.code}: {error.read(500).decode(errors='replace')}") from error
+    except OSError as error:
+        raise Unreachable(f"no worker at {worker}: start one with npm start, or name it with --worker") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unreachable(f"{worker}/token gave no token: is this Parley's HTTP server?") from error
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -324,7 +336,10 @@ async def run(options: argparse.Namespace) -> int:
     else:
         url, token = await asyncio.to_thread(fetch_token, options.worker, options.room, options.identity)
     client = ParleyClient(tools_of(options.folder), announces=not options.no_announce)
-    await client.join(url, token)
+    try:
+        await client.join(url, token)
+    except rtc.ConnectError as error:
+        raise Unreachable(f"no room to join at {url}: {error}") from error
     try:
         async with asyncio.timeout(options.timeout):
             await client.configured.wait()
@@ -359,7 +374,11 @@ def main() -> int:
     parser.add_argument("--no-announce", action="store_true", help="announce no tools: the worker asks for its own")
     parser.add_argument("--say", help="say this, print the answer, and exit with 0, or 1 when there was none")
     parser.add_argument("--timeout", type=float, default=60, help="seconds, with --say")
-    return asyncio.run(run(parser.parse_args()))
+    try:
+        return asyncio.run(run(parser.parse_args()))
+    except Unreachable as error:
+        log(str(error))
+        return 1
 
 
 if __name__ == "__main__":

@@ -2,10 +2,13 @@ import { AgentServer, initializeLogger, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import { type Config } from "./config.ts";
+import { VARIABLES } from "./environment.ts";
 import { keepInferenceProcessOff } from "./text-only.ts";
 
 /** LiveKit gives no room to a worker whose load is at its `target_load`, 0.7; so that is what "full" is called. */
 const FULL_LOAD = 0.7;
+/** A job process is ready in two seconds; on a machine that has other work to do it may take much longer. */
+const JOB_START_LIMIT_MS = 30_000;
 /** A job that is told to end stores its open turns in this time. */
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
@@ -25,6 +28,7 @@ export function createAgentServer({ config, livekit, agent = jobEntry() }: Agent
   initializeLogger({ pretty: false, level });
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setJobArguments();
+  setLoopLimits();
   const accepted = new AcceptedJobs();
   const options = new ServerOptions({
     agent,
@@ -42,6 +46,7 @@ export function createAgentServer({ config, livekit, agent = jobEntry() }: Agent
       accepted.add({ id: request.id, room: request.room?.name ?? "", identity: `agent-${request.id}` });
       await request.accept();
     },
+    initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
     sessionEndTimeout: JOB_SETTLE_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
@@ -67,4 +72,12 @@ function setJobArguments(): void {
   if (process.execArgv.includes(guard)) return;
   // A session waits more than it computes: it does not need V8's 48 MB for what is young.
   process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);
+}
+
+/** From when on LiveKit speaks of an event loop that stood still, here and in job processes. It reads this itself. */
+function setLoopLimits(): void {
+  if (process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"]) return;
+  const { fallback } = VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS;
+  process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"] = fallback;
+  process.env["LIVEKIT_AGENTS_LOOP_BLOCK_ERROR_MS"] = fallback;
 }

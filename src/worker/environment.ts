@@ -119,6 +119,12 @@ export const VARIABLES = {
     expected: `one of ${CAPTURE_MODES.join(", ")}`,
     fallback: "NO_CONTENT",
   },
+  // LiveKit's own is 100, which every start of a job exceeds.
+  LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS: {
+    parse: z.string().regex(/^\d+$/).transform(Number),
+    expected: "a number of milliseconds (0: never)",
+    fallback: "1000",
+  },
   PARLEY_CONFIG: { parse: text, expected: "a file's path", fallback: "parley.config.ts" },
   PARLEY_DATA_DIR: { parse: text, expected: "a folder's path", fallback: ".data" },
   PARLEY_CACHE_DIR: { parse: text, expected: "a folder's path", fallback: ".cache" },

@@ -24,7 +24,7 @@ export function createLogger(
     serializers: { error: describeError, err: describeError },
   };
   const destination = isPretty
-    ? pretty({ destination: 2, sync: true, colorize: process.stderr.isTTY, ignore: "pid,hostname" })
+    ? pretty({ destination: 2, sync: true, colorize: process.stderr.isTTY, ignore: "pid,hostname", singleLine: true })
     : pino.destination({ dest: 2, sync: true });
   if (!also) return pino(options, destination);
   const streams = [destination, also].map((stream) => ({ level: "trace" as const, stream }));

@@ -61,7 +61,9 @@ async function main(): Promise<void> {
   const isWorkerOnly = process.argv.includes("--worker-only");
   const ready = await startWorker({ config, isWorkerOnly, logger, progress, cleanup, onLost });
   const talk = config.httpPort === 8080 ? "npm run talk" : `HTTP_PORT=${config.httpPort} npm run talk`;
-  progress(`ready: ${ready.model} in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}. Talk to it: ${talk}`);
+  const grpc = ready.grpcUrl === undefined ? "" : `, gRPC at ${ready.grpcUrl}`;
+  const where = `in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}${grpc}`;
+  progress(`ready: ${ready.model} ${where}. Talk to it: ${talk}`);
   writeSync(1, `${JSON.stringify({ event: "ready", ...ready })}\n`);
 }
 

@@ -33,6 +33,8 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
+  /** With GRPC_PORT only. */
+  readonly grpcUrl?: string;
   readonly databaseUrl: string;
   readonly model: string;
 }
@@ -86,12 +88,20 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   });
   keep({ close: async () => http.close() });
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });
+  let grpcUrl: string | undefined;
   if (config.grpcPort !== undefined) {
     const routes = permissionService({ livekit, sql: source.sql, logger });
     keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, routes }));
+    grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
   }
   await jobs.registered;
-  return { livekitUrl: livekit.url, httpUrl, databaseUrl: endpoints.databaseUrl, model: endpoints.model.name };
+  return {
+    livekitUrl: livekit.url,
+    httpUrl,
+    ...(grpcUrl !== undefined && { grpcUrl }),
+    databaseUrl: endpoints.databaseUrl,
+    model: endpoints.model.name,
+  };
 }
 
 async function takeDataFolder(config: Config, cleanup: AsyncDisposableStack): Promise<void> {

@@ -70,6 +70,16 @@ const errors = (agent: TestAgent) =>
   agent.sql<{ error_code: string; error_message: string }[]>`
     select error_code, error_message from tool_calls order by error_message`;
 
+test("without a worker it says so in one line", async () => {
+  const { ended } = spawnClient(["--worker", "http://127.0.0.1:1", "--say", "Go"]);
+
+  expect(await ended).toEqual({
+    code: 1,
+    stdout: [],
+    stderr: ["no worker at http://127.0.0.1:1: start one with npm start, or name it with --worker"],
+  });
+});
+
 test("a turn with the client's tool", async () => {
   await using agent = await TestAgent.start();
   agent.model.script([reply([toolUse("read_local_file", { filePath: "notes.txt" })]), reply([text("It says milk.")])]);

@@ -88,7 +88,7 @@ test("it starts everything, says so in one line, and Ctrl-C leaves no process", 
     livekitUrl: `ws://127.0.0.1:${env["LIVEKIT_PORT"]}`,
     model: "scripted",
   });
-  expect(Object.keys(ready)).toEqual(["event", "livekitUrl", "httpUrl", "databaseUrl", "model"]);
+  expect(Object.keys(ready)).toEqual(["event", "livekitUrl", "httpUrl", "grpcUrl", "databaseUrl", "model"]);
   expect([health.status, readiness.status]).toEqual([200, 200]);
   expect(await readiness.json()).toEqual({ status: "ready", livekit: "ok", database: "ok", migrations: "ok" });
   expect(code).toBe(0);
@@ -98,9 +98,11 @@ test("it starts everything, says so in one line, and Ctrl-C leaves no process", 
   expect(processesIn(dataDir)).toEqual([]);
 });
 
-test("with GRPC_PORT it speaks gRPC there", async () => {
-  await start().ready;
-  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${env["GRPC_PORT"]}` });
+test("with GRPC_PORT it speaks gRPC there, and says so", async () => {
+  const { grpcUrl = "" } = await start().ready;
+  const transport = createGrpcTransport({ baseUrl: grpcUrl });
+
+  expect(grpcUrl).toBe(`http://127.0.0.1:${env["GRPC_PORT"]}`);
 
   const answer = createClient(PermissionService, transport).respondToPermission({ permissionId: "none" });
 
