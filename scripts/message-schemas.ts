@@ -5,7 +5,10 @@ import { toolCallStateSchema } from "../src/protocol/tool-messages.ts";
 const SCHEMAS = {
   toolCallState: [toolCallStateSchema, "The state of one tool call (type 100)."],
   permissionRequest: [permissionRequestSchema, "What a tool asks of a person (type 101)."],
-  permissionResponse: [permissionResponseSchema, "What the person says to it (type 102)."],
+  permissionResponse: [
+    permissionResponseSchema,
+    "What the person says to it, and by the worker: what became of it (type 102).",
+  ],
 } as const;
 
 /** The files of `schemas/` by name: spec/004's messages as the worker reads and writes them, in protobuf's JSON names. */

@@ -29,6 +29,12 @@ export interface ErrorEvent {
   readonly error?: AppError;
 }
 
+export interface PermissionClosedEvent {
+  /** The request's. */
+  readonly id: string;
+  readonly state: "approved" | "rejected" | "expired" | "withdrawn";
+}
+
 export interface AnswerEndEvent {
   /** The answer's id. */
   readonly id: string;
@@ -55,6 +61,8 @@ export interface ParleyEvents {
   tool_state: MessageBody<"tool_call_state">;
   /** A call waits for us; only with the feature `permissions`. Comes again, with the same id, after a reconnect. */
   permission_request: MessageBody<"permission_request">;
+  /** It waits no longer, whoever has answered and by whatever way, or nobody: its dialog can be closed. */
+  permission_closed: PermissionClosedEvent;
   error: ErrorEvent;
   /** Every message of the worker, those with an event of their own included. */
   message: Message;

@@ -4,6 +4,7 @@ export { type AskOptions, type WholeAnswer } from "./ask.ts";
 export {
   type AnswerEndEvent,
   type ErrorEvent,
+  type PermissionClosedEvent,
   type ParleyEvents,
   type ToolCallEvent,
   type ToolResultEvent,

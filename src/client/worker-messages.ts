@@ -19,6 +19,8 @@ export class WorkerMessages {
   readonly #answers: Answers;
   /** Of the calls we heard of: a result does not say its tool's name. */
   readonly #toolNames = new Map<string, string>();
+  /** Permissions that we were asked for, and that wait still. */
+  readonly #askedPermissions = new Set<string>();
 
   constructor(ports: WorkerMessagesPorts) {
     this.#ports = ports;
@@ -62,8 +64,14 @@ export class WorkerMessages {
         events.emit("transcription", message.body);
         break;
       case "permission_request":
+        this.#askedPermissions.add(message.body.id);
         events.emit("permission_request", message.body);
         break;
+      case "permission_response": {
+        const { permissionId: id, response, state = response === "reject" ? "rejected" : "approved" } = message.body;
+        if (this.#askedPermissions.delete(id)) events.emit("permission_closed", { id, state });
+        break;
+      }
       case "configuration":
         events.emit("configuration", message.body);
         break;

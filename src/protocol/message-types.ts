@@ -30,6 +30,7 @@ export const REQUIRED_FEATURES = {
   reasoning_step: "reasoning_steps",
   tool_call_state: "tool_call_state",
   permission_request: "permissions",
+  permission_response: "permissions",
   tool_use_cancel: "tool_use_cancel",
   tool_use_progress: "tool_use_progress",
   block_event: "blocks",

@@ -23,4 +23,6 @@ export const permissionResponseSchema = v.object({
   message: v.exactOptional(text),
   /** JSON of an object: what the call runs with instead, where the tool allows it. */
   editedInputJson: v.exactOptional(text),
+  /** Of the worker's: what became of the request. */
+  state: v.exactOptional(choice("approved", "rejected", "expired", "withdrawn")),
 });

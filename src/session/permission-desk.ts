@@ -18,14 +18,15 @@ import { checkEditedInput } from "./check-edited-input.ts";
 import { hashInput } from "./hash-input.ts";
 import { judge } from "./judge.ts";
 import { OpenPermissions } from "./open-permissions.ts";
+import { PermissionDialogs } from "./permission-dialogs.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { type PermissionStore } from "./permission-store.ts";
 import { type SessionEvent } from "./session-event.ts";
 import { toSpokenQuestion } from "./spoken-question.ts";
-import { toPermissionRequest } from "./to-permission-request.ts";
 import { toDenial, toPermit, toUnaskable } from "./to-permit.ts";
+import { type VoicePort } from "./voice-port.ts";
 
 /** What the config says of permissions. */
 export interface PermissionPolicy {
@@ -43,6 +44,7 @@ interface PermissionDeskOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly peers: Peers;
   readonly outbox: Outbox;
+  readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
   readonly logger: Logger;
   readonly tell: (event: SessionEvent) => void;
 }
@@ -57,6 +59,7 @@ interface Question {
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
+  readonly #dialogs: PermissionDialogs;
   /** Requests whose question has been said in full, and that an utterance may answer. */
   readonly #said = new Set<string>();
   /** Those whose question is to be said, and has not been yet, or not in full. */
@@ -65,6 +68,7 @@ export class PermissionDesk {
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
     this.#open = new OpenPermissions(options);
+    this.#dialogs = new PermissionDialogs(options);
   }
 
   /** Rejects when the request cannot be stored. */
@@ -127,9 +131,9 @@ export class PermissionDesk {
     return true;
   }
 
-  /** Shows a participant what it is asked, again: it may have lost it. */
+  /** Shows a participant what it is asked, again, and what it is asked no longer: it may have lost it. */
   showAgain({ identity }: Peer): void {
-    for (const record of this.#open.records) if (record.participantIdentity === identity) this.#show(record);
+    this.#dialogs.welcome(identity, this.#open.records);
   }
 
   /**
@@ -148,7 +152,7 @@ export class PermissionDesk {
       const asked = await this.#options.store.load({ callId });
       if (asked?.state !== "asked") return;
       const permission = await this.#options.store.close({ permissionId: asked.id, state: "withdrawn" });
-      if (permission) this.#options.tell({ type: "permission_replied", permission });
+      if (permission) this.#tellOver(permission);
     } catch (error) {
       this.#options.logger.warn({ callId, error }, "a permission request could not be withdrawn");
     }
@@ -190,7 +194,7 @@ export class PermissionDesk {
       else call.over.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
       logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission asked");
       tell({ type: "permission_asked", permission: record });
-      this.#show(record);
+      this.#dialogs.show(record);
       if (this.#options.policy.byVoice && need.voiceApproval) {
         const question = { record, cut: isOver.signal };
         this.#unsaid.set(permissionId, question);
@@ -203,14 +207,15 @@ export class PermissionDesk {
     this.#unsaid.delete(permissionId);
     const { state, repliedVia: via } = permission;
     logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
-    tell({ type: "permission_replied", permission });
+    this.#tellOver(permission);
     return toPermit(permission, call.current);
   }
 
   /** A caller by telephone sees nothing and has its voice alone to answer with. */
   #isOutOfReach(participant: string, { voiceApproval }: PermissionNeed): boolean {
-    const { peers, policy } = this.#options;
-    return peers.get(participant)?.isSip === true && !(policy.byVoice && voiceApproval);
+    const { peers, policy, voice } = this.#options;
+    const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;
+    return peers.get(participant)?.isSip === true && !canTalk;
   }
 
   #toRequest(call: Call, need: PermissionNeed) {
@@ -235,11 +240,9 @@ export class PermissionDesk {
     };
   }
 
-  #show(record: PermissionRecord): void {
-    const { peers, outbox } = this.#options;
-    const to = peers.withFeature("permissions").filter((identity) => identity === record.participantIdentity);
-    const leftMs = Math.max(0, record.expiresAt - Date.now());
-    outbox.post({ type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) }, { to });
+  #tellOver(permission: PermissionRecord): void {
+    this.#dialogs.close(permission);
+    this.#options.tell({ type: "permission_replied", permission });
   }
 
   /** A question that was cut off, or came when nobody listened any more, has not been said. */

@@ -2,6 +2,8 @@ import { type RoomParticipant } from "./room-link.ts";
 
 /** What speaks a room's answers and hears its participants. Without one, the session is text only. */
 export interface VoicePort {
+  /** Whether it has both a mouth and ears: whoever has nothing but a telephone can be asked, and can answer. */
+  readonly isTwoWay: boolean;
   /**
    * Begins to speak an answer; undefined when nobody listens. The session opens one at a time, after the one before has
    * ended.

@@ -65,6 +65,10 @@ export class RoomVoice implements VoicePort {
     });
   }
 
+  get isTwoWay(): boolean {
+    return this.#microphones !== undefined && this.#audio !== undefined;
+  }
+
   /** Call once the room is connected. */
   start(): void {
     this.#audio?.start();

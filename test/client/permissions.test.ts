@@ -13,6 +13,22 @@ const REQUEST = {
   createdAt: 1,
 };
 
+test.each([
+  ["approve", "approved"],
+  ["reject", "expired"],
+] as const)("that a request waits no longer is one event (%s, %s), and none for what was not asked", async (...row) => {
+  const [response, state] = row;
+  const { room, parley } = await openClient();
+  const closed: unknown[] = [];
+  parley.on("permission_closed", (event) => closed.push(event));
+
+  room.say({ type: "permission_request", body: REQUEST });
+  for (const permissionId of ["per_1", "per_1", "per_2"])
+    room.say({ type: "permission_response", body: { permissionId, response, state } });
+
+  expect(closed).toEqual([{ id: "per_1", state }]);
+});
+
 test("a request is an event, and its answer goes to the worker with what was said and changed", async () => {
   const { room, parley } = await openClient();
   const asked: unknown[] = [];

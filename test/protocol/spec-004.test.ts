@@ -75,7 +75,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
     type: "permission_response",
     proto: PermissionResponseSchema,
     code: permissionResponseSchema,
-    added: ["message", "editedInputJson"],
+    added: ["message", "editedInputJson", "state"],
     // The sender's session is known.
     leftOut: ["sessionId"],
   },

@@ -21,7 +21,7 @@ function output({
       openTranscription: () =>
         Promise.resolve({ write: async (text: string) => void transcribed.push(text), close: async () => {} }),
     },
-    voice: spoken && { open: () => spoken, untilQuiet: async () => {}, setInterruptible: () => {} },
+    voice: spoken && { isTwoWay: true, open: () => spoken, untilQuiet: async () => {}, setInterruptible: () => {} },
     messageId: "m",
     participant: "user",
     language: "en",

@@ -1,6 +1,7 @@
 import { AudioSource, LocalAudioTrack, TrackPublishOptions } from "@livekit/rtc-node";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestAgent } from "../support/agent.ts";
+import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { Participant } from "../support/participant.ts";
 import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
 
@@ -43,6 +44,25 @@ test("a caller is sent nothing for it alone, whatever goes wrong", async () => {
   await watcher.next("assistant_sentence", (body) => body.isFinal);
   expect(caller.all("error_message")).toEqual([]);
   expect(caller.all("configuration")).toEqual([]);
+});
+
+test("what needs a caller's permission is refused at once where nobody hears it, and not asked by voice", async () => {
+  const { tool, ran } = guardedTool();
+  const permission = { rules: [], byVoice: true, waitMs: 60_000 };
+  await using deaf = await TestAgent.start({ tools: { write: tool }, policy: { permission } });
+  const beside = await deaf.client("watcher");
+  const deafCaller = await Participant.join(deaf.roomName, "caller", { kind: "sip" });
+  await vi.waitUntil(() => beside.room.remoteParticipants.has("caller"), { timeout: 10_000 });
+  deaf.model.script([reply([toolUse("write", { path: "notes/a.md" })]), reply([text("I cannot ask you.")])]);
+  await deafCaller.room.localParticipant?.publishDtmf(1, "1");
+  await deafCaller.room.localParticipant?.publishDtmf(11, "#");
+  await beside.next("assistant_sentence", (body) => body.text === "I cannot ask you.");
+
+  const why = "Not run: it needs the participant's permission, for which a caller by telephone cannot be asked here";
+  expect(toolResults(deaf)).toEqual([{ content: why, isError: true }]);
+  expect(ran).toEqual([]);
+  expect(await deaf.sql`select from permissions`).toEqual([]);
+  await deafCaller.leave();
 });
 
 test("a caller runs no tools, even if it says so; another participant's client does", async () => {

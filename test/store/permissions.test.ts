@@ -128,6 +128,24 @@ test("a request that is closed takes no answer; one that is answered is not clos
   expect(await closePermission(database.sql, { permissionId: "none", state: "expired" })).toBeUndefined();
 });
 
+test("of an approval and an end in the same moment exactly one counts, and the answer says which", async () => {
+  for (let round = 0; round < 30; round++) {
+    const permission = await storedPermission(database.sql);
+    const approve = () => replyToPermission(database.sql, reply(permission));
+    const end =
+      round % 2 === 0
+        ? () => closePermission(database.sql, { permissionId: permission.id, state: "withdrawn" })
+        : () => settleToolCall(database.sql, { callId: permission.callId, state: "cancelled" });
+    // Who begins takes turns, or the same one would win each time.
+    const [answer] =
+      round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
+
+    const stored = await loadPermission(database.sql, { permissionId: permission.id });
+    const told = typeof answer === "object" ? "approved" : answer;
+    expect([told, stored?.state]).toEqual(told === "approved" ? ["approved", "approved"] : ["answered", "withdrawn"]);
+  }
+});
+
 test.each([
   [60_000, "withdrawn"],
   [0, "expired"],

@@ -3,6 +3,7 @@ import { type AnswerToSpeak, type Aside, type SpokenAnswer, type VoicePort } fro
 
 /** A voice without sound: what it is given is heard at once, and what it says beside an answer lasts until it is told. */
 export class FakeVoice implements VoicePort {
+  readonly isTwoWay = true;
   /** In order: the answer's words, and asides in brackets; one that was cut ends with a dash. */
   readonly said: string[] = [];
   /** How long an aside lasts. */

@@ -4,6 +4,8 @@ import { type TalkEvent } from "./printer.ts";
 /** Tells of everything that happens in the room. The returned function ends that. */
 export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => void {
   let isLost = false;
+  /** Of the permissions that wait. */
+  const titles = new Map<string, string>();
   const offs = [
     parley.on("answer_start", ({ id, previousId }) => tell({ event: "answer_start", id, previousId })),
     parley.on("tool_call", (call) => tell({ event: "tool_call", ...call })),
@@ -11,7 +13,14 @@ export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => v
     parley.on("sentence", ({ sequence, text, isFinal }) => tell({ event: "sentence", sequence, text, isFinal })),
     parley.on("transcription", ({ text, final }) => tell({ event: "transcription", text, final })),
     parley.on("answer_end", ({ id, previousId, text }) => tell({ event: "turn_end", id, previousId, text })),
-    parley.on("permission_request", ({ id, title }) => tell({ event: "permission_request", id, title })),
+    parley.on("permission_request", ({ id, title }) => {
+      titles.set(id, title);
+      tell({ event: "permission_request", id, title });
+    }),
+    parley.on("permission_closed", ({ id, state }) => {
+      tell({ event: "permission_closed", id, state, title: titles.get(id) ?? "" });
+      titles.delete(id);
+    }),
     parley.on("error", ({ code, message, originatingId }) => {
       tell({ event: "error", code, message, ...(originatingId !== undefined && { originatingId }) });
     }),

@@ -1,4 +1,9 @@
-import { type ErrorEvent, type ToolCallEvent, type ToolResultEvent } from "../../client/index.ts";
+import {
+  type ErrorEvent,
+  type PermissionClosedEvent,
+  type ToolCallEvent,
+  type ToolResultEvent,
+} from "../../client/index.ts";
 
 /** What happens in a talk, as `--json` prints it. */
 export type TalkEvent =
@@ -9,6 +14,7 @@ export type TalkEvent =
   | { readonly event: "sentence"; readonly sequence: number; readonly text: string; readonly isFinal: boolean }
   | { readonly event: "transcription"; readonly text: string; readonly final: boolean }
   | { readonly event: "permission_request"; readonly id: string; readonly title: string }
+  | ({ readonly event: "permission_closed"; readonly title: string } & PermissionClosedEvent)
   | { readonly event: "notification"; readonly text: string }
   | { readonly event: "turn_end"; readonly id: string; readonly previousId: string; readonly text: string }
   | ({ readonly event: "error" } & Pick<ErrorEvent, "code" | "message" | "originatingId">)
@@ -32,6 +38,8 @@ export function toLine(event: TalkEvent): string | undefined {
       return event.final ? `you said: ${clean(event.text)}` : undefined;
     case "permission_request":
       return `  ? ${clean(event.title)}: [y]es, [a]lways or [n]o`;
+    case "permission_closed":
+      return `  ? ${clean(event.title)}: ${event.state}`;
     case "notification":
       return `  ** ${clean(event.text)} **`;
     case "error":

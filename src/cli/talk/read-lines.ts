@@ -71,13 +71,18 @@ export async function readLines(parley: Parley, { isJson, timeoutMs, output, onF
     isEnded = true;
     next();
   });
-  const off = parley.on("permission_request", ({ id }) => {
-    if (!questions.includes(id)) questions = [...questions, id];
-    next();
-  });
+  const offs = [
+    parley.on("permission_request", ({ id }) => {
+      if (!questions.includes(id)) questions = [...questions, id];
+      next();
+    }),
+    parley.on("permission_closed", ({ id }) => {
+      questions = questions.filter((question) => question !== id);
+    }),
+  ];
   next();
   await over.promise;
-  off();
+  for (const off of offs) off();
   process.off("SIGINT", onInterrupt);
   lines.close();
 }

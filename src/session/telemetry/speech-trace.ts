@@ -13,6 +13,7 @@ interface SpeechOptions {
 /** Voice whose answers have a span each: from the first word that is handed over to the last that is heard. */
 export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePort {
   return {
+    isTwoWay: voice.isTwoWay,
     open: (answer) => openObserved(voice, answer, options),
     untilQuiet: (signal) => voice.untilQuiet(signal),
     setInterruptible: (isInterruptible) => voice.setInterruptible(isInterruptible),

@@ -21,6 +21,12 @@ test("a result says how the call ended", () => {
   );
 });
 
+test("a permission that waits no longer says what became of it", () => {
+  const closed = { event: "permission_closed", id: "p1", title: "Write notes/a.md", state: "expired" } as const;
+
+  expect(toLine(closed)).toBe("  ? Write notes/a.md: expired");
+});
+
 test("an empty final sentence is not shown", () => {
   expect(toLine({ event: "sentence", sequence: 3, text: "", isFinal: true })).toBeUndefined();
 });

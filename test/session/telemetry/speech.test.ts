@@ -27,6 +27,7 @@ function open(voice: VoicePort) {
 const broken = (change: Partial<SpokenAnswer>): VoicePort => {
   const voice = new FakeVoice();
   return {
+    isTwoWay: voice.isTwoWay,
     untilQuiet: voice.untilQuiet,
     setInterruptible: voice.setInterruptible,
     open: (answer) => ({ ...voice.open(answer), ...change }),
