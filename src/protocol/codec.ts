@@ -1,4 +1,4 @@
-import { Decoder, Encoder, ExtensionCodec } from "@msgpack/msgpack";
+import { Encoder } from "@msgpack/msgpack";
 import { AppError } from "../errors/app-error.ts";
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { type JsonObject } from "../lib/json.ts";
@@ -8,9 +8,8 @@ import { MalformedMessageError, type ReadableParts } from "./malformed-message-e
 import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "./message-types.ts";
 import { BODY_SCHEMAS, type Message, parseMessage } from "./messages.ts";
 import { peekEnvelope } from "./peek.ts";
-import { scanPacket } from "./scan.ts";
 import { type Budget, toSendable } from "./sendable.ts";
-import { repairStrings } from "./utf8.ts";
+import { unpackPacket } from "./unpack.ts";
 
 /** A message with its envelope, ready to be encoded. */
 export interface OutgoingEnvelope {
@@ -87,11 +86,6 @@ export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
 /** Told apart by `"message" in incoming`. */
 export type Incoming = ReceivedMessage | UnknownMessage;
 
-/** Extension 0 is another peer's `undefined`. */
-const extensionCodec = new ExtensionCodec();
-extensionCodec.register({ type: 0, encode: () => null, decode: () => undefined });
-const decoder = new Decoder({ useBigInt64: true, extensionCodec });
-
 /**
  * Reads one packet from anyone. Everything in the answer is a copy, and storable by PostgreSQL.
  *
@@ -114,11 +108,9 @@ export function decodeEnvelope(bytes: Uint8Array): Incoming {
 
 function decodePacket(bytes: Uint8Array): Record<string, unknown> {
   try {
-    const badStrings = scanPacket(bytes);
-    const root = decoder.decode(badStrings.length === 0 ? bytes : repairStrings(bytes, badStrings));
-    return isPlainMap(root) ? root : {};
+    return unpackPacket(bytes);
   } catch (error) {
-    const peeked = peekEnvelope(bytes, (value) => decoder.decode(value));
+    const peeked = peekEnvelope(bytes);
     const isTooLarge = error instanceof AppError && error.code === "too_large";
     const message = error instanceof AppError ? error.message : "The packet cannot be decoded";
     throw new MalformedMessageError(

@@ -1,19 +1,18 @@
 import { LIMITS } from "./limits.ts";
 import { PacketCursor } from "./packet-cursor.ts";
+import { unpackValue } from "./unpack.ts";
 
 const ENVELOPE_KEYS: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
 const BODY_KEYS: ReadonlySet<string> = new Set(["conversationId", "id", "requestId"]);
 /** What is worth decoding here: an id in UTF-8, or a number. */
 const MAX_BYTES = LIMITS.idLength * 4 + 5;
 
-type Decode = (bytes: Uint8Array) => unknown;
-
 /**
- * Reads what identifies a message from a packet that the scan refused, so that a tool result that is too large can fail
+ * Reads what identifies a message from a packet that was refused, so that a tool result that is too large can fail
  * its call at once. Skips everything else uncounted but bounded, and stops where the bytes make no sense.
  */
-export function peekEnvelope(bytes: Uint8Array, decode: Decode): Record<string, unknown> {
-  const peek = new Peek(bytes, decode);
+export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
+  const peek = new Peek(bytes);
   const body: Record<string, unknown> = {};
   const envelope: Record<string, unknown> = { body };
   try {
@@ -26,12 +25,10 @@ export function peekEnvelope(bytes: Uint8Array, decode: Decode): Record<string, 
 
 class Peek {
   readonly #cursor: PacketCursor;
-  readonly #decode: Decode;
   #budget = 4 * LIMITS.values;
 
-  constructor(bytes: Uint8Array, decode: Decode) {
+  constructor(bytes: Uint8Array) {
     this.#cursor = new PacketCursor(bytes);
-    this.#decode = decode;
   }
 
   /** Copies the wanted entries `into` an object. The value of a `body` is read by `readBody`. */
@@ -70,6 +67,6 @@ class Peek {
     this.skipValue();
     const isSmall = this.#cursor.position - start <= MAX_BYTES;
     if (!isSmall || (kind !== "str" && kind !== "scalar")) return undefined;
-    return this.#decode(this.#cursor.bytes.subarray(start, this.#cursor.position));
+    return unpackValue(this.#cursor.bytes.subarray(start, this.#cursor.position));
   }
 }

@@ -10,7 +10,7 @@ export interface Budget {
 }
 
 /**
- * Checks what our own scan would refuse at the other end, and prepares what the encoder would spoil: lone surrogates
+ * Checks what our own reading would refuse at the other end, and prepares what the encoder would spoil: lone surrogates
  * become U+FFFD and big integers become numbers. Only the containers that change are copied. `depth` is the value's own.
  *
  * @throws {AppError} `too_large`, or `internal` for what MessagePack cannot carry

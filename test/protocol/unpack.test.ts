@@ -1,8 +1,8 @@
-import { encode } from "@msgpack/msgpack";
+import { decode, encode, ExtensionCodec } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
 import { decodeEnvelope } from "../../src/protocol/codec.ts";
-import { scanPacket } from "../../src/protocol/scan.ts";
+import { unpackPacket } from "../../src/protocol/unpack.ts";
 import { toBytes } from "./golden.ts";
 
 /** `{a: …}` around the bytes of one value. */
@@ -63,7 +63,7 @@ const REFUSED: readonly [string, Uint8Array, string][] = [
 ];
 
 test.each(REFUSED)("%s is refused", (_, bytes, expected) => {
-  expect(codeOf(() => scanPacket(bytes))).toBe(expected);
+  expect(codeOf(() => unpackPacket(bytes))).toBe(expected);
   expect(codeOf(() => decodeEnvelope(bytes))).toBe(expected);
 });
 
@@ -88,23 +88,51 @@ const ACCEPTED: readonly [string, Uint8Array][] = [
 ];
 
 test.each(ACCEPTED)("%s is accepted", (_, bytes) => {
-  expect(codeOf(() => scanPacket(bytes))).toBe("accepted");
+  expect(codeOf(() => unpackPacket(bytes))).toBe("accepted");
 });
 
 test("a map with 15 keys of 4 KB is refused by its first key", () => {
   const map = Object.fromEntries(Array.from({ length: 15 }, (_, index) => ["k".repeat(4_096) + index, 1]));
 
-  expect(codeOf(() => scanPacket(encode(map)))).toBe("too_large: A key is over 256 bytes");
+  expect(codeOf(() => unpackPacket(encode(map)))).toBe("too_large: A key is over 256 bytes");
 });
 
 test("a view into a larger buffer is read within its own bounds", () => {
   const buffer = toBytes("ff ff 81 a161 01 ff");
 
-  expect(codeOf(() => scanPacket(buffer.subarray(2, 6)))).toBe("accepted");
-  expect(codeOf(() => scanPacket(buffer.subarray(2, 5)))).toBe("malformed: The packet ends inside a value");
+  expect(codeOf(() => unpackPacket(buffer.subarray(2, 6)))).toBe("accepted");
+  expect(codeOf(() => unpackPacket(buffer.subarray(2, 5)))).toBe("malformed: The packet ends inside a value");
 });
 
-test("scanning after a refusal starts afresh", () => {
-  expect(codeOf(() => scanPacket(inMap(`${"91".repeat(31)}90`)))).toContain("too_large");
-  expect(codeOf(() => scanPacket(inMap("9201 81a16102")))).toBe("accepted");
+test("reading after a refusal starts afresh", () => {
+  expect(codeOf(() => unpackPacket(inMap(`${"91".repeat(31)}90`)))).toContain("too_large");
+  expect(codeOf(() => unpackPacket(inMap("9201 81a16102")))).toBe("accepted");
+});
+
+const VALUES = [
+  "c0 c2 c3 00 7f e0 ff cc80 cdfffe cefffffffe d080 d18000 d280000000",
+  "cf0000000000000001 cfffffffffffffffff d3ffffffffffffffff d38000000000000000",
+  "ca3fc00000 ca80000000 cb3ff8000000000000 cb7ff8000000000000 cbfff0000000000000",
+  "a0 a3c3a961 d903e282ac da0004f09f9880 db0000000161 a3efbbbf",
+  "c400 c40201ff c5000101 c600000001ff 90 9101 dc000101 dd0000000101",
+  "80 81a16201 de0001a16201 df00000001a16201 82a16201a16202",
+  "d40000 d5000102 c70000 d800ffffffffffffffffffffffffffffffff",
+  "d6ff5f5e1000 d7ffee6b27fd5f5e1000 c70cff3b9ac9ffffffffffff000000 c704ff5f5e1000",
+];
+
+test.each(VALUES.flatMap((values) => values.split(" ")))("%s is read as @msgpack/msgpack reads it", (value) => {
+  const extensionCodec = new ExtensionCodec();
+  extensionCodec.register({ type: 0, encode: () => null, decode: () => undefined });
+  const packet = inMap(value);
+
+  expect(unpackPacket(packet)).toStrictEqual(decode(packet, { useBigInt64: true, extensionCodec }));
+});
+
+test.each([
+  ["short", 1],
+  ["long", 250],
+])("of a %s text every bad byte becomes U+FFFD, and nothing is lost", (_, repeated) => {
+  const packet = inMap(`da${(3 + repeated * 2).toString(16).padStart(4, "0")} efbbbf ${"61ff".repeat(repeated)}`);
+
+  expect(unpackPacket(packet)).toEqual({ a: `\uFEFF${"a\uFFFD".repeat(repeated)}` });
 });
