@@ -16,7 +16,6 @@ import { saveCallProgress } from "../store/save-call-progress.ts";
 import { setOpener } from "../store/set-opener.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { startToolCall } from "../store/start-tool-call.ts";
-import { supersedeTurns } from "../store/supersede-turns.ts";
 import { type Call, type ExtraAnswer } from "../tool/call.ts";
 import { type LedgerListener } from "../tool/call-ledger.ts";
 import { type BlockRecord } from "../turn/turn-draft.ts";
@@ -56,21 +55,23 @@ export class Recorder implements LedgerListener {
     return this.#writer.queuedCount;
   }
 
-  beginTurn(turn: TurnRecord): void {
+  /** @param replaces the turn that this one takes the place of, and of all after it */
+  beginTurn(turn: TurnRecord, replaces?: string): void {
     this.#failure = undefined;
     const { id, participantIdentity, parentMessageId, messageId } = turn;
+    const blocks = turn.blocks.map(cleanBlock);
     const input = turn.input.map(({ type, text }) => ({ type, text }));
     this.#write(id, async () => {
       const row = { id, sessionId: this.#sessionId, participantIdentity, parentMessageId, messageId, input };
-      const position = await insertTurn(this.#sql, row);
+      const position = await insertTurn(this.#sql, { ...row, blocks, replaces });
       if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
       if (position === 1) await setOpener(this.#sql, { sessionId: this.#sessionId, identity: participantIdentity });
     });
   }
 
-  /** Takes a turn and all after it out of the talk, for `turnId`, which has begun. */
-  supersede(fromTurnId: string, turnId: string): void {
-    this.#write(turnId, () => supersedeTurns(this.#sql, { sessionId: this.#sessionId, fromTurnId, turnId }));
+  /** Resolves when the turn is stored, or will not be. */
+  async begun(turnId: string): Promise<void> {
+    await this.#chains.get(turnId)?.catch(() => {});
   }
 
   /** A client's note on a message. One that belongs to no message of the session is dropped. */
@@ -118,7 +119,6 @@ export class Recorder implements LedgerListener {
       input: toObject(input),
       detail,
       isBackground: call.isBackground,
-      addressee: call.addressee ?? null,
     };
     this.#writeCall(call, () => insertToolCall(this.#sql, row), this.#chains.get(turnId));
   }

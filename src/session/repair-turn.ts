@@ -11,6 +11,11 @@ import { NOT_STARTED } from "../tool/resume-call.ts";
 import { toOutcome } from "./call-outcome.ts";
 import { BlockWriter } from "../store/block-writer.ts";
 
+/** How a call ends that its worker left, when nobody takes it up again. */
+export function endOfLeft({ state }: Pick<ToolCallRecord, "state">) {
+  return state === "pending" ? UNSTARTED : UNKNOWN;
+}
+
 const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OUTCOME_UNKNOWN } as const;
 const UNSTARTED = { state: "cancelled", errorCode: "cancelled", errorMessage: NOT_STARTED } as const;
 
@@ -27,7 +32,7 @@ export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: num
     const call = calls.find((record) => record.toolUseId === id);
     added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
     if (call?.state === "pending" || call?.state === "running")
-      await settleToolCall(sql, { callId: call.id, ...(isUnstarted(call) ? UNSTARTED : UNKNOWN) });
+      await settleToolCall(sql, { callId: call.id, ...endOfLeft(call) });
   }
   await using writer = new BlockWriter(sql);
   for (const block of added) writer.add({ turnId: turn.id, block });
@@ -37,15 +42,10 @@ export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: num
   return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
 }
 
-/** A pending call may have been started, for that is put on record behind what happens; but not before a person allows it. */
+/** A call is on record as running before it is handed to anybody. */
 function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   const outcome = toOutcome(call);
   if (outcome) return toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes });
-  if (isUnstarted(call)) return { content: NOT_STARTED, isError: true };
-  return { content: OUTCOME_UNKNOWN, isError: true };
-}
-
-function isUnstarted({ state, wasAskedFor }: ToolCallRecord): boolean {
-  return state === "pending" && wasAskedFor;
+  return { content: endOfLeft(call).errorMessage, isError: true };
 }

@@ -58,11 +58,7 @@ export async function runSessionTurn(
 ): Promise<EndedTurn> {
   const { outbox, recorder, past } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
-  if (!("turn" in begin)) {
-    recorder.beginTurn(turn);
-    if (begin.replaces !== undefined) recorder.supersede(begin.replaces, turn.id);
-    for (const block of turn.blocks) recorder.blocksOf(turn.id).add(block);
-  }
+  if (!("turn" in begin)) recorder.beginTurn(turn, begin.replaces);
   const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
   const answered = "turn" in begin ? undefined : begin.answers;
   const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
@@ -77,7 +73,11 @@ export async function runSessionTurn(
   });
   const answerType = answer.isSpoken ? "text+voice" : "text";
   const meta = ports.traceOfTurn();
-  outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } }, { meta });
+  const announce = once(() =>
+    outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } }, { meta }),
+  );
+  // Whoever has heard this does not say its message again, so the turn is stored by then, unless words come first.
+  void recorder.begun(turnId).then(announce);
   ports.onAnswer(answer);
   const onAbort = () => answer.stop();
   if (signal.aborted) onAbort();
@@ -101,6 +101,7 @@ export async function runSessionTurn(
   const blocks: TurnBlock[] = [...turn.blocks];
   const timer = new TurnTimer();
   for await (const event of runTurn({ past, turn }, dependencies, signal)) {
+    if (event.type !== "turn_start") announce();
     if (event.type === "block_stop") blocks.push(event.block);
     if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
     // Before the final sentence: whoever waits for that must know by then how the turn ended.
@@ -175,6 +176,14 @@ async function finish(turnId: string, { event, ...end }: Finish, recorder: Recor
   } catch (lost) {
     return toAppError(lost);
   }
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
 }
 
 class TurnTimer {

@@ -31,7 +31,8 @@ export async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[
   return different.map((row) => row.index);
 }
 
-function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
+/** Rows as a table of their own, `block`, for a `from`. */
+export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
   const records = rows.map(({ turnId, block }, index) => ({
     index,
     turn_id: turnId,

@@ -6,7 +6,7 @@ export type NewToolCall = Pick<
   ToolCallRecord,
   "id" | "turnId" | "toolUseId" | "name" | "executionAsked" | "timeoutMs" | "idempotencyKey" | "input" | "detail"
 > &
-  Partial<Pick<ToolCallRecord, "isBackground" | "addressee">>;
+  Partial<Pick<ToolCallRecord, "isBackground">>;
 
 /**
  * Stores a pending call: nothing may run before this resolves. `false`: this tool use has a call with another id. The
@@ -16,11 +16,11 @@ export async function insertToolCall(sql: Sql, call: NewToolCall): Promise<boole
   const inserted = await runQuery(sql`
     insert into tool_calls (
       id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, is_background,
-      participant_identity, revision
+      revision
     ) values (
       ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.name}, ${call.executionAsked}, ${call.timeoutMs},
       ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.isBackground ?? false},
-      ${call.addressee ?? null}, 1
+      1
     )
     on conflict do nothing
   `);

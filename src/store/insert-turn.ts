@@ -1,31 +1,50 @@
+import { type TurnBlock } from "../conversation/block.ts";
 import { type InputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
+import { recordset } from "./insert-blocks.ts";
 import { type Sql } from "./pool.ts";
 import { runQuery } from "./store-error.ts";
 
 export interface NewTurn extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly sessionId: string;
   readonly input: readonly InputText[];
+  /** This turn and all after it leave the talk, for the new one; their record stays as it is. */
+  readonly replaces?: string | undefined;
+  /** Blocks that the turn begins with. @defaultValue none */
+  readonly blocks?: readonly TurnBlock[];
 }
 
 /** Two turns that are inserted at once want the same position; one of them asks again. */
 const ATTEMPTS = 20;
 
 /**
- * Begins a turn, running, at the session's next position, and returns that. `undefined` when the session has a turn for
- * this `parentMessageId` already: the message is a duplicate. The same turn again (its answer was lost) is not.
+ * Begins a turn, running, at the session's next position, and returns that: all of it or, where the worker dies,
+ * nothing. `undefined` when the session has a turn for this `parentMessageId` already: the message is a duplicate. The
+ * same turn again (its answer was lost) is not.
  */
 export async function insertTurn(sql: Sql, turn: NewTurn): Promise<number | undefined> {
-  const { id, sessionId, parentMessageId } = turn;
+  const { id, sessionId, parentMessageId, replaces = null, blocks = [] } = turn;
+  const rows = blocks.map((block) => ({ turnId: id, block }));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const inserted = await runQuery(sql<{ position: number }[]>`
-      insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input)
-      select
-        ${id}, ${sessionId}, coalesce(max(position), 0) + 1, ${turn.participantIdentity}, ${parentMessageId},
-        ${turn.messageId}, ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
-      from turns where session_id = ${sessionId}
-      on conflict do nothing
-      returning position
+      with begun as (
+        insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input)
+        select
+          ${id}, ${sessionId}, coalesce(max(position), 0) + 1, ${turn.participantIdentity}, ${parentMessageId},
+          ${turn.messageId}, ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
+        from turns where session_id = ${sessionId}
+        on conflict do nothing
+        returning id, position
+      ), replaced as (
+        update turns set superseded_by = begun.id from begun
+        where session_id = ${sessionId} and superseded_by is null
+          and turns.position >= (select position from turns where id = ${replaces})
+      ), opened as (
+        insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
+        select turn_id, sequence, block_type, text_content, content
+        from ${recordset(sql, rows)} join begun on begun.id = turn_id
+      )
+      select position from begun
     `);
     if (inserted[0]) return inserted[0].position;
     const existing = await runQuery(sql<{ id: string; position: number }[]>`

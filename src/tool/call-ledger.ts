@@ -175,15 +175,14 @@ export class CallLedger {
   /** Settles with a participant's answer, if it is the one that was asked. What does not count is put on record. */
   answer(callId: string, outcome: Outcome, from: string): "won" | "unknown" | ExtraAnswer["kind"] {
     const entry = this.#open.get(callId);
-    const isAsked = entry?.current.addressee === from;
-    if (isAsked && entry.current.state === "running") {
+    if (entry?.current.addressee === from) {
       this.settle(callId, outcome, from);
       return "won";
     }
     const ended = this.#ended.get(callId);
     if (!entry && !ended) return "unknown";
     const lateKind = ended?.answeredBy === from ? "duplicate" : "late";
-    const kind = entry && !isAsked && entry.current.addressee !== undefined ? "wrong_participant" : lateKind;
+    const kind = entry && entry.current.addressee !== undefined ? "wrong_participant" : lateKind;
     this.note(callId, kind, { from, outcome });
     return kind;
   }

@@ -12,6 +12,6 @@ export function cancelCall(
   const { id, state, addressee } = call.current;
   const message =
     state === "running" ? "Cancelled while it was running; its outcome is unknown" : "Cancelled before it was started";
-  if (ports.ledger.settle(id, failure("cancelled", message)) && addressee !== undefined && state === "running")
+  if (ports.ledger.settle(id, failure("cancelled", message)) && addressee !== undefined)
     ports.sendCancel(call.current, reason);
 }

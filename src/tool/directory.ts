@@ -80,10 +80,6 @@ export function routeCall(tool: FoundTool, hosts: readonly ToolHost[]): Route {
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 
-export function addresseeOf(route: Route): string | undefined {
-  return "identity" in route ? route.identity : undefined;
-}
-
 /** The text is the participant's, so the model gets it as a quotation. */
 function describeAnnounced(identity: string, description: string): string {
   return `Runs on the device of participant ${JSON.stringify(identity)}, which describes it as: ${JSON.stringify(description)}`;

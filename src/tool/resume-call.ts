@@ -7,17 +7,18 @@ import { failure, type ModelAnswer } from "./outcome.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "./input-schema.ts";
 import { runPermitted } from "./run-permitted.ts";
-import { refuseCall, runCall } from "./run-call.ts";
+import { refuseCall, runCall, runUnstarted } from "./run-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 
-/** What is known of a tool use whose call was never stored: nothing runs before that. */
+/** What is known of a tool use whose call is not on record as running: nothing runs before that. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
 
 /**
  * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
  * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. One
- * that waits for a person's permission waits on. What may have run and cannot be asked about ends as "outcome unknown".
+ * that waits for a person's permission waits on. A call is on record as running before anybody is given it: one that is
+ * not goes all the way of a new one. What may have run and cannot be asked about ends as "outcome unknown".
  *
  * @param stored the call as it was recorded; absent when it was never stored, and so never started
  */
@@ -27,15 +28,14 @@ export async function resumeCall(
   { ports, stored }: { readonly ports: CallPorts; readonly stored: Call | undefined },
 ): Promise<ModelAnswer> {
   const found = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
-  // The use is stored, but whether the model's message was ever complete is not known: only then may a tool act.
-  if (!stored)
-    return found?.idempotent ? runCall(use, turn, ports) : refuseCall(use, turn, { ports, why: NOT_STARTED });
-  const { id, outcome, executionAsked, executionResolved } = stored;
-  if (outcome) return toCallAnswer(stored, outcome, ports.resultMaxBytes);
-  // Who is asked is on record before it is.
-  const wasHandedOver = stored.addressee !== undefined || executionAsked !== "client";
-  if (stored.state === "pending" && (stored.wasAskedFor || !wasHandedOver))
-    return waitOn(stored, turn, { ports, tool: found });
+  if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
+  if (stored?.state === "pending" && stored.wasAskedFor) return waitOn(stored, turn, { ports, tool: found });
+  // Not started, and whether the model's message was ever complete is not known: only then may a tool act.
+  if (!stored || stored.state === "pending") {
+    if (!found?.idempotent) return refuseCall(use, turn, { ports, why: NOT_STARTED, stored });
+    return stored ? runUnstarted(stored, turn, { use, ports }) : runCall(use, turn, ports);
+  }
+  const { id, executionResolved } = stored;
   const run = {
     tool: found ?? { idempotent: false },
     input: found ? parsed(found, stored.editedInput ?? use.input) : use.input,
@@ -56,7 +56,7 @@ export async function resumeCall(
   return { content: OUTCOME_UNKNOWN, isError: true };
 }
 
-/** The arguments were checked before the call was stored; a schema that has changed since does not matter any more. */
+/** The arguments were checked before the call was started; a schema that has changed since does not matter any more. */
 function parsed(tool: FoundTool, input: unknown): unknown {
   const checked = tryParse(tool.input, input);
   return "error" in checked ? input : checked.value;

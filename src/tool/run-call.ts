@@ -7,7 +7,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
-import { addresseeOf, findTool, type FoundTool, routeCall } from "./directory.ts";
+import { findTool, type FoundTool } from "./directory.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "./input-schema.ts";
 import { failure, type ModelAnswer } from "./outcome.ts";
@@ -23,11 +23,17 @@ import { type StateDetail } from "./server-tool.ts";
  * @throws the record's error, when the call could not be stored
  */
 export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
-  const hosts = ports.hosts(turn.participant);
-  const tool = findTool(use.toolName, ports.serverTools, hosts);
-  // Whom a call goes to is on record before it goes: the next worker asks the same one again, and nobody else.
-  const addressee = tool && addresseeOf(routeCall(tool, hosts));
-  const call = { ...newCall(use, turn, { tool, ports }), addressee };
+  const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
+  return runUnstarted(newCall(use, turn, { tool, ports }), turn, { use, ports });
+}
+
+/** The same with a call that an earlier worker may have stored, and never started. */
+export function runUnstarted(
+  call: Call,
+  turn: CallTurn,
+  { use, ports }: { readonly use: ToolUse; readonly ports: CallPorts },
+): Promise<ModelAnswer> {
+  const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
   const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
   return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, turn, isOneTooMany, ports }) });
 }
@@ -36,10 +42,10 @@ export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise
 export function refuseCall(
   use: ToolUse,
   turn: CallTurn,
-  { ports, why }: { ports: CallPorts; why: string },
+  { ports, why, stored }: { ports: CallPorts; why: string; stored?: Call | undefined },
 ): ModelAnswer {
   const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
-  const call = ports.ledger.open(newCall(use, turn, { tool, ports }));
+  const call = ports.ledger.open(stored ?? newCall(use, turn, { tool, ports }));
   ports.ledger.settle(call.current.id, failure("cancelled", why));
   return { content: why, isError: true };
 }

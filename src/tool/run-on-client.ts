@@ -29,7 +29,6 @@ export async function runOnClient(call: OpenCall, { tool, input, ports, route, w
   // The stored start is all that a new worker knows. From here on no clock that can be set counts.
   const leftMs = Math.min(totalMs, deadlineAt - Date.now());
   const startedAtTick = performance.now() - (totalMs - leftMs);
-  const isOnRecord = call.current.addressee === route.identity;
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
   ports.ledger.update(id, { state: "running", addressee: route.identity, startedAt, deadlineAt, ...resolved });
   const expire = () => {
@@ -38,7 +37,8 @@ export async function runOnClient(call: OpenCall, { tool, input, ports, route, w
   if (leftMs <= 0) return expire();
   const timer = setTimeout(expire, leftMs);
   try {
-    if (!isOnRecord) await ports.durable();
+    // The next worker asks the same participant again, and nobody else.
+    await ports.durable();
     if (call.over.aborted) return;
     const end = await ask(call, ports, { route, wasAsked });
     if (end === "settled" || call.over.aborted) return;

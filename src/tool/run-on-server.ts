@@ -29,6 +29,9 @@ export async function runOnServer(call: OpenCall, { tool, input, ports, leftMs }
     startedAt,
     deadlineAt,
   });
+  // The next worker runs nothing again that may have acted, and asks no client for what ran here.
+  await ports.durable();
+  if (call.over.aborted) return;
   ports.sendRequest(call.current).catch(() => {});
   const timer = setTimeout(() => ports.ledger.settle(id, timedOut(timeoutMs)), leftMs ?? timeoutMs);
   void run(call, { tool, input, ports });

@@ -1,6 +1,6 @@
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
-import { addresseeOf, routeCall, type FoundTool, type Route } from "./directory.ts";
+import { routeCall, type FoundTool } from "./directory.ts";
 import { tryParse } from "./input-schema.ts";
 import { failure } from "./outcome.ts";
 import { permissionNeed, type Permit } from "./permission-need.ts";
@@ -24,7 +24,6 @@ export function runPermitted(call: OpenCall, run: PermittedRun): Promise<void> |
   return refuse(call, run, ["permission_denied", permit.why]);
 }
 
-/** A call that somebody was asked about has its start on record before it runs: found pending, it was never started. */
 async function whenAnswered(call: OpenCall, asked: Promise<Permit>, run: PermittedRun): Promise<void> {
   const { tool, ports } = run;
   const { id } = call.current;
@@ -41,23 +40,17 @@ async function whenAnswered(call: OpenCall, asked: Promise<Permit>, run: Permitt
   // The rules have judged what was shown; whoever changes it may not go further than they let anybody go.
   const denied = edited && ports.denialOf(call.current, permissionNeed(tool, edited.value));
   if (denied !== undefined) return refuse(call, run, ["permission_denied", denied]);
-  const addressee = addresseeOf(routeOf(run));
-  ports.ledger.update(id, { state: "running", addressee, startedAt: Date.now(), ...(editedInput && { editedInput }) });
-  await ports.durable();
-  if (!call.over.aborted) await handOver(call, edited ? { ...run, input: edited.value } : run);
+  if (editedInput) ports.ledger.update(id, { editedInput });
+  await handOver(call, edited ? { ...run, input: edited.value } : run);
 }
 
 function handOver(call: OpenCall, { tool, input, turn, ports }: PermittedRun): Promise<void> | undefined {
-  const route = routeOf({ tool, turn, ports });
+  const route = routeCall(tool, ports.hosts(turn.participant));
   const run = { tool, input, ports };
   if (route.to === "server") return runOnServer(call, run);
   if (route.to !== "nobody") return runOnClient(call, { ...run, route, wasAsked: false });
   const why = `Tool '${tool.name}' is not available on any connected device`;
   return refuse(call, { ports }, ["unknown_tool", why]);
-}
-
-function routeOf({ tool, turn, ports }: Pick<PermittedRun, "tool" | "turn" | "ports">): Route {
-  return routeCall(tool, ports.hosts(turn.participant));
 }
 
 function refuse(

@@ -49,13 +49,6 @@ test("storing the same call again is fine; another call for its tool use is not"
   expect(await loadToolCalls(database.sql, { turnId: call.turnId })).toHaveLength(1);
 });
 
-test("whom a call goes to is stored with it, before it is started", async () => {
-  const turnId = await storedTurn(database.sql);
-  await insertToolCall(database.sql, { ...newCall(turnId), addressee: "ann" });
-
-  expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([{ state: "pending", addressee: "ann" }]);
-});
-
 test("calls load in the order in which they were asked for", async () => {
   const turnId = await storedTurn(database.sql);
   for (const name of ["b", "a", "c"]) await insertToolCall(database.sql, newCall(turnId, { name }));

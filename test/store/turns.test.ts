@@ -52,6 +52,23 @@ test("inserting the same turn again, its answer lost, gives the same position", 
   expect(await insertTurn(database.sql, turn)).toBe(1);
 });
 
+test("a turn that takes the place of others begins with its blocks, and they leave the talk, all at once or not at all", async () => {
+  const sessionId = await storedSession(database.sql);
+  const [first, second] = [newTurn(sessionId), newTurn(sessionId)];
+  for (const turn of [first, second]) await insertTurn(database.sql, turn);
+  const blocks = [textBlock(0, "Before."), textBlock(1, "After.")];
+  const ids = async () => (await loadTurns(database.sql, { sessionId })).map(({ id }) => id);
+
+  const bad = newTurn(sessionId, { replaces: second.id, blocks: [...blocks, textBlock(0, "Its place is taken.")] });
+  await expect(insertTurn(database.sql, bad)).rejects.toMatchObject({ code: "internal" });
+  expect(await ids()).toEqual([first.id, second.id]);
+
+  const turn = newTurn(sessionId, { replaces: second.id, blocks });
+  expect([await insertTurn(database.sql, turn), await insertTurn(database.sql, turn)]).toEqual([3, 3]);
+  expect(await ids()).toEqual([first.id, turn.id]);
+  expect((await loadTurns(database.sql, { sessionId })).at(-1)?.blocks).toEqual(blocks);
+});
+
 test("a turn of no session is refused", async () => {
   await expect(insertTurn(database.sql, newTurn("none"))).rejects.toMatchObject({
     code: "internal",

@@ -41,7 +41,11 @@ class MemoryRecorder {
   readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
 
   beginTurn(turn: TurnRecord): void {
-    this.turns.set(turn.id, { turn, blocks: [], state: undefined });
+    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], state: undefined });
+  }
+
+  begun(): Promise<void> {
+    return Promise.resolve();
   }
 
   blocksOf(turnId: string) {

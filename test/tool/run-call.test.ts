@@ -3,7 +3,6 @@ import { z } from "zod";
 import { AppError } from "../../src/errors/app-error.ts";
 import { type Call } from "../../src/tool/call.ts";
 import { resumeCall } from "../../src/tool/resume-call.ts";
-import { type AnnouncedTool } from "../../src/tool/directory.ts";
 import { refuseCall } from "../../src/tool/run-call.ts";
 import { announced, MemoryPorts, serverTool } from "./memory-ports.ts";
 
@@ -514,36 +513,72 @@ test("a client's call that an earlier worker left is asked again under its id, w
   expect((await answer).content).toBe("Tool execution timed out after 30s");
 });
 
-test("who is asked is on record before anybody is, and the next worker asks the same participant", async () => {
+test("who runs a call is on record before anybody does, and the next worker asks the same participant", async () => {
   const hosts = { user: [], phone: [announced("scan")], laptop: [announced("scan")] };
-  const before = new MemoryPorts({ hosts, durable: () => Promise.reject(new AppError("unavailable", "Gone")) });
-  await expect(before.run("scan")).rejects.toThrow("Gone");
-  const [stored] = before.opened;
-  expect([stored?.state, stored?.addressee, before.requests]).toEqual(["pending", "phone", []]);
-
-  const ports = new MemoryPorts({ hosts: { laptop: [announced("scan")], user: [announced("scan")] } });
-  const answer = resume(ports, stored as Call);
-  await settle();
-  expect(ports.requests.map(({ id, addressee }) => [id, addressee])).toEqual([[stored?.id, "phone"]]);
-  expect(ports.answer({ pages: 1 }, "phone")).toBe("won");
-  expect((await answer).isError).toBe(false);
-});
-
-test("a participant that takes the place of one that left is on record before it is asked", async () => {
-  const hosts: Record<string, AnnouncedTool[]> = { phone: [announced("scan")], laptop: [announced("scan")] };
+  const tools = { add: serverTool("add", { run: () => void events.push("run") }) };
   const events: string[] = [];
   const ports = new MemoryPorts({
     hosts,
-    untilMayStart: async () => void delete hosts["phone"],
-    durable: async () => void events.push("stored"),
-    sendRequest: async ({ addressee }) => void events.push(`asked ${addressee}`),
+    tools,
+    durable: async () => {
+      for (const { current } of ports.ledger.openCalls())
+        events.push([current.state, current.executionResolved, current.addressee].filter(Boolean).join(" "));
+    },
+    sendRequest: async ({ addressee = "all" }) => void events.push(`asked ${addressee}`),
   });
-  const answer = ports.run("scan");
+  await ports.run("add");
+  expect(events.splice(0)).toEqual(["pending", "running server", "asked all", "run"]);
+
+  const stored = await storedCall(ports, "scan");
+  expect(events).toEqual(["pending", "running client phone", "asked phone"]);
+  const next = new MemoryPorts({ hosts: { laptop: [announced("scan")], user: [announced("scan")] } });
+  const answer = resume(next, stored);
   await settle();
-  expect(events).toEqual(["stored", "stored", "asked laptop"]);
-  ports.answer({}, "laptop");
-  await answer;
+  expect(next.requests.map(({ id, addressee }) => [id, addressee])).toEqual([[stored.id, "phone"]]);
+  expect(next.answer({ pages: 1 }, "phone")).toBe("won");
+  expect((await answer).isError).toBe(false);
 });
+
+test("what the server takes over from a client is on record as its own before it runs", async () => {
+  const ran: string[] = [];
+  const ports = new MemoryPorts({
+    tools: { both: runs(ran) },
+    hosts: { user: undefined },
+    durable: async () => {
+      const [open] = ports.ledger.openCalls();
+      if (open?.current.executionResolved === "server") throw new AppError("unavailable", "Gone");
+    },
+  });
+  const answer = ports.run("both");
+  await settle();
+  ports.signal("declined");
+
+  expect(await answer).toEqual({ content: "Gone", isError: true });
+  expect(ran).toEqual([]);
+});
+
+test.each([
+  [true, false, "Not run: a rule", 0],
+  [true, true, "ok", 1],
+  [false, true, "Not run: the worker stopped before the tool was started.", 0],
+])(
+  "a call that was stored and not started (idempotent: %s, allowed: %s) is checked as a new one, or not run",
+  async (...row) => {
+    const [idempotent, isAllowed, content, count] = row;
+    const ran: string[] = [];
+    const tools = { both: runs(ran, { execution: "server", idempotent, run: () => (ran.push("run"), "ok") }) };
+    const before = new MemoryPorts({ tools, untilMayStart: () => new Promise(() => {}) });
+    const stored = await storedCall(before, "both");
+    expect(stored.state).toBe("pending");
+    const ports = new MemoryPorts({
+      tools,
+      permit: () => (isAllowed ? { isAllowed } : { isAllowed, why: "Not run: a rule" }),
+    });
+
+    expect((await resume(ports, stored)).content).toBe(content);
+    expect([ran.length, ports.settled.map(({ id }) => id)]).toEqual([count, [stored.id]]);
+  },
+);
 
 test("a client cannot answer a call before it is asked", async () => {
   const ports = client({ untilMayStart: () => new Promise(() => {}) });
