@@ -70,6 +70,14 @@ export function promisedUses(turns: readonly TurnRecord[]): ReadonlySet<string> 
   return new Set(promised.filter((id) => !told.has(id)));
 }
 
+/** What the model was told in the end of a tool use; a promise is no end. */
+export function toldResult(turns: readonly TurnRecord[], useId: string): TurnBlock | undefined {
+  const blocks = turns.flatMap((turn) => turn.blocks);
+  const later = blocks.find((block) => subjectOf(block) === useId);
+  const id = (later && toolUseId(later)) ?? useId;
+  return blocks.find((block) => isResult(block) && !isPromise(block) && toolUseId(block) === id);
+}
+
 function withOpening(turn: NewTurn, blocks: readonly Omit<TurnBlock, "sequence">[]): NewTurn {
   const opening = [...(turn.opening ?? []), ...blocks];
   return { ...turn, opening: opening.map((block, sequence) => ({ ...block, sequence })) };

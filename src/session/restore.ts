@@ -4,6 +4,7 @@ import { loadToolCalls } from "../store/load-tool-calls.ts";
 import { loadTurns } from "../store/load-turns.ts";
 import { type Sql } from "../store/pool.ts";
 import { type Call } from "../tool/call.ts";
+import { endLeftCalls } from "./end-left-calls.ts";
 import { promisedUses } from "./outcome-turn.ts";
 import { repairTurn } from "./repair-turn.ts";
 import { toCall } from "./to-call.ts";
@@ -33,8 +34,10 @@ export async function restore(
     past.push(turn.state === "running" ? await repairTurn(sql, turn, maxBytes) : turn);
   }
   const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
-  if (!isResumable) return { past, unfinished: undefined, promised };
-  return { past, unfinished: { turn: last, calls: await loadCalls(sql, last) }, promised };
+  const unfinished = isResumable ? { turn: last, calls: await loadCalls(sql, last) } : undefined;
+  const restored = { past, unfinished, promised };
+  await endLeftCalls(sql, sessionId, restored);
+  return restored;
 }
 
 async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Call[]> {

@@ -11,7 +11,7 @@ test("a turn that was left running long ago is ended, and the model is told what
   await agent.sql`
     insert into turns (id, session_id, position, participant_identity, message_id, input, created_at)
     select 'old', id, 1, 'user', 'm', '[{"type": "text", "text": "Go"}]', now() - interval '1 hour' from sessions`;
-  for (const [sequence, name] of ["done", "pending", "never"].entries()) {
+  for (const [sequence, name] of ["done", "pending", "running", "never"].entries()) {
     const content = { tool_use_id: name, tool_name: name, input: {} };
     await agent.sql`
       insert into turn_blocks (turn_id, sequence, block_type, content)
@@ -20,6 +20,7 @@ test("a turn that was left running long ago is ended, and the model is told what
   for (const [name, state] of [
     ["done", "success"],
     ["pending", "pending"],
+    ["running", "running"],
   ] as const) {
     await agent.sql`
       insert into tool_calls (id, turn_id, tool_use_id, name, execution_asked, state, timeout_ms, idempotency_key, input, result)
@@ -35,6 +36,7 @@ test("a turn that was left running long ago is ended, and the model is told what
   const results = messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
   expect(results.map(({ content }) => content)).toEqual([
     '{"ok":1}',
+    "Not run: the worker stopped before the tool was started.",
     "Outcome unknown: the worker stopped while the tool ran.",
     "Not run: the worker stopped before the tool was started.",
   ]);
@@ -42,7 +44,40 @@ test("a turn that was left running long ago is ended, and the model is told what
   expect(await agent.sql`select state from turns where id = 'old'`).toMatchObject([{ state: "failed" }]);
   expect(await agent.sql`select state from tool_calls order by id`).toMatchObject([
     { state: "success" },
+    { state: "cancelled" },
     { state: "error" },
+  ]);
+});
+
+test("a call whose end was lost, and not its result, has ended as the model was told; one of no tool use is unknown", async () => {
+  await using agent = await TestAgent.start();
+  await agent.leave();
+  await agent.sql`
+    insert into turns (id, session_id, position, participant_identity, message_id, state)
+    select 'old', id, 1, 'user', 'm', 'completed' from sessions`;
+  const receipt = "Started in the background (call c). Its result will be reported when it arrives.";
+  const blocks = [
+    ["tool_use", { tool_use_id: "plain", tool_name: "look", input: {} }],
+    ["tool_result", { tool_use_id: "plain", content: "clear sky" }],
+    ["tool_use", { tool_use_id: "late", tool_name: "bake", input: {} }],
+    ["tool_result", { tool_use_id: "late", content: receipt }],
+    ["tool_use", { tool_use_id: "told", tool_name: "call_outcome", input: { tool_use_id: "late" } }],
+    ["tool_result", { tool_use_id: "told", content: "burnt", is_error: true }],
+  ] as const;
+  for (const [sequence, [blockType, content]] of blocks.entries())
+    await agent.sql`
+      insert into turn_blocks (turn_id, sequence, block_type, content)
+      values ('old', ${sequence}, ${blockType}, ${agent.sql.json(content)})`;
+  for (const id of ["plain", "late", "none"])
+    await agent.sql`
+      insert into tool_calls (id, turn_id, tool_use_id, name, execution_asked, state, timeout_ms, idempotency_key, input)
+      values (${id}, 'old', ${id}, 'look', 'server', 'running', 1000, ${id}, '{}')`;
+  await agent.join();
+
+  expect(await agent.sql`select id, state, result, error_message as why from tool_calls order by id`).toEqual([
+    { id: "late", state: "error", result: null, why: "burnt" },
+    { id: "none", state: "error", result: null, why: "Outcome unknown: the worker stopped while the tool ran." },
+    { id: "plain", state: "success", result: { value: "clear sky" }, why: null },
   ]);
 });
 
