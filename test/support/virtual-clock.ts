@@ -19,8 +19,11 @@ export class VirtualClock implements Disposable {
     dateNow: Object.getOwnPropertyDescriptor(Date, "now") ?? {},
   };
   #lastId = 0;
+  readonly #isBusy: () => boolean;
 
-  constructor() {
+  /** @param isBusy something that takes real time is under way, and no time passes meanwhile */
+  constructor(isBusy: () => boolean = () => false) {
+    this.#isBusy = isBusy;
     globalThis.setTimeout = ((run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) => {
       const id = this.after(ms, () => run(...values));
       const timer = { [Symbol.toPrimitive]: () => id, ref: () => timer, unref: () => timer, hasRef: () => true };
@@ -42,7 +45,8 @@ export class VirtualClock implements Disposable {
   async run(untilMs: number): Promise<void> {
     const end = this.now + untilMs;
     for (;;) {
-      await new Promise(setImmediate);
+      do await new Promise(setImmediate);
+      while (this.#isBusy());
       const next = this.#next();
       if (!next || next[1].at > end) break;
       this.#timers.delete(next[0]);

@@ -1,0 +1,85 @@
+import { toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
+import { promisedUses } from "../../../src/session/outcome-turn.ts";
+import { loadSession } from "../../../src/store/load-session.ts";
+import { loadToolCalls } from "../../../src/store/load-tool-calls.ts";
+import { loadTurns } from "../../../src/store/load-turns.ts";
+import { type Sql } from "../../../src/store/pool.ts";
+import { type ToolCallRecord } from "../../../src/store/tool-call-record.ts";
+import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
+
+/** Where a world broke a promise, after its last worker had all the time it needs. */
+export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
+  const faults = new Set(world.verdicts.map((verdict) => `refused: ${verdict}`));
+  const promise = (holds: boolean, what: string) => void (holds || faults.add(what));
+  const session = await loadSession(sql, { conversationId: world.conversationId });
+  const turns = session ? await loadTurns(sql, { sessionId: session.id }) : [];
+  const calls = (await Promise.all(turns.map(({ id }) => loadToolCalls(sql, { turnId: id })))).flat();
+
+  for (const { state, blocks } of turns) {
+    promise(state !== "running", "a turn never ended");
+    promise(
+      blocks.every(({ sequence }, index) => sequence === index),
+      "sequences have a gap",
+    );
+    const uses = idsOf(blocks, "tool_use");
+    promise(uses.join() === idsOf(blocks, "tool_result").join(), "stored uses and results differ");
+    for (const call of calls) checkResult(call, blocks, promise);
+  }
+  for (const messageId of world.started)
+    promise(
+      turns.some((turn) => turn.messageId === messageId),
+      "an answer was begun and never given",
+    );
+  // What was cancelled is told with the next message, and there may be none.
+  const untold = calls.filter(({ toolUseId: id, state }) => promisedUses(turns).has(id) && state !== "cancelled");
+  promise(untold.length === 0, "a promised outcome was never told");
+  const told = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => toldUse(content?.["input"])));
+  promise(new Set(told).size === told.length, "a promised outcome was told twice");
+  for (const call of calls) checkCall(call, world, promise);
+  for (const { callId, toolName } of world.runs)
+    promise(
+      calls.some(({ id }) => id === callId),
+      `${toolName} ran for a call that is not on record`,
+    );
+  return [...faults];
+}
+
+type Promise_ = (holds: boolean, what: string) => void;
+
+function checkCall(call: ToolCallRecord, world: CrashWorld, promise: Promise_): void {
+  const { id, name, state, input } = call;
+  const { isIdempotent, needs } = TOOLS[name as ToolName] ?? { isIdempotent: true, needs: "nothing" };
+  const runs = world.runs.filter(({ callId }) => callId === id);
+  const executors = new Set(runs.map(({ by }) => by));
+  promise(state !== "pending" && state !== "running", `${name}: a call never ended`);
+  promise(isIdempotent || runs.length <= 1, `${name}: ran ${runs.length} times`);
+  promise(isIdempotent || executors.size <= 1, `${name}: ran in two places`);
+  const asked = new Set(world.asked.filter(({ callId }) => callId === id).map(({ identity }) => identity));
+  promise(isIdempotent || asked.size <= 1, `${name}: two participants were asked`);
+  promise(
+    isIdempotent || asked.size === 0 || !executors.has("server") || executors.size === 1,
+    `${name}: client and server`,
+  );
+  promise(needs !== "a miracle" || runs.length === 0, `${name}: ran though a rule denies it`);
+  promise(needs !== "leave" || runs.every(({ wasAllowed }) => wasAllowed), `${name}: ran before it was allowed`);
+  promise(typeof input["n"] === "number" || runs.length === 0, `${name}: ran with arguments that are none`);
+  const isNews = call.errorCode === "cancelled" && call.errorMessage?.startsWith("Not run") === true;
+  promise(!isNews || runs.length === 0, `${name}: said not to have run, and has`);
+}
+
+/** What is on record of a call is what the model was told. */
+function checkResult(call: ToolCallRecord, blocks: readonly TurnBlock[], promise: Promise_): void {
+  const result = blocks.find((block) => block.blockType === "tool_result" && toolUseId(block) === call.toolUseId);
+  const content = result?.content?.["content"];
+  if (typeof content !== "string" || call.state !== "success" || call.isBackground) return;
+  promise(content.includes(call.id), `${call.name}: its result was lost: ${content}`);
+}
+
+function idsOf(blocks: readonly TurnBlock[], type: string): (string | undefined)[] {
+  return blocks.filter(({ blockType }) => blockType === type).map(toolUseId);
+}
+
+function toldUse(input: unknown): string[] {
+  const id = input !== null && typeof input === "object" && "tool_use_id" in input ? input.tool_use_id : undefined;
+  return typeof id === "string" ? [id] : [];
+}

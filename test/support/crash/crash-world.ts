@@ -1,0 +1,228 @@
+import { pino } from "pino";
+import { z } from "zod";
+import { createId } from "../../../src/lib/id.ts";
+import { type JsonObject } from "../../../src/lib/json.ts";
+import { openSession } from "../../../src/session/open-session.ts";
+import { type RoomLink } from "../../../src/session/room-link.ts";
+import { type Session } from "../../../src/session/session.ts";
+import { type Sql } from "../../../src/store/pool.ts";
+import { replyToPermission } from "../../../src/store/reply-to-permission.ts";
+import { defineTool, type ToolContext } from "../../../src/tool/define-tool.ts";
+import { toServerTool } from "../../../src/tool/server-tool.ts";
+import { createRandom } from "../fake-room.ts";
+import { type VirtualClock } from "../virtual-clock.ts";
+import { CrashClient } from "./crash-client.ts";
+import { think, toMessage, verdictOf, type PlannedUse } from "./crash-model.ts";
+import { tellListeners } from "./listeners.ts";
+import { DyingWorker, never, type Traffic } from "./dying-worker.ts";
+
+const TIMEOUT_MS = 3_000;
+const HORIZON_MS = 150_000;
+const PERMISSION_WAIT_MS = 20_000;
+
+/** What each tool of the world is: who runs it, whether twice does no harm, and whether somebody must allow it. */
+export const TOOLS = {
+  act: { on: "server", isIdempotent: false, needs: "nothing" },
+  look: { on: "server", isIdempotent: true, needs: "nothing" },
+  redo: { on: "server", isIdempotent: true, needs: "nothing" },
+  bake: { on: "server", isIdempotent: false, needs: "nothing" },
+  rebake: { on: "server", isIdempotent: true, needs: "nothing" },
+  sign: { on: "server", isIdempotent: false, needs: "leave" },
+  resign: { on: "server", isIdempotent: true, needs: "leave" },
+  forbid: { on: "server", isIdempotent: true, needs: "a miracle" },
+  both: { on: "either", isIdempotent: false, needs: "nothing" },
+  again: { on: "either", isIdempotent: true, needs: "nothing" },
+  seal: { on: "phone", isIdempotent: false, needs: "leave" },
+  scan: { on: "laptop", isIdempotent: false, needs: "nothing" },
+  show: { on: "phone", isIdempotent: false, needs: "nothing" },
+  shred: { on: "laptop", isIdempotent: false, needs: "a miracle" },
+} as const;
+export type ToolName = keyof typeof TOOLS;
+
+export interface Scenario {
+  readonly seed: number;
+  /** Effects after which each worker dies; one more worker goes on to the end. */
+  readonly deaths: readonly number[];
+  readonly messages: readonly (readonly (readonly PlannedUse[])[])[];
+  readonly gapMs: number;
+  readonly onNewMessage: "queue" | "interrupt";
+  readonly stopsAt: number | undefined;
+  readonly phoneNamesTools: boolean;
+}
+
+export interface ToolRun {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly by: string;
+  readonly input: JsonObject;
+  readonly wasAllowed: boolean;
+}
+
+const INPUT = z.object({ n: z.number() });
+const announce = (name: ToolName) => ({
+  name,
+  description: "D.",
+  inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+  timeoutMs: TIMEOUT_MS,
+});
+
+/** A room with two devices, a model, a real database, and workers that die one after another. */
+export class CrashWorld {
+  readonly conversationId = createId();
+  readonly clock: VirtualClock;
+  readonly random: () => number;
+  readonly runs: ToolRun[] = [];
+  readonly asked: { readonly callId: string; readonly identity: string }[] = [];
+  readonly approved = new Set<string>();
+  /** Messages whose answers were begun in front of the phone. */
+  readonly started = new Set<string>();
+  readonly verdicts: string[] = [];
+  readonly phone: CrashClient;
+  workers = 0;
+  readonly #scenario: Scenario;
+  readonly #sql: Sql;
+  readonly #traffic: Traffic;
+  readonly #clients: readonly CrashClient[];
+  #session: Session | undefined;
+
+  constructor(sql: Sql, scenario: Scenario, { clock, traffic }: { clock: VirtualClock; traffic: Traffic }) {
+    this.#sql = sql;
+    this.#scenario = scenario;
+    this.#traffic = traffic;
+    this.clock = clock;
+    this.random = createRandom(scenario.seed);
+    const ofPhone = (["show", "seal", "both", "again"] as const).map(announce);
+    this.phone = new CrashClient(this, "phone", scenario.phoneNamesTools ? ofPhone : undefined);
+    this.#clients = [this.phone, new CrashClient(this, "laptop", [announce("scan"), announce("shred")])];
+  }
+
+  /** Plays the scenario to its end. */
+  async play(): Promise<void> {
+    const { messages, gapMs, stopsAt } = this.#scenario;
+    void this.#open();
+    for (const [index, steps] of messages.entries())
+      this.clock.after(1_500 + index * gapMs, () => this.phone.say(toMessage(steps)));
+    if (stopsAt !== undefined) this.clock.after(stopsAt, () => this.phone.send({ type: "control_stop", body: {} }));
+    await this.clock.run(HORIZON_MS);
+  }
+
+  deliver(from: CrashClient, bytes: Uint8Array): void {
+    this.#session?.onPacket(from.participant, bytes);
+  }
+
+  note(run: Omit<ToolRun, "wasAllowed">): void {
+    this.runs.push({ ...run, wasAllowed: this.approved.has(run.callId) });
+  }
+
+  async replyByHttp(permissionId: string, by: string, response: "once" | "reject"): Promise<void> {
+    const decision =
+      response === "once" ? ({ kind: "approve", isAlways: false } as const) : ({ kind: "reject" } as const);
+    const sessions = this.#sql<
+      { id: string }[]
+    >`select id from sessions where conversation_id = ${this.conversationId}`;
+    const [session] = await this.#traffic.through(sessions);
+    const reply = { permissionId, sessionId: session?.id ?? "", by, via: "http", decision } as const;
+    await this.#traffic.through(replyToPermission(this.#sql, reply));
+    tellListeners(this.conversationId, session?.id ?? "", permissionId);
+  }
+
+  async #open(): Promise<void> {
+    const number = ++this.workers;
+    const worker = new DyingWorker(number, {
+      // The first one has nothing to take up: it dies later.
+      effects: (this.#scenario.deaths[number - 1] ?? Number.POSITIVE_INFINITY) + (number === 1 ? 4 : 0),
+      onDeath: () => {
+        this.#session = undefined;
+        this.clock.after(this.random() * 3_000, () => void this.#takeOver());
+      },
+    });
+    const { onNewMessage } = this.#scenario;
+    const rules = ["forbid", "shred"].map((pattern) => ({ type: "tool", pattern, action: "deny" }) as const);
+    const { session } = await openSession({
+      sql: worker.sql(this.#sql, this.#traffic),
+      databaseUrl: this.conversationId,
+      conversationId: this.conversationId,
+      room: this.conversationId,
+      owner: `worker-${number}`,
+      link: this.#link(worker),
+      watchers: [],
+      onLost: () => {},
+      serverTools: this.#serverTools(worker),
+      openStream: (request, signal) => this.#think(worker, request, signal),
+      policy: {
+        model: "m",
+        maxSteps: 10,
+        toolTimeoutMs: TIMEOUT_MS,
+        toolResultMaxBytes: 100_000,
+        onNewMessage,
+        permission: { rules, byVoice: false, waitMs: PERMISSION_WAIT_MS },
+      },
+      logger: pino({ level: "silent" }),
+    });
+    if (!worker.isAlive) return;
+    this.#session = session;
+    for (const client of this.#clients) {
+      session.onJoined(client.participant);
+      this.clock.after(this.random() * 900, () => client.configure());
+    }
+  }
+
+  async #takeOver(): Promise<void> {
+    const { conversationId } = this;
+    await this.#traffic.through(
+      this.#sql`update sessions set lease_owner = null where conversation_id = ${conversationId}`,
+    );
+    await this.#open();
+  }
+
+  #link(worker: DyingWorker): RoomLink {
+    const publish = async (bytes: Uint8Array, to: readonly string[] | undefined) => {
+      if (!worker.isAlive) return never<void>();
+      for (const client of this.#clients)
+        if (!to || to.includes(client.identity)) this.clock.after(this.random() * 40, () => client.receive(bytes));
+      await worker.effect();
+    };
+    const openTranscription = async () => ({ write: async () => {}, close: async () => {} });
+    return { publish, openTranscription } as unknown as RoomLink;
+  }
+
+  async *#think(worker: DyingWorker, request: Parameters<typeof think>[0], signal: AbortSignal) {
+    if (!worker.isAlive) await never();
+    const verdict = verdictOf(request);
+    if (verdict !== undefined) this.verdicts.push(verdict);
+    await worker.effect();
+    yield* think(request, signal, async () => {
+      await new Promise((resolve) => setTimeout(resolve, this.random() * 60));
+      if (!worker.isAlive) await never();
+    });
+  }
+
+  #serverTools(worker: DyingWorker) {
+    const run = async (toolName: string, input: JsonObject, { callId }: Pick<ToolContext, "callId">) => {
+      if (!worker.isAlive) return never();
+      this.note({ callId, toolName, by: "server", input });
+      await worker.effect();
+      await new Promise((resolve) => setTimeout(resolve, this.random() * 2_000));
+      return worker.isAlive ? { by: "server", id: callId } : never();
+    };
+    const define = (name: ToolName) => {
+      const { on, isIdempotent, needs } = TOOLS[name];
+      const common = {
+        description: "D.",
+        input: INPUT,
+        timeoutMs: TIMEOUT_MS,
+        idempotent: isIdempotent,
+        background: name.endsWith("bake"),
+        ...(name === "look" && { readOnly: true }),
+        ...(needs === "leave" && { permission: { type: name, pattern: () => "it", title: () => "Do it" } }),
+      };
+      const tool =
+        on === "server" || on === "either"
+          ? defineTool({ ...common, execution: on, run: (input, context) => run(name, { ...input }, context) })
+          : defineTool({ ...common, execution: "client" });
+      return [name, toServerTool(name, tool, undefined)] as const;
+    };
+    const own = (Object.keys(TOOLS) as ToolName[]).filter((name) => !["scan", "show", "shred"].includes(name));
+    return new Map(own.map(define));
+  }
+}
