@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { SimulateScenarioKind } from "@livekit/rtc-node";
 import { expect, inject, test } from "vitest";
@@ -17,12 +16,16 @@ test("F11: a client process that is killed in the middle of a call costs the cal
   const victim = spawn(process.execPath, [VICTIM, inject("livekitUrl"), token], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  let output = "";
+  victim.stdout.on("data", (bytes: Buffer) => (output += bytes.toString()));
+  const untilIt = async (says: string) => {
+    await expect.poll(() => output, { timeout: 10_000 }).toContain(`${says}\n`);
+  };
   try {
-    await once(victim.stdout, "data");
-    await sleep(500);
+    await untilIt("ready");
     agent.model.script(callOf("scan"));
     const messageId = await watcher.say("Go");
-    await expect.poll(() => agent.calls(), { timeout: 5_000 }).toMatchObject([{ state: "running" }]);
+    await untilIt("asked");
     victim.kill("SIGKILL");
     await watcher.answerTo(messageId);
     // LiveKit takes 15 s to find out.
