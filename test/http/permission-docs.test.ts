@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { EventReader, EventServer, roomToken } from "../support/event-server.ts";
@@ -76,6 +78,38 @@ test.each(BLOCKS)("what docs/permissions.md shows from %s on is what happens", a
   }
 
   expect(played.join("\n\n")).toBe(block);
+});
+
+const [SETUP = "", WAITS = "", ANSWERS = "", GRANTS = ""] = blocksOf("sh").at(-1)?.split("\n\n") ?? [];
+const CURLS = ANSWERS.replaceAll("\\\n", "").split("\n").slice(1);
+
+test.each(
+  [
+    ["true", "approved"],
+    ["true", "approved"],
+    ["", "rejected"],
+    ["{}", "approved"],
+  ].map((expected, index) => [CURLS[index] ?? "", ...expected] as const),
+)("the shell runs %s", async (...row) => {
+  const [curl, printed, state] = row;
+  await using demo = await startDemo();
+  await demo.ask();
+  const { agent, server, headers } = demo;
+  const setup = SETUP.replace(/^base=.*$/m, `base=${server.url}`).replace(
+    /^token=.*$/m,
+    `token=${headers.authorization.slice("Bearer ".length)}`,
+  );
+  const run = async (script: string) => {
+    const here = `${setup}\n${script}`.replaceAll("session/demo", `session/${agent.roomName}`);
+    return (await promisify(execFile)("bash", ["-c", here])).stdout;
+  };
+
+  expect(await run(WAITS)).toContain('"id"');
+  expect(await run(`${WAITS.split("\n").at(-1)}\n${curl}`)).toBe(printed);
+  expect(await agent.sql`select state from permissions`).toEqual([{ state }]);
+  const grants = await run(GRANTS);
+  expect(grants.endsWith("true")).toBe(curl.includes("always"));
+  expect(await agent.sql`select from permission_grants`).toEqual([]);
 });
 
 test("the events of docs/permissions.md are what such a request sends, on both streams", async () => {
