@@ -4,7 +4,7 @@ import { encodeEnvelope } from "../../../src/protocol/codec.ts";
 import { decode, fakeParticipant } from "../fake-session.ts";
 import { type CrashWorld } from "./crash-world.ts";
 
-export type ToolList = NonNullable<MessageBody<"configuration">["tools"]>;
+type ToolList = NonNullable<MessageBody<"configuration">["tools"]>;
 
 /**
  * A participant's device that keeps the rules while workers come and go: it runs a request's id once, gives the same

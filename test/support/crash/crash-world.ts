@@ -50,7 +50,7 @@ export interface Scenario {
   readonly phoneNamesTools: boolean;
 }
 
-export interface ToolRun {
+interface ToolRun {
   readonly callId: string;
   readonly toolName: string;
   readonly by: string;
