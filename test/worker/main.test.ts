@@ -66,7 +66,7 @@ test("a line that is typed while a call waits for leave answers it", async () =>
   talk.stdin.end("what is 2 * 3?\nmaybe\nyes\nwhat is 4 * 5?\nn\n");
   const [code] = (await once(talk, "exit")) as [number];
 
-  expect(output).toContain("[y]es, [a]lways or [n]o");
+  expect(output).toContain('? Use calculator {"expression":"2 * 3"}: [y]es, [a]lways or [n]o');
   expect(output).toContain("2 * 3 is 6.");
   expect(output).toContain("the participant rejected it");
   expect(output).not.toContain("4 * 5 is 20");

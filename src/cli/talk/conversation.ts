@@ -1,4 +1,5 @@
 import { type Parley } from "../../client/index.ts";
+import { isRecord } from "../../lib/json.ts";
 import { type TalkEvent } from "./printer.ts";
 
 /** Tells of everything that happens in the room. The returned function ends that. */
@@ -13,9 +14,9 @@ export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => v
     parley.on("sentence", ({ sequence, text, isFinal }) => tell({ event: "sentence", sequence, text, isFinal })),
     parley.on("transcription", ({ text, final }) => tell({ event: "transcription", text, final })),
     parley.on("answer_end", ({ id, previousId, text }) => tell({ event: "turn_end", id, previousId, text })),
-    parley.on("permission_request", ({ id, title }) => {
+    parley.on("permission_request", ({ id, title, metadataJson }) => {
       titles.set(id, title);
-      tell({ event: "permission_request", id, title });
+      tell({ event: "permission_request", id, title, input: readInput(metadataJson) });
     }),
     parley.on("permission_closed", ({ id, state }) => {
       tell({ event: "permission_closed", id, state, title: titles.get(id) ?? "" });
@@ -36,4 +37,14 @@ export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => v
   return () => {
     for (const off of offs) off();
   };
+}
+
+/** The call's arguments; absent where they are too long for the request. */
+function readInput(metadataJson: string): unknown {
+  try {
+    const metadata: unknown = JSON.parse(metadataJson);
+    return isRecord(metadata) ? metadata["input"] : undefined;
+  } catch {
+    return undefined;
+  }
 }

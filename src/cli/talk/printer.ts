@@ -13,7 +13,7 @@ export type TalkEvent =
   | ({ readonly event: "tool_result" } & ToolResultEvent)
   | { readonly event: "sentence"; readonly sequence: number; readonly text: string; readonly isFinal: boolean }
   | { readonly event: "transcription"; readonly text: string; readonly final: boolean }
-  | { readonly event: "permission_request"; readonly id: string; readonly title: string }
+  | { readonly event: "permission_request"; readonly id: string; readonly title: string; readonly input: unknown }
   | ({ readonly event: "permission_closed"; readonly title: string } & PermissionClosedEvent)
   | { readonly event: "notification"; readonly text: string }
   | { readonly event: "turn_end"; readonly id: string; readonly previousId: string; readonly text: string }
@@ -37,7 +37,7 @@ export function toLine(event: TalkEvent): string | undefined {
     case "transcription":
       return event.final ? `you said: ${clean(event.text)}` : undefined;
     case "permission_request":
-      return `  ? ${clean(event.title)}: [y]es, [a]lways or [n]o`;
+      return `  ? ${clean(event.title)}${argumentsOf(event.input)}: [y]es, [a]lways or [n]o`;
     case "permission_closed":
       return `  ? ${clean(event.title)}: ${event.state}`;
     case "notification":
@@ -61,6 +61,10 @@ function place(ranBy: "client" | "server"): string {
 function outcome({ success, result, errorCode, errorMessage }: ToolResultEvent): string {
   if (success) return shorten(JSON.stringify(result ?? {}));
   return clean(`${errorCode ?? "failed"}: ${errorMessage ?? ""}`);
+}
+
+function argumentsOf(input: unknown): string {
+  return input === undefined ? "" : ` ${shorten(JSON.stringify(input))}`;
 }
 
 function shorten(text: string): string {

@@ -27,6 +27,15 @@ test("a permission that waits no longer says what became of it", () => {
   expect(toLine(closed)).toBe("  ? Write notes/a.md: expired");
 });
 
+test("a question shows what it is about", () => {
+  const request = { event: "permission_request", id: "p1", title: "Write a.md" } as const;
+
+  expect(toLine({ ...request, input: { path: "a.md", content: "Milk" } })).toBe(
+    '  ? Write a.md {"path":"a.md","content":"Milk"}: [y]es, [a]lways or [n]o',
+  );
+  expect(toLine({ ...request, input: undefined })).toBe("  ? Write a.md: [y]es, [a]lways or [n]o");
+});
+
 test("an empty final sentence is not shown", () => {
   expect(toLine({ event: "sentence", sequence: 3, text: "", isFinal: true })).toBeUndefined();
 });
