@@ -151,11 +151,13 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
 
   /**
    * Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written.
-   * What only waits for a permission is left as it is, for the next worker.
+   * What only waits for a permission is left as it is, for the next worker. Messages that waited for their turn are
+   * refused: whoever sent them hears that they must be sent again.
    */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
     this.#unfollowTools();
+    for (const input of this.#queue.shut()) this.#refuse(input);
     await this.#queue.close(graceMs, () => this.#calls.isOnlyWaiting(this.#runningIds[0]));
     this.#calls.cancelAll();
     await this.#desk.close();
@@ -204,8 +206,15 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   /** @throws {AppError} `queue_overflow` */
   #enqueue(turn: NewTurn | VariationRequest): void {
     if (this.#options.policy.onNewMessage === "interrupt" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
+    if (this.#queue.isShut) throw stopping();
     if (!this.#queue.add(turn)) throw new AppError("queue_overflow", "Too many messages wait for an answer");
     this.#talkOn();
+  }
+
+  #refuse(input: TurnInput | VariationRequest): void {
+    if ("turn" in input) return;
+    const id = "variation" in input ? input.variation.targetId : input.messageId;
+    if (id !== null) this.#options.outbox.postError(stopping(), input.participant, id);
   }
 
   /** A turn that only waits for a permission does not hold up what comes next; its calls wait on without it. */
@@ -283,4 +292,8 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
       }
     }
   }
+}
+
+function stopping(): AppError {
+  return new AppError("unavailable", "The worker is stopping: send it again when another agent is there");
 }

@@ -65,7 +65,7 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** `false`: too many wait, or the session is closed. */
+  /** `false`: too many wait, or it is shut. */
   add(input: TurnInput | VariationRequest): boolean {
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) return false;
     this.#waiting.push(input);
@@ -78,14 +78,22 @@ export class TurnQueue {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
+  get isShut(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Takes no more. Returns what waited: it will not be run. */
+  shut(): readonly (TurnInput | VariationRequest)[] {
+    this.#isClosed = true;
+    return this.#waiting.splice(0);
+  }
+
   /**
-   * Takes no more; lets the running turn end by itself for `graceMs`, then aborts it, and waits for it.
+   * After `shut`: lets the running turn end by itself for `graceMs`, then aborts it, and waits for it.
    *
    * @param isLeft when this says so then, the turn is neither aborted nor waited for: the next worker takes it up
    */
   async close(graceMs: number, isLeft: () => boolean): Promise<void> {
-    this.#isClosed = true;
-    this.#waiting.length = 0;
     const current = this.#current;
     if (!current) return;
     const left = Promise.withResolvers<void>();
