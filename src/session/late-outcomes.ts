@@ -57,6 +57,7 @@ export class LateOutcomes {
   }
 
   #next(): LateOutcome | undefined {
+    if (this.#closing.signal.aborted) return undefined;
     return this.#ports.isPause() ? this.#waiting.find(({ onResult }) => onResult === "speak") : undefined;
   }
 }

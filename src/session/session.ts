@@ -40,7 +40,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   readonly #lateOutcomes = new LateOutcomes({
     isPause: () => !this.#queue.isRunning && !this.#peers.isEmpty,
     untilQuiet: async (signal) => this.#options.voice?.untilQuiet(signal),
-    begin: (turn) => void this.#queue.add(turn),
+    begin: (turn) => this.#queue.add(turn),
   });
   readonly #desk: PermissionDesk;
   readonly #calls: SessionCalls;
@@ -157,7 +157,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
     this.#unfollowTools();
-    for (const input of this.#queue.shut()) this.#refuse(input);
+    for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
     await this.#queue.close(graceMs, () => this.#calls.isOnlyWaiting(this.#runningIds[0]));
     this.#calls.cancelAll();
     await this.#desk.close();
@@ -192,29 +192,21 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   }
 
   /** A yes or no to a question of the desk's is no message. */
-  #begin(from: Peer, { id, content, via = "text" }: Utterance, meta?: JsonObject): void {
+  #begin(from: Peer, { id, content, via = "text" }: Utterance, meta: JsonObject = {}): void {
     if (this.#messageIds.has(id)) return;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
     if (!this.#desk.takeUtterance(from, content, via)) {
       if (via === "voice" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
-      const input = [{ type: "text", text: content }] as const;
-      this.#enqueue({ participant: from.identity, messageId: id, input, ...(meta && { meta }) });
+      this.#enqueue({ participant: from.identity, messageId: id, input: [{ type: "text", text: content }], meta });
     }
     this.#messageIds.add(id);
   }
 
-  /** @throws {AppError} `queue_overflow` */
+  /** @throws {AppError} `queue_overflow`, `unavailable` */
   #enqueue(turn: NewTurn | VariationRequest): void {
     if (this.#options.policy.onNewMessage === "interrupt" && !this.#calls.isBlocking) this.#queue.abort("interrupted");
-    if (this.#queue.isShut) throw stopping();
-    if (!this.#queue.add(turn)) throw new AppError("queue_overflow", "Too many messages wait for an answer");
+    this.#queue.add(turn);
     this.#talkOn();
-  }
-
-  #refuse(input: TurnInput | VariationRequest): void {
-    if ("turn" in input) return;
-    const id = "variation" in input ? input.variation.targetId : input.messageId;
-    if (id !== null) this.#options.outbox.postError(stopping(), input.participant, id);
   }
 
   /** A turn that only waits for a permission does not hold up what comes next; its calls wait on without it. */
@@ -292,8 +284,4 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
       }
     }
   }
-}
-
-function stopping(): AppError {
-  return new AppError("unavailable", "The worker is stopping: send it again when another agent is there");
 }

@@ -1,6 +1,7 @@
 import { type TurnBlock } from "../conversation/block.ts";
 import { type InputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { TurnAbort } from "../conversation/turn-abort.ts";
+import { AppError } from "../errors/app-error.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Call } from "../tool/call.ts";
@@ -36,6 +37,13 @@ export interface VariationRequest {
 
 export type TurnInput = NewTurn | UnfinishedTurn;
 
+/** A message that will have no answer from this worker. */
+interface Refused {
+  readonly from: string;
+  readonly id: string;
+  readonly why: AppError;
+}
+
 /** Messages that may wait for their turn. */
 const MAX_WAITING = 20;
 
@@ -65,12 +73,14 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** `false`: too many wait, or it is shut. */
-  add(input: TurnInput | VariationRequest): boolean {
-    if (this.#isClosed || this.#waiting.length >= MAX_WAITING) return false;
+  /** @throws {AppError} `queue_overflow` when too many wait, `unavailable` when it is shut */
+  add(input: TurnInput | VariationRequest): void {
+    if (this.#isClosed) throw stopping();
+    if (this.#waiting.length >= MAX_WAITING) {
+      throw new AppError("queue_overflow", "Too many messages wait for an answer");
+    }
     this.#waiting.push(input);
     this.#next();
-    return true;
   }
 
   /** Ends the running turn early; what waits goes on. */
@@ -78,14 +88,14 @@ export class TurnQueue {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
-  get isShut(): boolean {
-    return this.#isClosed;
-  }
-
-  /** Takes no more. Returns what waited: it will not be run. */
-  shut(): readonly (TurnInput | VariationRequest)[] {
+  /** Takes no more. Returns the messages that waited: they are not run, and whoever sent one must hear it. */
+  shut(): readonly Refused[] {
     this.#isClosed = true;
-    return this.#waiting.splice(0);
+    return this.#waiting.splice(0).flatMap((input) => {
+      if ("turn" in input) return [];
+      const id = "variation" in input ? input.variation.targetId : input.messageId;
+      return id === null ? [] : [{ from: input.participant, id, why: stopping() }];
+    });
   }
 
   /**
@@ -117,4 +127,8 @@ export class TurnQueue {
     });
     this.#current = { controller, done };
   }
+}
+
+function stopping(): AppError {
+  return new AppError("unavailable", "The worker is stopping: send it again when another agent is there");
 }

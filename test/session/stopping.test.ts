@@ -1,6 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { type Message } from "../../src/protocol/messages.ts";
+import { LateOutcomes } from "../../src/session/late-outcomes.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
+import { callOf } from "../support/call.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../support/fake-session.ts";
 
 const STOPPING = "The worker is stopping: send it again when another agent is there";
@@ -33,4 +35,18 @@ test("a session that closes tells of each message that waited, and of what comes
   work.resolve("worked");
   await closed;
   expect([...fake.recorder.turns.values()].map(({ state }) => state)).toEqual(["completed"]);
+});
+
+test("an outcome that comes after the session has closed begins no turn", async () => {
+  const begun: unknown[] = [];
+  const outcomes = new LateOutcomes({
+    isPause: () => true,
+    untilQuiet: () => Promise.resolve(),
+    begin: (turn) => begun.push(turn),
+  });
+  outcomes.close();
+  outcomes.add({ call: callOf(), answer: { content: "one cake", isError: false }, onResult: "speak" });
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(begun).toEqual([]);
 });
