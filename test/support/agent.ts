@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Room } from "@livekit/rtc-node";
 import { pino, type Logger } from "pino";
 import { inject } from "vitest";
@@ -44,6 +45,15 @@ export interface AgentOptions {
   readonly databaseUrl?: string;
   /** Of the agent's own token. */
   readonly tokenTtlSeconds?: number;
+}
+
+interface CallRow {
+  readonly name: string;
+  readonly state: string;
+  readonly error_code: string | null;
+  readonly result: unknown;
+  readonly execution_resolved: string | null;
+  readonly extra_answers: readonly { readonly kind: string }[];
 }
 
 /** A worker's session in a real room with a real database; only the model is a stand-in. */
@@ -192,18 +202,15 @@ export class TestAgent implements AsyncDisposable {
       from turn_blocks join turns on turns.id = turn_id order by position, sequence`;
   }
 
-  calls() {
-    return this.sql<
-      {
-        name: string;
-        state: string;
-        error_code: string | null;
-        result: unknown;
-        execution_resolved: string | null;
-        extra_answers: { kind: string }[];
-      }[]
-    >`
-      select name, state, error_code, result, execution_resolved, extra_answers from tool_calls order by created_at`;
+  /** The record is written behind what happens: what has ended may be on record as running for a moment. */
+  async calls(): Promise<readonly CallRow[]> {
+    const giveUpAt = performance.now() + 2_000;
+    for (;;) {
+      const rows = await this.sql<CallRow[]>`
+        select name, state, error_code, result, execution_resolved, extra_answers from tool_calls order by created_at`;
+      if (rows.every(({ state }) => state !== "running") || performance.now() > giveUpAt) return rows;
+      await sleep(10);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
