@@ -45,24 +45,26 @@ export function openSocket(target: Target, answerTimeoutMs: number): Socket {
   return socket;
 }
 
-/** Over TLS postgres.js takes the listener off, so there an idle connection is closed as well: the next query reopens it. */
+/**
+ * Counts looks, not time: after this process has stood still, the answer may be here and only unread.
+ *
+ * Over TLS postgres.js takes the listener off, so there an idle connection is closed as well: the next query reopens it.
+ */
 function watch(socket: Socket, answerTimeoutMs: number): void {
   let answeredBytes = 0;
   let readBytes = 0;
-  let quietSince = Date.now();
+  let quietLooks = 0;
   socket.on("data", () => {
     answeredBytes = socket.bytesWritten;
   });
-  const timer = setInterval(
-    () => {
-      if (socket.destroyed) return clearInterval(timer);
-      const isQuiet = socket.bytesRead === readBytes && socket.bytesWritten > answeredBytes;
-      readBytes = socket.bytesRead;
-      if (!isQuiet) quietSince = Date.now();
-      else if (Date.now() - quietSince >= answerTimeoutMs) socket.destroy(lost("ANSWER_TIMEOUT"));
-    },
-    Math.min(CHECK_MS, answerTimeoutMs / 4),
-  );
+  const lookMs = Math.min(CHECK_MS, answerTimeoutMs / 4);
+  const timer = setInterval(() => {
+    if (socket.destroyed) return clearInterval(timer);
+    const isQuiet = socket.bytesRead === readBytes && socket.bytesWritten > answeredBytes;
+    readBytes = socket.bytesRead;
+    quietLooks = isQuiet ? quietLooks + 1 : 0;
+    if (quietLooks * lookMs >= answerTimeoutMs) socket.destroy(lost("ANSWER_TIMEOUT"));
+  }, lookMs);
   timer.unref();
 }
 

@@ -45,14 +45,29 @@ test("a connection that owes an answer for too long is closed, and the next quer
 });
 
 test("a connection that owes nothing stays open", async () => {
-  const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 40 });
+  const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 200 });
   await sql`select 1`;
   // Longer than the limit: nothing to wait for can tell that nothing happens.
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await new Promise((resolve) => setTimeout(resolve, 500));
 
   await sql`select 2`;
 
   expect(proxy.connectionCount).toBe(1);
+});
+
+test("a connection is not lost because this process stood still while its answer came", async () => {
+  const sql = connect(database.url, { maxConnections: 1, answerTimeoutMs: 200 });
+  onTestFinished(() => sql.end({ timeout: 0 }));
+  const before = await sql`select pg_backend_pid()`;
+  const answer = sql`select pg_backend_pid() from pg_sleep(0.15)`.execute();
+  // The query has been written, and its silence has been seen.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // From here the event loop comes to timers before it reads.
+  await new Promise((resolve) => setImmediate(resolve));
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  Atomics.wait(cell, 0, 0, 600);
+
+  expect(await answer).toEqual(before);
 });
 
 test("a query that follows a cut connection at once is answered", async () => {
