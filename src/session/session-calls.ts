@@ -122,7 +122,7 @@ export class SessionCalls {
     for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
     return {
       tools: {
-        run: (use) => runCall(use, turn, ports),
+        run: (use) => runCall(use, turn, { ports }),
         refuse: (use, why) => refuseCall(use, turn, { ports, why }),
         startsEarly: (name) => this.#startsEarly(ports.serverTools.get(name)),
       },

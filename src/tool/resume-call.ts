@@ -7,7 +7,7 @@ import { failure, type ModelAnswer } from "./outcome.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "./input-schema.ts";
 import { runPermitted } from "./run-permitted.ts";
-import { refuseCall, runCall, runUnstarted } from "./run-call.ts";
+import { refuseCall, runCall } from "./run-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 
@@ -33,7 +33,7 @@ export async function resumeCall(
   // Not started, and whether the model's message was ever complete is not known: only then may a tool act.
   if (!stored || stored.state === "pending") {
     if (!found?.idempotent) return refuseCall(use, turn, { ports, why: NOT_STARTED, stored });
-    return stored ? runUnstarted(stored, turn, { use, ports }) : runCall(use, turn, ports);
+    return runCall(use, turn, { ports, stored });
   }
   const { id, executionResolved } = stored;
   const run = {

@@ -20,20 +20,16 @@ import { type StateDetail } from "./server-tool.ts";
  * once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A tool that runs in the
  * background is answered with a receipt once it has begun (and `onLateOutcome` later).
  *
+ * @param stored the use's call, where an earlier worker has stored one and never started it
  * @throws the record's error, when the call could not be stored
  */
-export function runCall(use: ToolUse, turn: CallTurn, ports: CallPorts): Promise<ModelAnswer> {
-  const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
-  return runUnstarted(newCall(use, turn, { tool, ports }), turn, { use, ports });
-}
-
-/** The same with a call that an earlier worker may have stored, and never started. */
-export function runUnstarted(
-  call: Call,
+export function runCall(
+  use: ToolUse,
   turn: CallTurn,
-  { use, ports }: { readonly use: ToolUse; readonly ports: CallPorts },
+  { ports, stored }: { ports: CallPorts; stored?: Call | undefined },
 ): Promise<ModelAnswer> {
   const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
+  const call = stored ?? newCall(use, turn, { tool, ports });
   const isOneTooMany = ports.ledger.openCount >= LIMITS.openCalls;
   return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, turn, isOneTooMany, ports }) });
 }

@@ -92,7 +92,7 @@ export class MemoryPorts implements CallPorts {
   }
 
   run(toolName: string, input: JsonObject = {}, more: Partial<ToolUse> = {}): Promise<ModelAnswer> {
-    return runCall({ toolUseId: "toolu_1", toolName, input, ...more }, this.turn, this);
+    return runCall({ toolUseId: "toolu_1", toolName, input, ...more }, this.turn, { ports: this });
   }
 
   abort(kind: TurnAbort["kind"]): void {
