@@ -10,6 +10,7 @@ import { failure, success, type Outcome } from "../tool/outcome.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
+import { StreamedRequests } from "./streamed-requests.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (spec/000, spec/001). */
@@ -19,8 +20,7 @@ export class CallWire {
   readonly #telemetry: Pick<SessionTelemetry, "traceOfCall">;
   /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
   readonly #callOfStanza = new Map<number, string>();
-  /** Requests that are on their way as streams: what follows a request does not overtake it. */
-  readonly #streaming = new Map<string, Promise<unknown>>();
+  readonly #streamed = new StreamedRequests();
 
   constructor(outbox: Outbox, peers: Peers, telemetry: Pick<SessionTelemetry, "traceOfCall">) {
     this.#outbox = outbox;
@@ -36,7 +36,7 @@ export class CallWire {
     const meta = this.#telemetry.traceOfCall(id);
     const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
     const { stanzaId, sent, isStream } = this.#outbox.send({ type: "tool_use_request", body }, destination);
-    if (isStream) this.#follow(id, sent);
+    if (isStream) this.#streamed.follow(id, sent);
     if (execution === "either") this.#callOfStanza.set(Math.abs(stanzaId), id);
     await sent;
   }
@@ -44,7 +44,7 @@ export class CallWire {
   sendResult({ id, outcome }: Call): void {
     if (!outcome) return;
     const meta = this.#telemetry.traceOfCall(id);
-    this.#afterRequest(id, () => this.#postResult(id, outcome, meta));
+    this.#streamed.after(id, () => this.#postResult(id, outcome, meta));
   }
 
   #postResult(id: string, outcome: Outcome, meta: JsonObject): void {
@@ -62,24 +62,9 @@ export class CallWire {
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
     const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
     if (!knows) return;
-    this.#afterRequest(id, () =>
+    this.#streamed.after(id, () =>
       this.#outbox.post({ type: "tool_use_cancel", body: { id, reason } }, { to: [addressee] }),
     );
-  }
-
-  #follow(id: string, sent: Promise<void>): void {
-    const over = sent.then(
-      () => {},
-      () => {},
-    );
-    this.#streaming.set(id, over);
-    void over.then(() => this.#streaming.get(id) === over && this.#streaming.delete(id));
-  }
-
-  #afterRequest(id: string, send: () => void): void {
-    const streaming = this.#streaming.get(id);
-    if (streaming) void streaming.then(send);
-    else send();
   }
 
   /** Calls that wait for a permission are left as they are: the next worker waits on. */

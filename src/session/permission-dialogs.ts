@@ -3,6 +3,7 @@ import { type Message, type MessageBody } from "../protocol/messages.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peers } from "./peers.ts";
+import { StreamedRequests } from "./streamed-requests.ts";
 import { toPermissionRequest } from "./to-permission-request.ts";
 
 interface PermissionDialogsOptions {
@@ -19,8 +20,7 @@ export class PermissionDialogs {
   readonly #options: PermissionDialogsOptions;
   /** By identity. */
   readonly #missed = new Map<string, PermissionRecord[]>();
-  /** Requests that are on their way as streams: what follows one does not overtake it. */
-  readonly #streaming = new Map<string, Promise<void>>();
+  readonly #streamed = new StreamedRequests();
 
   constructor(options: PermissionDialogsOptions) {
     this.#options = options;
@@ -35,8 +35,8 @@ export class PermissionDialogs {
     const onFailed = (error: unknown) => this.#options.logger.warn({ error }, "a permission request could not be sent");
     try {
       const { sent, isStream } = this.#options.outbox.send(message, { to: [identity] });
-      const over = sent.catch(onFailed);
-      if (isStream) this.#streaming.set(id, over);
+      if (isStream) this.#streamed.follow(id, sent);
+      sent.catch(onFailed);
     } catch (error) {
       onFailed(error);
     }
@@ -50,11 +50,7 @@ export class PermissionDialogs {
       return;
     }
     const message: Message = { type: "permission_response", body: toClosing(record) };
-    const close = () => this.#options.outbox.post(message, { to: [identity] });
-    const shown = this.#streaming.get(id);
-    this.#streaming.delete(id);
-    if (shown) void shown.then(close);
-    else close();
+    this.#streamed.after(id, () => this.#options.outbox.post(message, { to: [identity] }));
   }
 
   /** Tells a client that has just named its features what it does not know. */
