@@ -67,27 +67,24 @@ export function parseMessage(type: MessageType, body: Record<string, unknown>, p
   const fields = readFields(body);
   for (const name of EMPTY_IS_ABSENT.get(type) ?? []) if (fields[name] === "") delete fields[name];
   if (type === "configuration") return { type, body: parseConfiguration(fields, parts) };
-  if (type === "tool_use_result") return parseBody(type, tool.normalizeToolUseResult(fields), parts);
-  return parseBody(type, fields, parts);
+  const read = type === "tool_use_result" ? tool.normalizeToolUseResult(fields) : fields;
+  return { type, body: parseBody(type, read, parts) } as Message;
 }
 
-function parseBody(type: MessageType, fields: Record<string, unknown>, parts: ReadableParts): Message {
+function parseBody<Type extends MessageType>(
+  type: Type,
+  fields: Record<string, unknown>,
+  parts: ReadableParts,
+): MessageBody<Type> {
   const parsed = parseMap<MapSchema>(BODY_SCHEMAS[type], fields, type);
   if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, { ...parts, typeName: type });
-  return { type, body: parsed.value } as Message;
+  return parsed.value as MessageBody<Type>;
 }
 
 function parseConfiguration(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
   const { tools: announcements, ...rest } = fields;
-  if (!Array.isArray(announcements)) return parseConfigurationBody(fields, parts);
+  if (!Array.isArray(announcements)) return parseBody("configuration", fields, parts);
   const { tools, invalidTools } = sortAnnouncements(announcements);
-  const body = { ...parseConfigurationBody(rest, parts), tools };
+  const body = { ...parseBody("configuration", rest, parts), tools };
   return invalidTools.length === 0 ? body : { ...body, invalidTools };
-}
-
-function parseConfigurationBody(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
-  const typeName = "configuration";
-  const parsed = parseMap(control.configurationSchema, fields, typeName);
-  if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, { ...parts, typeName });
-  return parsed.value;
 }

@@ -73,9 +73,8 @@ export class PermissionDesk {
 
   /** Rejects when the request cannot be stored. */
   permit(call: OpenCall, need: PermissionNeed, turn: CallTurn): Permit | Promise<Permit> {
-    const why = this.denialOf(call.current, need);
-    if (why !== undefined) return { isAllowed: false, why };
     const action = judge(call.current.toolName, need, this.#options.policy.rules);
+    if (action === "deny") return { isAllowed: false, why: toDenial(need) };
     if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
     return this.#ask(call, need, turn);
   }
