@@ -16,7 +16,7 @@ export interface LateOutcome {
 }
 
 /** The tool use that stands in the history for the arrival of an outcome. No tool has the name, so it is never run. */
-const OUTCOME_TOOL = "call_outcome";
+export const OUTCOME_TOOL = "call_outcome";
 
 const NOTES: Record<OnResult, string> = {
   speak: "Tell the participant.",

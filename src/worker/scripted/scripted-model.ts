@@ -1,4 +1,5 @@
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
+import { OUTCOME_TOOL } from "../../session/outcome-turn.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { toOfferedTool } from "./offered-tool.ts";
@@ -12,8 +13,6 @@ export interface ScriptedModel extends Service {
 /** Stands for the key that the scripted model does not need. */
 export const SCRIPTED_API_KEY = "scripted-model";
 export const SCRIPTED_MODEL_NAME = "scripted";
-/** As in src/session/outcome-turn.ts: how the worker tells of calls that have outlived their turn. */
-const OUTCOME_TOOL = "call_outcome";
 
 /**
  * A stand-in for Claude that speaks the real Messages API on loopback, so that everything but the model's wit is real.
