@@ -19,8 +19,7 @@ export async function insertToolCall(sql: Sql, call: NewToolCall): Promise<boole
       revision
     ) values (
       ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.name}, ${call.executionAsked}, ${call.timeoutMs},
-      ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.isBackground ?? false},
-      1
+      ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.isBackground ?? false}, 1
     )
     on conflict do nothing
   `);

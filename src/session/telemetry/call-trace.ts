@@ -60,10 +60,10 @@ export class CallTrace {
 
   /** The span ends when the call has ended. */
   update(call: Call): void {
-    const { addressee, state, executionAsked, executionResolved, outcome } = call;
+    const { addressee, executionAsked, executionResolved, outcome } = call;
     this.#current = call;
-    const isShared = executionAsked === "either" && addressee !== undefined && executionResolved === undefined;
-    if (isShared && state === "running") {
+    const isClaimable = executionAsked === "either" && addressee !== undefined && executionResolved === undefined;
+    if (isClaimable && !outcome) {
       const attributes = { [PARLEY.participant]: addressee };
       this.#claim ??= this.#telemetry.tracer.startSpan(SPAN.claim, { attributes }, this.context);
     } else {
