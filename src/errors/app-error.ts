@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   too_many: { wire: 429, severity: 2, recoverable: true },
   internal: { wire: 501, severity: 3, recoverable: true },
   unavailable: { wire: 503, severity: 3, recoverable: true },
+  lost_lease: { wire: 505, severity: 3, recoverable: true },
   queue_overflow: { wire: 504, severity: 2, recoverable: true },
   invalid_config: { wire: 500, severity: 3, recoverable: false },
 } as const satisfies Record<string, { wire: number; severity: 0 | 1 | 2 | 3; recoverable: boolean }>;

@@ -12,6 +12,8 @@ export const LIMITS = {
   /** Characters of an id, a conversation id included. */
   idLength: 256,
   announcedTools: 64,
+  /** Of what has no reason to be long: a note on a message, what an error says of itself. */
+  shortTextBytes: 16 * 1024,
   openCalls: 64,
   messagesPerWindow: 200,
   messageWindowMs: 10_000,

@@ -1,7 +1,7 @@
 import { danglingUses, toolUseId } from "../conversation/block.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { loadOpenCalls } from "../store/load-open-calls.ts";
-import { type Sql } from "../store/pool.ts";
+import { type SessionWriter } from "../store/session-writer.ts";
 import { settleToolCall, type ToolCallEnd } from "../store/settle-tool-call.ts";
 import { toldResult } from "./outcome-turn.ts";
 import { type Restored } from "./restore.ts";
@@ -11,20 +11,16 @@ import { endOfLeft } from "./repair-turn.ts";
  * Ends the calls on record that nobody waits for any more. A result is stored beside the end of its call: a worker may
  * have died between the two. What the model was told of a call then is how it ended.
  */
-export async function endLeftCalls(
-  sql: Sql,
-  sessionId: string,
-  { past, unfinished, promised }: Restored,
-): Promise<void> {
+export async function endLeftCalls(writer: SessionWriter, { past, unfinished, promised }: Restored): Promise<void> {
   const turns = unfinished ? [...past, unfinished.turn] : past;
   const awaited = new Set([
     ...promised.map((call) => call.toolUseId),
     ...danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId),
   ]);
-  for (const call of await loadOpenCalls(sql, { sessionId })) {
+  for (const call of await loadOpenCalls(writer.sql, writer.lease)) {
     if (awaited.has(call.toolUseId)) continue;
     const end = toldEnd(turns, call.toolUseId) ?? endOfLeft(call);
-    await settleToolCall(sql, { callId: call.id, ...end });
+    await settleToolCall(writer, { callId: call.id, ...end });
   }
 }
 

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger } from "pino";
 import { notifyEvents } from "../store/notify-events.ts";
-import { type Sql } from "../store/pool.ts";
+import { type SessionWriter } from "../store/session-writer.ts";
 import { toPayloads, type LiveEvent } from "./live-event.ts";
 import { type SessionWatcher } from "./session-event.ts";
 
 interface PublisherOptions {
-  readonly sql: Sql;
-  readonly sessionId: string;
+  readonly writer: SessionWriter;
   readonly logger: Pick<Logger, "warn">;
   /** Events that may wait. @defaultValue 2000 */
   readonly maxQueued?: number;
@@ -62,9 +61,11 @@ class EventPublisher {
     for (let failures = 0; this.#queue.length > 0;) {
       const batch = this.#queue.splice(0, MAX_BATCH);
       try {
-        const { sql, sessionId } = this.#options;
-        const payloads = batch.map((live) => `${sessionId} ${JSON.stringify({ ...live, number: ++this.#number })}`);
-        await notifyEvents(sql, payloads);
+        const { writer } = this.#options;
+        const payloads = batch.map(
+          (live) => `${writer.lease.sessionId} ${JSON.stringify({ ...live, number: ++this.#number })}`,
+        );
+        await notifyEvents(writer, payloads);
         failures = 0;
       } catch (error) {
         failures += 1;

@@ -3,10 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { claimSession } from "../store/claim-session.ts";
 import { type Sql } from "../store/pool.ts";
-import { releaseLease } from "../store/release-lease.ts";
-import { renewLease } from "../store/renew-lease.ts";
 import { reserveStanzas } from "../store/reserve-stanzas.ts";
-import { type SessionRecord } from "../store/session-record.ts";
 import { trimStanzas } from "../store/trim-stanzas.ts";
 import { type Telemetry } from "../telemetry/telemetry.ts";
 import { createEventPublisher } from "./event-publisher.ts";
@@ -18,12 +15,11 @@ import { type RoomLink } from "./room-link.ts";
 import { type SessionWatcher } from "./session-event.ts";
 import { type SessionOptions } from "./session-options.ts";
 import { Session } from "./session.ts";
+import { SessionLease } from "./session-lease.ts";
 import { StanzaCounter } from "./stanza-counter.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
-/** A worker that stopped without a word loses its session after this long. */
 const LEASE_MS = 15_000;
-const RENEW_EVERY_MS = 5_000;
 const CLAIM_RETRY_MS = 250;
 
 export interface OpenSessionOptions extends Pick<
@@ -38,7 +34,9 @@ export interface OpenSessionOptions extends Pick<
   readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
-  readonly link: RoomLink;
+  /** A worker that stopped without a word loses its session after this long. @defaultValue 15000 */
+  readonly leaseMs?: number;
+  readonly link: Pick<RoomLink, "publish" | "openTranscription" | "hasOtherAgent">;
   /** Told of what happens, beside those who follow by the database. */
   readonly watchers: readonly SessionWatcher[];
   /** Another worker has the session: this one must leave the room. */
@@ -58,20 +56,31 @@ export interface OpenedSession {
  * @throws {AppError} `unavailable` when the database is away or another worker keeps the session
  */
 export async function openSession(options: OpenSessionOptions): Promise<OpenedSession> {
-  const { sql, databaseUrl, owner, link, conversationId, logger, policy } = options;
-  const record = await claim(options);
-  const sessionId = record.id;
-  const { past, ...left } = await restore(sql, { sessionId, maxBytes: policy.toolResultMaxBytes });
-  const stanzas = await StanzaCounter.open((count) => reserveStanzas(sql, { sessionId, count }));
+  const { lease, sentBefore } = await claim(options);
+  try {
+    return await start(options, lease, sentBefore);
+  } catch (error) {
+    await lease.release().catch(() => {});
+    throw error;
+  }
+}
+
+async function start(options: OpenSessionOptions, lease: SessionLease, sentBefore: number): Promise<OpenedSession> {
+  const { databaseUrl, conversationId, logger, policy } = options;
+  const { writer } = lease;
+  const { sessionId } = writer.lease;
+  const link = heldLink(options.link, lease);
+  const { past, ...left } = await restore(writer, { maxBytes: policy.toolResultMaxBytes });
+  const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const outbox = new Outbox({
     conversationId,
     stanzas,
-    sentBefore: record.workerStanzaReserved,
+    sentBefore,
     publish: (bytes, to) => link.publish(bytes, to),
     onFailed: (type, error) => logger.warn({ type, error }, "a message could not be sent"),
   });
-  const publish = createEventPublisher({ sql, sessionId, logger });
-  const recorder = new Recorder(sql, sessionId, {
+  const publish = createEventPublisher({ writer, logger });
+  const recorder = new Recorder(lease, {
     onLost: (error) => logger.error({ error }, "a record was lost"),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
@@ -80,52 +89,67 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
   const session = new Session({
     ...options,
     sessionId,
+    link,
     outbox,
     recorder,
-    permissionStore: createPermissionStore(sql, { databaseUrl, sessionId, logger }),
+    permissionStore: createPermissionStore(writer, { databaseUrl, logger }),
     past,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,
     voice: options.voice && telemetry.observeVoice(options.voice),
   });
   session.resume(left);
-  const renewal = setInterval(() => {
-    renewLease(sql, { sessionId, owner, leaseMs: LEASE_MS }).then(
-      (isOurs) => {
-        if (isOurs) return;
-        logger.error("another worker has taken the session over");
-        clearInterval(renewal);
-        options.onLost();
-      },
-      (error: unknown) => logger.warn({ error }, "the lease could not be renewed"),
-    );
-  }, RENEW_EVERY_MS);
-  return {
-    session,
-    pastTurns: past.length,
-    close: async (graceMs) => {
-      clearInterval(renewal);
-      await session.close(graceMs);
-      await trimStanzas(sql, { sessionId, last: stanzas.last }).catch(() => {});
-      await releaseLease(sql, { sessionId, owner }).catch(() => {});
-    },
+  let closing: Promise<void> | undefined;
+  const close = async (graceMs: number) => {
+    await session.close(graceMs);
+    await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
+    await lease.release().catch(() => {});
   };
+  const closeOnce = (graceMs: number) => (closing ??= close(graceMs));
+  const onLost = () => {
+    void closeOnce(0);
+    options.onLost();
+  };
+  if (lease.lost.aborted) onLost();
+  else lease.lost.addEventListener("abort", onLost, { once: true });
+  return { session, pastTurns: past.length, close: closeOnce };
 }
 
-async function claim({ sql, conversationId, room, owner }: OpenSessionOptions): Promise<SessionRecord> {
-  const giveUpAt = Date.now() + LEASE_MS + RENEW_EVERY_MS;
-  while (Date.now() < giveUpAt) {
-    const request = {
-      sessionId: createId(),
-      conversationId,
-      room,
-      participantIdentity: null,
-      owner,
-      leaseMs: LEASE_MS,
-    };
+async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {
+  const { sql, conversationId, room, owner, link, logger, leaseMs = LEASE_MS } = options;
+  const giveUpAt = performance.now() + leaseMs + leaseMs / 3;
+  for (;;) {
+    const claimedAt = performance.now();
+    if (claimedAt >= giveUpAt) throw new AppError("unavailable", "Another worker keeps this session");
+    const request = { sessionId: createId(), conversationId, room, participantIdentity: null, owner, leaseMs };
     const record = await claimSession(sql, request);
-    if (record) return record;
+    if (record) {
+      const isAlone = () => !link.hasOtherAgent;
+      const lease = new SessionLease(sql, record, { leaseMs, claimedAt, isAlone, logger });
+      return { lease, sentBefore: record.workerStanzaReserved };
+    }
     await sleep(CLAIM_RETRY_MS);
   }
-  throw new AppError("unavailable", "Another worker keeps this session");
+}
+
+/** The room as a worker speaks in it that may have lost its session: what it says waits until it knows. */
+function heldLink(
+  link: Pick<RoomLink, "publish" | "openTranscription">,
+  lease: SessionLease,
+): Pick<RoomLink, "publish" | "openTranscription"> {
+  return {
+    publish: async (bytes, to) => {
+      if (!lease.maySpeak) await lease.untilMaySpeak();
+      await link.publish(bytes, to);
+    },
+    openTranscription: async (segmentId) => {
+      await lease.untilMaySpeak();
+      const stream = await link.openTranscription(segmentId);
+      const write = async (text: string) => {
+        await lease.untilMaySpeak();
+        await stream.write(text);
+      };
+      return { write, close: () => stream.close() };
+    },
+  };
 }

@@ -218,12 +218,11 @@ export class PermissionDesk {
   }
 
   #toRequest(call: Call, need: PermissionNeed) {
-    const { sessionId, policy } = this.#options;
+    const { policy } = this.#options;
     const { toolName, input, participant, turnId, messageId } = call;
     const { type, patterns, title, metadata, editedInputSchema = null } = need;
     return {
       id: createId(),
-      sessionId,
       turnId,
       callId: call.id,
       messageId,

@@ -5,8 +5,8 @@ import { listGrants, type GrantRecord } from "../store/list-grants.ts";
 import { listenEvents } from "../store/listen-events.ts";
 import { loadPermission } from "../store/load-permission.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
-import { type Sql } from "../store/pool.ts";
 import { PERMISSION_CHANNEL, replyToPermission, type PermissionReply } from "../store/reply-to-permission.ts";
+import { type SessionWriter } from "../store/session-writer.ts";
 
 /** Where requests are kept and decided, whoever answers them and wherever. */
 export interface PermissionStore {
@@ -27,16 +27,16 @@ export interface PermissionListener {
 
 interface StoreOptions {
   readonly databaseUrl: string;
-  readonly sessionId: string;
   readonly logger: Pick<Logger, "warn">;
 }
 
-export function createPermissionStore(sql: Sql, { databaseUrl, sessionId, logger }: StoreOptions): PermissionStore {
+export function createPermissionStore(writer: SessionWriter, { databaseUrl, logger }: StoreOptions): PermissionStore {
+  const { sql, lease } = writer;
   return {
-    insert: (permission) => insertPermission(sql, permission),
+    insert: (permission) => insertPermission(writer, permission),
     load: (key) => loadPermission(sql, key),
     reply: (reply) => replyToPermission(sql, reply),
-    close: (end) => closePermission(sql, end),
+    close: (end) => closePermission(writer, end),
     grants: (identity) => listGrants(sql, { identity }),
     listen: ({ onAnswered, onListening }) =>
       listenEvents({
@@ -44,7 +44,7 @@ export function createPermissionStore(sql: Sql, { databaseUrl, sessionId, logger
         channel: PERMISSION_CHANNEL,
         sql,
         onEvent: (ofSession, permissionId) => {
-          if (ofSession === sessionId) onAnswered(permissionId);
+          if (ofSession === lease.sessionId) onAnswered(permissionId);
         },
         onListening,
         onError: (error) => logger.warn({ error }, "permission answers are not heard"),

@@ -3,7 +3,7 @@ import { OUTCOME_UNKNOWN } from "../conversation/history.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { finishTurn } from "../store/finish-turn.ts";
 import { loadToolCalls } from "../store/load-tool-calls.ts";
-import { type Sql } from "../store/pool.ts";
+import { type SessionWriter } from "../store/session-writer.ts";
 import { settleToolCall } from "../store/settle-tool-call.ts";
 import { type ToolCallRecord } from "../store/tool-call-record.ts";
 import { toModelAnswer, type ModelAnswer } from "../tool/outcome.ts";
@@ -23,8 +23,12 @@ const UNSTARTED = { state: "cancelled", errorCode: "cancelled", errorMessage: NO
  * Ends a turn whose worker stopped in the middle of it: every tool use gets its stored result, from the call's record
  * where the call had ended, else one that says what is known. What was stored before stays as it is.
  */
-export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: number): Promise<TurnRecord> {
-  const calls = await loadToolCalls(sql, { turnId: turn.id });
+export async function repairTurn(
+  session: SessionWriter,
+  turn: TurnRecord,
+  resultMaxBytes: number,
+): Promise<TurnRecord> {
+  const calls = await loadToolCalls(session.sql, { turnId: turn.id });
   let sequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
   const added: TurnBlock[] = [];
   for (const use of danglingUses(turn.blocks)) {
@@ -32,13 +36,13 @@ export async function repairTurn(sql: Sql, turn: TurnRecord, resultMaxBytes: num
     const call = calls.find((record) => record.toolUseId === id);
     added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
     if (call?.state === "pending" || call?.state === "running")
-      await settleToolCall(sql, { callId: call.id, ...endOfLeft(call) });
+      await settleToolCall(session, { callId: call.id, ...endOfLeft(call) });
   }
-  await using writer = new BlockWriter(sql);
+  await using writer = new BlockWriter(session);
   for (const block of added) writer.add({ turnId: turn.id, block });
   await writer.flush();
   const errorMessage = "The worker stopped during the turn";
-  await finishTurn(sql, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage });
+  await finishTurn(session, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage });
   return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
 }
 

@@ -3,6 +3,7 @@ import { type TurnRecord } from "../conversation/turn-record.ts";
 import { loadToolCalls } from "../store/load-tool-calls.ts";
 import { loadTurns } from "../store/load-turns.ts";
 import { type Sql } from "../store/pool.ts";
+import { type SessionWriter } from "../store/session-writer.ts";
 import { type Call } from "../tool/call.ts";
 import { endLeftCalls } from "./end-left-calls.ts";
 import { promisedUses } from "./outcome-turn.ts";
@@ -22,21 +23,19 @@ export interface Restored {
 }
 
 /** Loads a session's turns. The last one may be taken up again if it was left running; any other such is ended. */
-export async function restore(
-  sql: Sql,
-  { sessionId, maxBytes }: { readonly sessionId: string; readonly maxBytes: number },
-): Promise<Restored> {
-  const turns = await loadTurns(sql, { sessionId });
+export async function restore(writer: SessionWriter, { maxBytes }: { readonly maxBytes: number }): Promise<Restored> {
+  const { sql, lease } = writer;
+  const turns = await loadTurns(sql, lease);
   const last = turns.at(-1);
   const isResumable = last?.state === "running" && Date.now() - last.createdAt < RESUMABLE_MS;
   const past: TurnRecord[] = [];
   for (const turn of isResumable ? turns.slice(0, -1) : turns) {
-    past.push(turn.state === "running" ? await repairTurn(sql, turn, maxBytes) : turn);
+    past.push(turn.state === "running" ? await repairTurn(writer, turn, maxBytes) : turn);
   }
   const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
   const unfinished = isResumable ? { turn: last, calls: await loadCalls(sql, last) } : undefined;
   const restored = { past, unfinished, promised };
-  await endLeftCalls(sql, sessionId, restored);
+  await endLeftCalls(writer, restored);
   return restored;
 }
 

@@ -114,6 +114,11 @@ export class RoomLink {
     await writer.close();
   }
 
+  /** Another agent is in the room, as far as LiveKit has told us. */
+  get hasOtherAgent(): boolean {
+    return [...this.#room.remoteParticipants.values()].some((participant) => !isPerson(participant));
+  }
+
   /** Opens the text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */
   async openTranscription(
     segmentId: string,

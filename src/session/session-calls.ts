@@ -4,7 +4,7 @@ import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { callErrorType } from "../telemetry/error-type.ts";
 import { type Call } from "../tool/call.ts";
-import { CallLedger } from "../tool/call-ledger.ts";
+import { CallLedger, type LedgerListener } from "../tool/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../tool/directory.ts";
 import { type ModelAnswer } from "../tool/outcome.ts";
@@ -81,7 +81,7 @@ export class SessionCalls {
         tellIt(call);
       };
     };
-    this.#ledger = new CallLedger({
+    const listener: LedgerListener = {
       onOpened: tell((call) => recorder.onOpened(call)),
       onChanged: tellChange((call) => recorder.onChanged(call)),
       onProgress: (call) => gate.note(call),
@@ -90,7 +90,8 @@ export class SessionCalls {
         recorder.onExtraAnswer(callId, answer);
         options.telemetry.noteExtraAnswer(callId, answer);
       },
-    });
+    };
+    this.#ledger = new CallLedger(listener, options.serverTools);
     this.#ports = {
       ledger: this.#ledger,
       serverTools: options.serverTools,
@@ -98,7 +99,7 @@ export class SessionCalls {
       room: options.room,
       defaultTimeoutMs: policy.toolTimeoutMs,
       resultMaxBytes: policy.toolResultMaxBytes,
-      durable: () => recorder.durable(),
+      durable: (callId) => recorder.durable(callId),
       isPresent: (identity) => peers.isPresent(identity),
       sendRequest: (call) => this.#sendRequest(call),
       sendResult: (call) => this.#wire.sendResult(call),
@@ -119,6 +120,7 @@ export class SessionCalls {
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     const ports = this.#ports;
     this.#turn = turn;
+    this.#ledger.forgetPastTurns();
     for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
     return {
       tools: {

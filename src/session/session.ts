@@ -11,6 +11,7 @@ import { type Peer } from "./peer.ts";
 import { Peers } from "./peers.ts";
 import { type RoomListener, type RoomParticipant } from "./room-link.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import { keepCommentary } from "./keep-commentary.ts";
 import { LateOutcomes } from "./late-outcomes.ts";
 import { prepareTurn } from "./prepare-turn.ts";
 import { type Restored } from "./restore.ts";
@@ -176,8 +177,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
     onPermissionResponse: (from, body) => this.#desk.handleResponse(from, body),
     onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
     onControlVariation: (from, body, meta) => this.#enqueue({ participant: from.identity, variation: body, meta }),
-    onCommentary: (_from, { messageId, content, commentaryType }) =>
-      this.#options.recorder.comment({ messageId, content, commentaryType }),
+    onCommentary: (from, body) => keepCommentary(from, body, this.#options),
     onControlStop: (_from, { targetId, stopType = "generation" }) => {
       if (targetId !== undefined && !this.#runningIds.includes(targetId)) return;
       if (stopType === "speech") this.#answer?.silence();

@@ -1,7 +1,7 @@
 import { AppError } from "../errors/app-error.ts";
 import { Flushes } from "./flushes.ts";
 import { type TurnBlockRow } from "./insert-blocks.ts";
-import { type Sql } from "./pool.ts";
+import { type SessionWriter } from "./session-writer.ts";
 import { type BlockProblem, writeBlocks } from "./write-blocks.ts";
 
 export interface BlockWriterOptions {
@@ -23,10 +23,11 @@ interface QueuedBlock {
 
 /**
  * Writes blocks behind the stream, in order, in batches of what has gathered while the last one was under way. While
- * the database is down they wait and are tried again; a block is stored, or a flush rejects and `onProblem` is told.
+ * the database is down they wait and are tried again; a block is stored, or a flush rejects and `onProblem` is told. Once
+ * another worker has the session, every block is lost.
  */
 export class BlockWriter {
-  readonly #sql: Sql;
+  readonly #writer: SessionWriter;
   readonly #options: Required<BlockWriterOptions>;
   readonly #queue: QueuedBlock[] = [];
   readonly #flushes = new Flushes();
@@ -38,8 +39,8 @@ export class BlockWriter {
   #stopWaiting: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(sql: Sql, options: BlockWriterOptions = {}) {
-    this.#sql = sql;
+  constructor(writer: SessionWriter, options: BlockWriterOptions = {}) {
+    this.#writer = writer;
     this.#options = { flushTimeoutMs: 10_000, maxQueued: 5_000, maxBatch: 500, onProblem: () => {}, ...options };
   }
 
@@ -87,13 +88,15 @@ export class BlockWriter {
     try {
       await this.flush();
     } finally {
-      const abandoned = this.#queue.splice(0);
-      for (const queued of abandoned) {
-        this.#lose(queued, new AppError("unavailable", "The writer was closed first", { cause: this.#lastError }));
-      }
+      this.#abandon(new AppError("unavailable", "The writer was closed first", { cause: this.#lastError }));
       this.#stopWaiting?.();
-      this.#endFlushes();
     }
+  }
+
+  /** What waits is lost. */
+  #abandon(why: AppError): void {
+    for (const queued of this.#queue.splice(0)) this.#lose(queued, why);
+    this.#endFlushes();
   }
 
   async #write(): Promise<void> {
@@ -105,11 +108,15 @@ export class BlockWriter {
       const batch = this.#queue.slice(0, this.#options.maxBatch);
       try {
         const rows = batch.map((queued) => queued.row);
-        const problems = await writeBlocks(this.#sql, rows);
+        const problems = await writeBlocks(this.#writer, rows);
         failures = 0;
         this.#finish(batch, problems);
       } catch (error) {
         this.#lastError = error;
+        if (error instanceof AppError && error.code === "lost_lease") {
+          this.#abandon(error);
+          break;
+        }
         failures += 1;
         // Closed in the meantime: the queue is empty and nobody waits.
         if (this.#queue.length > 0) await this.#wait(Math.min(25 * 2 ** failures, 1_000));

@@ -1,3 +1,4 @@
+import { AppError } from "../errors/app-error.ts";
 import { type Sql } from "./pool.ts";
 import { type SessionRecord, type SessionRow, toSessionRecord } from "./session-record.ts";
 import { runQuery } from "./store-error.ts";
@@ -15,26 +16,39 @@ export interface SessionClaim {
 }
 
 /**
- * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already.
- * `undefined` while another owner holds it. Lease times are the database's, so workers' clocks may differ.
+ * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already:
+ * what was claimed before is void then. `undefined` while another owner holds it. Lease times are the database's, so
+ * workers' clocks may differ.
+ *
+ * @throws {AppError} `not_allowed` when the conversation is another room's: whoever may join one room would read what
+ *   was said in the other
  */
 export async function claimSession(sql: Sql, claim: SessionClaim): Promise<SessionRecord | undefined> {
   const { sessionId, conversationId, room, participantIdentity, owner, leaseMs } = claim;
-  const rows = await runQuery(sql<SessionRow[]>`
-    insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at)
+  const claimed = await runQuery(sql<SessionRow[]>`
+    insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at, epoch)
     values (
       ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
-      now() + ${leaseMs} * interval '1 millisecond'
+      now() + ${leaseMs} * interval '1 millisecond', 1
     )
     on conflict (conversation_id) do update set
       room = excluded.room,
       lease_owner = excluded.lease_owner,
       lease_expires_at = excluded.lease_expires_at,
+      epoch = sessions.epoch + 1,
       updated_at = now()
-    where sessions.lease_owner is null
-      or sessions.lease_owner = excluded.lease_owner
-      or sessions.lease_expires_at <= now()
+    where (
+        sessions.lease_owner is null
+        or sessions.lease_owner = excluded.lease_owner
+        or sessions.lease_expires_at <= now()
+      )
+      and coalesce(sessions.room, excluded.room) = excluded.room
     returning *
   `);
-  return rows[0] && toSessionRecord(rows[0]);
+  if (claimed[0]) return toSessionRecord(claimed[0]);
+  const others = await runQuery(sql`
+    select from sessions where conversation_id = ${conversationId} and room <> ${room}
+  `);
+  if (others.length > 0) throw new AppError("not_allowed", "The conversation belongs to another room");
+  return undefined;
 }

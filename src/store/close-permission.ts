@@ -1,5 +1,5 @@
 import { permissionColumns, type PermissionRecord } from "./permission-record.ts";
-import { type Sql } from "./pool.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 import { runQuery } from "./store-error.ts";
 
 export interface PermissionEnd {
@@ -10,12 +10,16 @@ export interface PermissionEnd {
 
 /** Ends an open request without an answer. Returns it as it stands then: an answer that was first stays. */
 export async function closePermission(
-  sql: Sql,
+  writer: SessionWriter,
   { permissionId, state }: PermissionEnd,
 ): Promise<PermissionRecord | undefined> {
-  await runQuery(sql`
-    update permissions set state = ${state}, replied_at = now() where id = ${permissionId} and state = 'asked'
-  `);
+  const { sql } = writer;
+  const statement = sql`
+    update permissions set state = ${state}, replied_at = now() from held
+    where id = ${permissionId} and state = 'asked'
+    returning id
+  `;
+  await writeHeld(writer, statement);
   const rows = await runQuery(sql<PermissionRecord[]>`
     select ${permissionColumns(sql)} from permissions where id = ${permissionId}
   `);

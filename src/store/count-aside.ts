@@ -1,7 +1,6 @@
-import { type Sql } from "./pool.ts";
-import { runQuery } from "./store-error.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 
 /** One more sentence of the turn's answer that is in none of its blocks. */
-export async function countAside(sql: Sql, { turnId }: { turnId: string }): Promise<void> {
-  await runQuery(sql`update turns set asides = asides + 1 where id = ${turnId}`);
+export async function countAside(writer: SessionWriter, { turnId }: { turnId: string }): Promise<void> {
+  await writeHeld(writer, writer.sql`update turns set asides = asides + 1 from held where id = ${turnId} returning id`);
 }

@@ -1,8 +1,7 @@
 import { type TurnState } from "../conversation/turn-record.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { jsonParameter } from "./json-parameter.ts";
-import { type Sql } from "./pool.ts";
-import { runQuery } from "./store-error.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 
 export interface TurnEnd {
   readonly turnId: string;
@@ -18,8 +17,9 @@ export interface TurnEnd {
 }
 
 /** Ends a running turn. `false`: it had ended before, and nothing has changed. */
-export async function finishTurn(sql: Sql, end: TurnEnd): Promise<boolean> {
-  const result = await runQuery(sql`
+export async function finishTurn(writer: SessionWriter, end: TurnEnd): Promise<boolean> {
+  const { sql } = writer;
+  const statement = sql`
     update turns
     set state = ${end.state},
       stop_reason = ${end.stopReason ?? null},
@@ -31,7 +31,10 @@ export async function finishTurn(sql: Sql, end: TurnEnd): Promise<boolean> {
       last_stanza = ${end.lastStanza ?? null},
       heard = ${end.heard ?? null},
       finished_at = now()
+    from held
     where id = ${end.turnId} and state = 'running'
-  `);
-  return result.count > 0;
+    returning id
+  `;
+  const changed = await writeHeld(writer, statement);
+  return changed.length > 0;
 }

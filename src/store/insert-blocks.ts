@@ -1,5 +1,6 @@
 import { type TurnBlock } from "../conversation/block.ts";
 import { type Sql } from "./pool.ts";
+import { heldRow, lostLease, type SessionWriter } from "./session-writer.ts";
 
 /** A block with its turn: one row of `turn_blocks`. */
 export interface TurnBlockRow {
@@ -10,14 +11,22 @@ export interface TurnBlockRow {
 /**
  * Stores blocks in one statement, all or none, and returns how many were new: a block that is stored already is left
  * as it is, so a batch whose answer was lost can be sent again. Rejects with the driver's own error.
+ *
+ * @throws {AppError} `lost_lease`
  */
-export async function insertBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Promise<number> {
-  const result = await sql`
-    insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
-    select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}
-    on conflict (turn_id, sequence) do nothing
+export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<number> {
+  const { sql } = writer;
+  const result = await sql<{ count: number }[]>`
+    with held as materialized (${heldRow(writer)}), stored as (
+      insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
+      select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}, held
+      on conflict (turn_id, sequence) do nothing
+      returning 1
+    )
+    select (select count(*)::int from stored) as count from held
   `;
-  return result.count;
+  if (!result[0]) throw lostLease();
+  return result[0].count;
 }
 
 /** Indexes of the rows whose place in `turn_blocks` holds something else. Rejects with the driver's own error. */

@@ -1,13 +1,12 @@
 import { AppError } from "../errors/app-error.ts";
 import { permissionColumns, type PermissionRecord } from "./permission-record.ts";
 import { jsonParameter } from "./json-parameter.ts";
-import { type Sql } from "./pool.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 import { runQuery } from "./store-error.ts";
 
 export interface NewPermission extends Pick<
   PermissionRecord,
   | "id"
-  | "sessionId"
   | "turnId"
   | "callId"
   | "messageId"
@@ -28,21 +27,23 @@ export interface NewPermission extends Pick<
  * Stores a request before anybody is asked. A call has one: when it has it already (the answer was lost, or an earlier
  * worker asked), that one is returned as it stands.
  */
-export async function insertPermission(sql: Sql, permission: NewPermission): Promise<PermissionRecord> {
+export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
   const { callId, waitMs } = permission;
-  const inserted = await runQuery(sql<PermissionRecord[]>`
+  const { sql, lease } = writer;
+  const statement = sql`
     insert into permissions (
       id, session_id, turn_id, call_id, message_id, participant_identity, tool_name, type, pattern, title, metadata,
       input_hash, edited_input_schema, expires_at
-    ) values (
-      ${permission.id}, ${permission.sessionId}, ${permission.turnId}, ${callId}, ${permission.messageId},
+    ) select
+      ${permission.id}, ${lease.sessionId}, ${permission.turnId}, ${callId}, ${permission.messageId},
       ${permission.participantIdentity}, ${permission.toolName}, ${permission.type}, ${sql.json(permission.pattern)},
       ${permission.title}, ${sql.json(permission.metadata)}, ${permission.inputHash},
       ${jsonParameter(sql, permission.editedInputSchema)}, now() + ${waitMs} * interval '1 millisecond'
-    )
+    from held
     on conflict (call_id) do nothing
     returning ${permissionColumns(sql)}
-  `);
+  `;
+  const inserted = await writeHeld<PermissionRecord>(writer, statement);
   if (inserted[0]) return inserted[0];
   const existing = await runQuery(sql<PermissionRecord[]>`
     select ${permissionColumns(sql)} from permissions where call_id = ${callId}

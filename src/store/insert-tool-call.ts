@@ -1,4 +1,4 @@
-import { type Sql } from "./pool.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 import { runQuery } from "./store-error.ts";
 import { type ToolCallRecord } from "./tool-call-record.ts";
 
@@ -12,18 +12,20 @@ export type NewToolCall = Pick<
  * Stores a pending call: nothing may run before this resolves. `false`: this tool use has a call with another id. The
  * same call again (the answer was lost) changes nothing and is `true`.
  */
-export async function insertToolCall(sql: Sql, call: NewToolCall): Promise<boolean> {
-  const inserted = await runQuery(sql`
+export async function insertToolCall(writer: SessionWriter, call: NewToolCall): Promise<boolean> {
+  const { sql } = writer;
+  const statement = sql`
     insert into tool_calls (
       id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, is_background,
       revision
-    ) values (
+    ) select
       ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.name}, ${call.executionAsked}, ${call.timeoutMs},
       ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.isBackground ?? false}, 1
-    )
+    from held
     on conflict do nothing
-  `);
-  if (inserted.count > 0) return true;
+    returning id
+  `;
+  if ((await writeHeld(writer, statement)).length > 0) return true;
   const existing = await runQuery(sql`
     select 1 from tool_calls where id = ${call.id} and turn_id = ${call.turnId} and tool_use_id = ${call.toolUseId}
   `);

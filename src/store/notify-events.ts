@@ -1,4 +1,4 @@
-import { type Sql } from "./pool.ts";
+import { heldRow, type SessionWriter } from "./session-writer.ts";
 import { runQuery } from "./store-error.ts";
 
 /** One channel for all sessions: whoever listens sorts by the session's id, with which each payload begins. */
@@ -8,11 +8,12 @@ export const MAX_PAYLOAD_BYTES = 7_500;
 
 /**
  * Tells whoever listens, in order. PostgreSQL drops a payload that repeats another of the same batch, so no two may be
- * equal; each holds at most `MAX_PAYLOAD_BYTES` and no NUL.
+ * equal; each holds at most `MAX_PAYLOAD_BYTES` and no NUL. Once another worker has the session, nobody is told anything.
  */
-export async function notifyEvents(sql: Sql, payloads: readonly string[]): Promise<void> {
-  await runQuery(sql`
+export async function notifyEvents(writer: SessionWriter, payloads: readonly string[]): Promise<void> {
+  await runQuery(writer.sql`
+    with held as materialized (${heldRow(writer)})
     select pg_notify(${EVENT_CHANNEL}, payload)
-    from json_array_elements_text(${JSON.stringify(payloads)}::text::json) as batch (payload)
+    from held, json_array_elements_text(${JSON.stringify(payloads)}::text::json) as batch (payload)
   `);
 }

@@ -1,5 +1,4 @@
-import { type Sql } from "./pool.ts";
-import { runQuery } from "./store-error.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 import { type ExtraAnswerRecord } from "./tool-call-record.ts";
 
 export interface ExtraAnswer extends Pick<ExtraAnswerRecord, "kind" | "from" | "success"> {
@@ -10,8 +9,8 @@ export interface ExtraAnswer extends Pick<ExtraAnswerRecord, "kind" | "from" | "
 const KEPT = 20;
 
 /** Keeps an answer that changed nothing. Only the first 20 of a call: a client that floods cannot grow its row. */
-export async function recordExtraAnswer(sql: Sql, answer: ExtraAnswer): Promise<void> {
-  await runQuery(sql`
+export async function recordExtraAnswer(writer: SessionWriter, answer: ExtraAnswer): Promise<void> {
+  const statement = writer.sql`
     update tool_calls
     set extra_answers = extra_answers || jsonb_build_object(
       'kind', ${answer.kind}::text,
@@ -20,6 +19,9 @@ export async function recordExtraAnswer(sql: Sql, answer: ExtraAnswer): Promise<
       'success', ${answer.success}::boolean,
       'errorCode', ${answer.errorCode ?? null}::text
     )
+    from held
     where id = ${answer.callId} and jsonb_array_length(extra_answers) < ${KEPT}
-  `);
+    returning id
+  `;
+  await writeHeld(writer, statement);
 }

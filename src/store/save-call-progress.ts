@@ -1,5 +1,4 @@
-import { type Sql } from "./pool.ts";
-import { runQuery } from "./store-error.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 
 export interface CallProgress {
   readonly callId: string;
@@ -10,10 +9,14 @@ export interface CallProgress {
 }
 
 /** Keeps what an open call has said of itself. Storing it again changes nothing. */
-export async function saveCallProgress(sql: Sql, call: CallProgress): Promise<void> {
-  await runQuery(sql`
+export async function saveCallProgress(writer: SessionWriter, call: CallProgress): Promise<void> {
+  const { sql } = writer;
+  const statement = sql`
     update tool_calls
     set logs = ${sql.json(call.logs)}, progress = ${call.progress ?? null}, revision = ${call.revision}
+    from held
     where id = ${call.callId} and state in ('pending', 'running') and revision < ${call.revision}
-  `);
+    returning id
+  `;
+  await writeHeld(writer, statement);
 }

@@ -7,6 +7,8 @@ export interface SessionRecord {
   readonly participantIdentity: string | null;
   /** Who works on it, if the lease is live. */
   readonly leaseOwner: string | null;
+  /** How often it has been claimed: the number of the newest claim. */
+  readonly epoch: number;
   /** Highest worker stanza number that may have been used, positive. */
   readonly workerStanzaReserved: number;
   readonly createdAt: number;
@@ -19,6 +21,8 @@ export interface SessionRow {
   participant_identity: string | null;
   lease_owner: string | null;
   /** A bigint comes as text. */
+  epoch: string;
+  /** A bigint comes as text. */
   worker_stanza_reserved: string;
   created_at: number;
 }
@@ -30,6 +34,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
     room: row.room,
     participantIdentity: row.participant_identity,
     leaseOwner: row.lease_owner,
+    epoch: Number(row.epoch),
     workerStanzaReserved: Number(row.worker_stanza_reserved),
     createdAt: row.created_at,
   };

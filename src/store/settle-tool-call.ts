@@ -1,6 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
 import { jsonParameter } from "./json-parameter.ts";
-import { type Sql } from "./pool.ts";
+import { heldRow, lostLease, type SessionWriter } from "./session-writer.ts";
 import { runQuery } from "./store-error.ts";
 
 export interface ToolCallEnd {
@@ -20,9 +20,10 @@ export interface ToolCallEnd {
  * Ends an open call; the first end wins. Nobody is asked about it any more, for an answer would change nothing.
  * `false`: it had ended before (or is unknown), and nothing has changed.
  */
-export async function settleToolCall(sql: Sql, end: ToolCallEnd): Promise<boolean> {
-  const result = await runQuery(sql`
-    with settled as (
+export async function settleToolCall(writer: SessionWriter, end: ToolCallEnd): Promise<boolean> {
+  const { sql } = writer;
+  const rows = await runQuery(sql<{ id: string | null }[]>`
+    with held as materialized (${heldRow(writer)}), settled as (
       update tool_calls
       set state = ${end.state},
         result = ${jsonParameter(sql, end.result)},
@@ -30,6 +31,7 @@ export async function settleToolCall(sql: Sql, end: ToolCallEnd): Promise<boolea
         error_message = ${end.errorMessage ?? null},
         finished_at = coalesce(${end.finishedAt === undefined ? null : sql.types.timestamp(end.finishedAt)}, now()),
         revision = coalesce(${end.revision ?? null}, revision + 1)
+      from held
       where id = ${end.callId} and state in ('pending', 'running')
       returning id
     ), withdrawn as (
@@ -38,7 +40,8 @@ export async function settleToolCall(sql: Sql, end: ToolCallEnd): Promise<boolea
       from settled
       where call_id = settled.id and permissions.state = 'asked'
     )
-    select id from settled
+    select id from held left join settled on true
   `);
-  return result.count > 0;
+  if (rows.length === 0) throw lostLease();
+  return rows[0]?.id !== null;
 }

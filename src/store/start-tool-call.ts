@@ -1,5 +1,4 @@
-import { type Sql } from "./pool.ts";
-import { runQuery } from "./store-error.ts";
+import { writeHeld, type SessionWriter } from "./session-writer.ts";
 
 export interface ToolCallStart {
   readonly callId: string;
@@ -20,8 +19,9 @@ export interface ToolCallStart {
  * Puts on record who runs the call and until when. A running call may be started again, elsewhere: the server takes
  * over. `false`: the call has ended, and nothing has changed.
  */
-export async function startToolCall(sql: Sql, start: ToolCallStart): Promise<boolean> {
-  const result = await runQuery(sql`
+export async function startToolCall(writer: SessionWriter, start: ToolCallStart): Promise<boolean> {
+  const { sql } = writer;
+  const statement = sql`
     update tool_calls
     set state = 'running',
       execution_resolved = ${start.executionResolved},
@@ -30,7 +30,10 @@ export async function startToolCall(sql: Sql, start: ToolCallStart): Promise<boo
       started_at = coalesce(started_at, ${start.startedAt === undefined ? null : sql.types.timestamp(start.startedAt)}, now()),
       is_background = is_background or ${start.isBackground ?? false},
       revision = coalesce(${start.revision ?? null}, revision + 1)
+    from held
     where id = ${start.callId} and state in ('pending', 'running')
-  `);
-  return result.count > 0;
+    returning id
+  `;
+  const changed = await writeHeld(writer, statement);
+  return changed.length > 0;
 }

@@ -2,7 +2,7 @@ import { type TurnBlock } from "../conversation/block.ts";
 import { AppError } from "../errors/app-error.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { findDifferentBlocks, insertBlocks, type TurnBlockRow } from "./insert-blocks.ts";
-import { type Sql } from "./pool.ts";
+import { type SessionWriter } from "./session-writer.ts";
 import { errorCode, errorKind, toStoreError } from "./store-error.ts";
 
 /** A block that is not stored as it was given. */
@@ -19,32 +19,32 @@ export interface BlockProblem {
  *
  * @throws {AppError} when the database takes nothing at all now; the whole batch may be sent again
  */
-export async function writeBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
+export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   try {
-    return await insertAndCheck(sql, rows);
+    return await insertAndCheck(writer, rows);
   } catch (error) {
     if (errorKind(error) !== "refused") throw toStoreError(error);
-    if (rows[0] && rows.length === 1) return [await replace(sql, rows[0], toStoreError(error))];
+    if (rows[0] && rows.length === 1) return [await replace(writer, rows[0], toStoreError(error))];
   }
   const problems: BlockProblem[] = [];
-  for (const row of rows) problems.push(...(await writeBlocks(sql, [row])));
+  for (const row of rows) problems.push(...(await writeBlocks(writer, [row])));
   return problems;
 }
 
 /** A row that was there already is our own, sent twice; or another writer's, and then ours is lost. */
-async function insertAndCheck(sql: Sql, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
-  if ((await insertBlocks(sql, rows)) === rows.length) return [];
-  const indexes = await findDifferentBlocks(sql, rows);
+async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
+  if ((await insertBlocks(writer, rows)) === rows.length) return [];
+  const indexes = await findDifferentBlocks(writer.sql, rows);
   return rows
     .filter((_, index) => indexes.includes(index))
     .map((row) => ({ row, outcome: "lost", error: new AppError("invalid_state", `${placeOf(row)} is taken`) }));
 }
 
-async function replace(sql: Sql, row: TurnBlockRow, cause: AppError): Promise<BlockProblem> {
+async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError): Promise<BlockProblem> {
   const reason = `${placeOf(row)} cannot be stored (${errorCode(cause.cause) ?? "not JSON"})`;
   const problem = { row, error: new AppError("internal", reason, { cause }) };
   try {
-    const [taken] = await insertAndCheck(sql, [{ turnId: row.turnId, block: placeholder(row.block) }]);
+    const [taken] = await insertAndCheck(writer, [{ turnId: row.turnId, block: placeholder(row.block) }]);
     return taken ? { row, outcome: "lost", error: taken.error } : { ...problem, outcome: "replaced" };
   } catch (error) {
     if (errorKind(error) !== "refused") throw toStoreError(error);

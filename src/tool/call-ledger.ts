@@ -1,6 +1,7 @@
 import { type Call, type ExtraAnswer } from "./call.ts";
 import { CallLog } from "./call-log.ts";
-import { type Outcome } from "./outcome.ts";
+import { withShortError, type Outcome } from "./outcome.ts";
+import { type ServerTool } from "./server-tool.ts";
 
 /** What may change on an open call besides its outcome. */
 type Progress = Partial<
@@ -43,6 +44,12 @@ export interface LedgerListener {
   readonly onExtraAnswer: (callId: string, answer: ExtraAnswer) => void;
 }
 
+interface First {
+  readonly callId: string;
+  readonly turnId: string;
+  readonly settled: Promise<Outcome>;
+}
+
 const REMEMBERED_CALLS = 1_000;
 
 /**
@@ -53,12 +60,15 @@ export class CallLedger {
   readonly #open = new Map<string, Entry>();
   /** Calls that have ended, oldest first, so that a later answer is known for what it is. */
   readonly #ended = new Map<string, { readonly answeredBy: string | undefined }>();
-  /** The first call of each idempotency key, oldest first. */
-  readonly #firstOfKey = new Map<string, { readonly callId: string; readonly settled: Promise<Outcome> }>();
+  /** Of tools whose calls may not repeat one another: the first call of each idempotency key, for its turn. */
+  readonly #firstOfKey = new Map<string, First>();
   readonly #listener: LedgerListener;
+  readonly #tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>;
 
-  constructor(listener: LedgerListener) {
+  /** @param tools say which calls may not repeat one another: of all others no outcome is kept */
+  constructor(listener: LedgerListener, tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>) {
     this.#listener = listener;
+    this.#tools = tools;
   }
 
   get openCount(): number {
@@ -87,14 +97,20 @@ export class CallLedger {
     return entry;
   }
 
-  /** Notes a call, which may be an earlier worker's, as the first of its key, if it is. */
-  recall({ id: callId, idempotencyKey }: Pick<Call, "id" | "idempotencyKey">, settled: Promise<Outcome>): void {
-    if (this.#firstOfKey.has(idempotencyKey)) return;
-    this.#firstOfKey.set(idempotencyKey, { callId, settled });
-    if (this.#firstOfKey.size > REMEMBERED_CALLS) forgetOldest(this.#firstOfKey);
+  /** Notes a call, which may be an earlier worker's, as the first of its key, if it is and that matters. */
+  recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
+    const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};
+    if (onDuplicate === "allow" || this.#firstOfKey.has(idempotencyKey)) return;
+    this.#firstOfKey.set(idempotencyKey, { callId, turnId, settled });
   }
 
-  /** The outcome of the call that this one repeats: same turn, same tool, same arguments. */
+  /** A turn begins: outcomes of turns that have no open call any more are not asked for again. */
+  forgetPastTurns(): void {
+    const open = new Set([...this.#open.values()].map(({ current }) => current.turnId));
+    for (const [key, { turnId }] of this.#firstOfKey) if (!open.has(turnId)) this.#firstOfKey.delete(key);
+  }
+
+  /** The outcome of the call that this one repeats (same turn, tool and arguments), where it may not. */
   earlierOf({ id, idempotencyKey }: Call): Promise<Outcome> | undefined {
     const first = this.#firstOfKey.get(idempotencyKey);
     return first && first.callId !== id ? first.settled : undefined;
@@ -160,9 +176,10 @@ export class CallLedger {
   }
 
   /** Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered. */
-  settle(callId: string, outcome: Outcome, by?: string): boolean {
+  settle(callId: string, ended: Outcome, by?: string): boolean {
     const entry = this.#open.get(callId);
     if (!entry) return false;
+    const outcome = withShortError(ended);
     this.#open.delete(callId);
     this.#remember(callId, by);
     change(entry, { state: outcome.state, outcome, finishedAt: Date.now() });
@@ -189,9 +206,9 @@ export class CallLedger {
 
   /** Puts an answer that changes nothing on the call's record. */
   note(callId: string, kind: ExtraAnswer["kind"], { from, outcome }: { from: string; outcome: Outcome }): void {
-    const isSuccess = outcome.state === "success";
-    const errorCode = isSuccess ? {} : { errorCode: outcome.errorCode };
-    this.#listener.onExtraAnswer(callId, { kind, from, success: isSuccess, ...errorCode });
+    const short = withShortError(outcome);
+    const errorCode = short.state === "success" ? {} : { errorCode: short.errorCode };
+    this.#listener.onExtraAnswer(callId, { kind, from, success: short.state === "success", ...errorCode });
   }
 
   #remember(callId: string, answeredBy: string | undefined): void {

@@ -52,8 +52,8 @@ export interface CallPorts {
   /** For tools that declare no `timeoutMs` of their own. */
   readonly defaultTimeoutMs: number;
   readonly resultMaxBytes: number;
-  /** Resolves when the tool_use block and the call are stored: nothing runs before. */
-  readonly durable: () => Promise<void>;
+  /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
+  readonly durable: (callId: string) => Promise<void>;
   /** Resolves when the call may be handed to whoever runs it, or is over; the time until then is not the call's. */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
   /** Whether the call may run: at once where nobody need be asked, else when the person has answered. */

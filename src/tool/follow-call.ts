@@ -24,7 +24,7 @@ export async function followCall(call: Call, turn: CallTurn, { ports, start }: F
   const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, ports.resultMaxBytes);
   const detached = watchTurn(open, turn.signal, ports);
   try {
-    await Promise.race([ports.durable(), open.settled]);
+    await Promise.race([ports.durable(call.id), open.settled]);
   } catch (error) {
     ports.ledger.settle(call.id, failure("execution_error", "Not run: the call could not be stored"));
     throw error;

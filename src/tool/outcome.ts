@@ -1,6 +1,9 @@
 import { cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { truncateText } from "../lib/truncate-text.ts";
+import { LIMITS } from "../protocol/limits.ts";
+
+const MAX_CODE_LENGTH = 256;
 
 /** The error codes of spec/001 and PROTOCOL.md that the worker gives; a client may send any other text. */
 export type CallErrorCode =
@@ -46,6 +49,18 @@ export function messageOf(error: unknown): string {
   } catch {
     return "The tool failed without a message";
   }
+}
+
+/** A failure may be told in anybody's words; nobody needs more of them than this. */
+export function withShortError(outcome: Outcome): Outcome {
+  if (outcome.state === "success") return outcome;
+  const { errorCode, errorMessage } = outcome;
+  const maxBytes = LIMITS.shortTextBytes;
+  return {
+    ...outcome,
+    errorCode: errorCode.slice(0, MAX_CODE_LENGTH).toWellFormed(),
+    errorMessage: truncateText(errorMessage, maxBytes),
+  };
 }
 
 /** The worker's own timeout, in the words of spec/001. */

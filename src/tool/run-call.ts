@@ -65,8 +65,7 @@ function start(call: OpenCall, { use, tool, turn, isOneTooMany, ports }: Start):
   if (isOneTooMany) return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
   const input = tryParse(tool.input, call.current.input);
   if ("error" in input) return refuse("invalid_parameters", input.error);
-  const earlier =
-    tool.onDuplicate === undefined || tool.onDuplicate === "allow" ? undefined : ports.ledger.earlierOf(call.current);
+  const earlier = ports.ledger.earlierOf(call.current);
   if (earlier && tool.onDuplicate === "reject")
     return refuse("execution_error", "Not run: the same call was made before in this turn");
   if (earlier) {

@@ -38,7 +38,7 @@ export async function runOnClient(call: OpenCall, { tool, input, ports, route, w
   const timer = setTimeout(expire, leftMs);
   try {
     // The next worker asks the same participant again, and nobody else.
-    await ports.durable();
+    await ports.durable(id);
     if (call.over.aborted) return;
     const end = await ask(call, ports, { route, wasAsked });
     if (end === "settled" || call.over.aborted) return;

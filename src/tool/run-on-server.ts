@@ -30,7 +30,7 @@ export async function runOnServer(call: OpenCall, { tool, input, ports, leftMs }
     deadlineAt,
   });
   // The next worker runs nothing again that may have acted, and asks no client for what ran here.
-  await ports.durable();
+  await ports.durable(id);
   if (call.over.aborted) return;
   ports.sendRequest(call.current).catch(() => {});
   const timer = setTimeout(() => ports.ledger.settle(id, timedOut(timeoutMs)), leftMs ?? timeoutMs);

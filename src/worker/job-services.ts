@@ -31,6 +31,8 @@ export interface JobServices {
   readonly speech?: Speech | undefined;
   /** @defaultValue what this process has registered */
   readonly telemetry?: Telemetry;
+  /** Another than `openSession`'s. */
+  readonly leaseMs?: number;
   readonly close: () => Promise<void>;
 }
 

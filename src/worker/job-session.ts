@@ -80,6 +80,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     voice,
     watchers: [state.watch],
     logger,
+    ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
     onLost: () => job.leave("another worker has the session"),
   });
   opening.catch(() => {});

@@ -6,7 +6,7 @@ import { createEventPublisher } from "../../src/session/event-publisher.ts";
 import { type SessionWatcher } from "../../src/session/session-event.ts";
 import { loadPermission } from "../../src/store/load-permission.ts";
 import { type PermissionRecord } from "../../src/store/permission-record.ts";
-import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
+import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/event-server.ts";
 import { OpencodeEvents } from "../support/opencode-events.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await EventServer.start({ databaseUrl: database.url, times: { heartbeatMs: 50 } });
   ({ room, sessionId } = await storedRoom(database.sql));
   headers = { authorization: `Bearer ${await roomToken(room)}` };
-  publish = createEventPublisher({ sql: database.sql, sessionId, logger: pino({ level: "silent" }) });
+  publish = createEventPublisher({ writer: writerOf(database.sql, sessionId), logger: pino({ level: "silent" }) });
 });
 
 afterAll(async () => {

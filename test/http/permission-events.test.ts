@@ -7,7 +7,7 @@ import { type PermissionRecord } from "../../src/store/permission-record.ts";
 import { PermissionFeed } from "../../src/http/permission-feed.ts";
 import { toAskedEvent, toRepliedEvent } from "../../src/http/show-permission.ts";
 import { type SseEvent } from "../../src/http/sse-stream.ts";
-import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
+import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/event-server.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 
@@ -53,7 +53,10 @@ async function shown() {
 
 test("a permission is streamed when it is asked and when it is answered; a late reader begins with what is open", async () => {
   const { room, sessionId } = await storedRoom(database.sql);
-  const publish = createEventPublisher({ sql: database.sql, sessionId, logger: pino({ level: "silent" }) });
+  const publish = createEventPublisher({
+    writer: writerOf(database.sql, sessionId),
+    logger: pino({ level: "silent" }),
+  });
   await using reader = await server.open({ id: sessionId, room });
   const permission = await storedPermission(database.sql, { sessionId });
   const { messageId: turnId, callId } = permission;
@@ -103,7 +106,10 @@ test("what was answered unheard is shown when the stream looks again", async () 
 test("one that is over before it was shown is asked first, and each is shown once", async () => {
   const { feed, events, ask } = await shown();
   const permission = await ask();
-  await closePermission(database.sql, { permissionId: permission.id, state: "expired" });
+  await closePermission(writerOf(database.sql, permission.sessionId), {
+    permissionId: permission.id,
+    state: "expired",
+  });
 
   for (let time = 0; time < 3; time++) await feed.showTold({ permissionId: permission.id });
   await feed.showNow();
@@ -131,7 +137,10 @@ test.each([
   const asked = await storedPermission(database.sql, { sessionId, ...secret });
   await database.sql`update tool_calls set detail = ${detail} where id = ${asked.callId}`;
   const last = await storedPermission(database.sql, { sessionId });
-  const publish = createEventPublisher({ sql: database.sql, sessionId, logger: pino({ level: "silent" }) });
+  const publish = createEventPublisher({
+    writer: writerOf(database.sql, sessionId),
+    logger: pino({ level: "silent" }),
+  });
   const token = await roomToken(room, { identity: "ben" });
   const lists = ["/permission", `/session/${sessionId}/permissions`];
   await using ben = await server.open({ id: sessionId, room }, { identity: "ben" });

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { literalPattern } from "../../src/lib/literal-pattern.ts";
-import { type NewPermission } from "../../src/store/insert-permission.ts";
 import { loadPermission } from "../../src/store/load-permission.ts";
 import { type PermissionRecord } from "../../src/store/permission-record.ts";
-import { storedPermission, storedRoom } from "../store/store-fixtures.ts";
+import { storedPermission, storedRoom, type PermissionChanges } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/event-server.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
@@ -28,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ask = (changes: Partial<NewPermission> = {}) => storedPermission(database.sql, { sessionId, ...changes });
+const ask = (changes: PermissionChanges = {}) => storedPermission(database.sql, { sessionId, ...changes });
 const read = async (response: Response) => [response.status, await response.json()];
 const stateOf = async ({ id }: PermissionRecord) => (await loadPermission(database.sql, { permissionId: id }))?.state;
 

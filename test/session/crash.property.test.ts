@@ -47,6 +47,13 @@ const step = fc.array(use, { minLength: 1, maxLength: 3 });
 const scenario: fc.Arbitrary<Scenario> = fc.record({
   seed: fc.nat(2 ** 31),
   deaths: fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 3 }),
+  wakesAfterMs: fc.array(
+    fc.option(fc.integer({ min: 1_000, max: 20_000 }), { freq: 2 }).map((ms) => ms ?? undefined),
+    {
+      minLength: 3,
+      maxLength: 3,
+    },
+  ),
   messages: fc.array(fc.array(step, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 2 }),
   gapMs: fc.constantFrom(0, 500, 3_000, 15_000),
   onNewMessage: fc.constantFrom("queue", "interrupt"),
@@ -76,17 +83,19 @@ async function inVirtualTime<Result>(work: (ports: { clock: VirtualClock; traffi
 }
 
 test(
-  `over ${TALKS} talks whose workers die at any moment, each call runs once and all that was begun ends`,
+  `over ${TALKS} talks whose workers die or stand still at any moment, each call runs once and all that was begun ends`,
   { timeout: 60_000 + TALKS * 1_000 },
   async () => {
     const failures: string[] = [];
     let deaths = 0;
+    let stoodStill = 0;
     let runs = 0;
     for (const planned of fc.sample(scenario, { seed: SEED, numRuns: TALKS })) {
       const faults = await inVirtualTime(async (ports) => {
         const world = new CrashWorld(sql, planned, ports);
         await world.play();
         deaths += world.workers - 1;
+        stoodStill += world.stoodStill;
         runs += world.runs.length;
         return faultsOf(world, sql);
       });
@@ -95,6 +104,7 @@ test(
     expect(failures).toEqual([]);
     // They die while there is something to lose.
     expect(deaths).toBeGreaterThan(TALKS);
+    expect(stoodStill).toBeGreaterThan(TALKS / 4);
     expect(runs).toBeGreaterThan(TALKS);
   },
 );

@@ -64,19 +64,6 @@ test("a variation of an unknown message is a clear error", async () => {
   expect(await user.next("error_message")).toMatchObject({ code: 201 });
 });
 
-test("a commentary is stored with its message", async () => {
-  await using agent = await TestAgent.start();
-  const user = await agent.client("user");
-  agent.model.script([reply([text("One.")])]);
-  const messageId = await user.say("a");
-  await user.answerTo(messageId);
-  await user.send({ type: "commentary", body: { id: "c1", messageId, content: "Nice.", commentaryType: "praise" } });
-  await user.next("acknowledgement", (body) => body.acknowledgedStanzaId === 3);
-  await agent.leave();
-  const [turn] = await agent.sql`select commentary from turns`;
-  expect(turn?.["commentary"]).toEqual([{ messageId, content: "Nice.", commentaryType: "praise" }]);
-});
-
 test("a client that comes back to a new worker gets the answers that it missed, whole", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");

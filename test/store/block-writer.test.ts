@@ -18,14 +18,16 @@ async function writerBehindProxy(options: BlockWriterOptions = {}) {
   const proxy = await TcpProxy.start(database.url);
   const sql = connect(proxy.url);
   const problems: BlockProblem[] = [];
-  const writer = new BlockWriter(sql, { onProblem: (problem) => problems.push(problem), ...options });
-  const turnId = await storedTurn(database.sql);
+  const { writer: session, turnId } = await storedTurn(database.sql);
+  const writer = new BlockWriter({ ...session, sql }, { onProblem: (problem) => problems.push(problem), ...options });
   await sql`select 1`;
   onTestFinished(async () => {
     await sql.end({ timeout: 0 });
     await proxy[Symbol.asyncDispose]();
   });
-  return { proxy, writer, problems, turnId };
+  const { sessionId } = session.lease;
+  const claimAnew = () => database.sql`update sessions set epoch = epoch + 1 where id = ${sessionId}`;
+  return { proxy, writer, problems, turnId, claimAnew };
 }
 
 function addTexts(writer: BlockWriter, turnId: string, [from, to]: [number, number]): void {
@@ -156,7 +158,7 @@ test("a database that hangs makes a flush fail after its limit, and a later one 
 
 test("more blocks than may wait are refused, which the next flush tells", async () => {
   const { proxy, writer, turnId, problems } = await writerBehindProxy({ maxQueued: 10 });
-  const otherTurnId = await storedTurn(database.sql);
+  const { turnId: otherTurnId } = await storedTurn(database.sql);
   proxy.pause();
   addTexts(writer, turnId, [0, 12]);
   const flushed = Promise.allSettled([writer.flush(), writer.flush()]);
@@ -240,6 +242,20 @@ test("blocks of an unknown turn are lost, others in the batch are not", async ()
   expect(problems).toMatchObject([{ outcome: "lost", row: { turnId: "none" } }]);
   expect(await storedTexts(turnId)).toEqual(texts(2));
   await writer.flush();
+});
+
+test("once another worker has the session, every block is lost at once", async () => {
+  const { writer, turnId, problems, claimAnew } = await writerBehindProxy();
+  addTexts(writer, turnId, [0, 2]);
+  await writer.flush();
+  await claimAnew();
+
+  addTexts(writer, turnId, [2, 4]);
+
+  await expect(writer.flush()).rejects.toMatchObject({ code: "lost_lease" });
+  const lost = { outcome: "lost", error: { code: "lost_lease" } };
+  expect(problems).toMatchObject([lost, lost]);
+  expect(await storedTexts(turnId)).toEqual(texts(2));
 });
 
 test("close flushes, and what is added later is refused", async () => {

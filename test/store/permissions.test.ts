@@ -16,7 +16,7 @@ import {
 } from "../../src/store/reply-to-permission.ts";
 import { settleToolCall } from "../../src/store/settle-tool-call.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
-import { newPermission, storedPermission } from "./store-fixtures.ts";
+import { newPermission, storedPermission, writerOf } from "./store-fixtures.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {
@@ -33,13 +33,14 @@ function reply({ id, sessionId }: PermissionRecord, changes: Partial<PermissionR
 }
 
 test("a request is stored as asked, with the time that is left", async () => {
-  const permission = await newPermission(database.sql);
+  const { writer, permission } = await newPermission(database.sql);
   const { waitMs, ...kept } = permission;
 
-  const stored = await insertPermission(database.sql, permission);
+  const stored = await insertPermission(writer, permission);
 
   expect(stored).toEqual({
     ...kept,
+    sessionId: writer.lease.sessionId,
     detail: "full",
     state: "asked",
     isAlways: false,
@@ -57,10 +58,10 @@ test("a request is stored as asked, with the time that is left", async () => {
 });
 
 test("a call has one request, the first", async () => {
-  const permission = await newPermission(database.sql);
-  const first = await insertPermission(database.sql, permission);
+  const { writer, permission } = await newPermission(database.sql);
+  const first = await insertPermission(writer, permission);
 
-  const again = await insertPermission(database.sql, { ...permission, id: createId(), waitMs: 1 });
+  const again = await insertPermission(writer, { ...permission, id: createId(), waitMs: 1 });
 
   expect(again).toMatchObject({ id: first.id, expiresAt: first.expiresAt });
 });
@@ -117,15 +118,21 @@ test("a request that is closed takes no answer; one that is answered is not clos
   const answered = await storedPermission(database.sql);
   await replyToPermission(database.sql, reply(answered));
 
-  expect(await closePermission(database.sql, { permissionId: closed.id, state: "withdrawn" })).toMatchObject({
+  expect(
+    await closePermission(writerOf(database.sql, closed.sessionId), { permissionId: closed.id, state: "withdrawn" }),
+  ).toMatchObject({
     state: "withdrawn",
     repliedBy: null,
   });
   expect(await replyToPermission(database.sql, reply(closed))).toBe("answered");
-  expect(await closePermission(database.sql, { permissionId: answered.id, state: "expired" })).toMatchObject({
+  expect(
+    await closePermission(writerOf(database.sql, answered.sessionId), { permissionId: answered.id, state: "expired" }),
+  ).toMatchObject({
     state: "approved",
   });
-  expect(await closePermission(database.sql, { permissionId: "none", state: "expired" })).toBeUndefined();
+  expect(
+    await closePermission(writerOf(database.sql, closed.sessionId), { permissionId: "none", state: "expired" }),
+  ).toBeUndefined();
 });
 
 test("of an approval and an end in the same moment exactly one counts, and the answer says which", async () => {
@@ -134,8 +141,16 @@ test("of an approval and an end in the same moment exactly one counts, and the a
     const approve = () => replyToPermission(database.sql, reply(permission));
     const end =
       round % 2 === 0
-        ? () => closePermission(database.sql, { permissionId: permission.id, state: "withdrawn" })
-        : () => settleToolCall(database.sql, { callId: permission.callId, state: "cancelled" });
+        ? () =>
+            closePermission(writerOf(database.sql, permission.sessionId), {
+              permissionId: permission.id,
+              state: "withdrawn",
+            })
+        : () =>
+            settleToolCall(writerOf(database.sql, permission.sessionId), {
+              callId: permission.callId,
+              state: "cancelled",
+            });
     // Who begins takes turns, or the same one would win each time.
     const [answer] =
       round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
@@ -153,8 +168,8 @@ test.each([
   const open = await storedPermission(database.sql, { waitMs });
   const answered = await storedPermission(database.sql);
   await replyToPermission(database.sql, reply(answered));
-  for (const { callId } of [open, answered])
-    await settleToolCall(database.sql, { callId, state: "error", errorCode: "unknown_tool" });
+  for (const { callId, sessionId } of [open, answered])
+    await settleToolCall(writerOf(database.sql, sessionId), { callId, state: "error", errorCode: "unknown_tool" });
 
   expect(await loadPermission(database.sql, { permissionId: open.id })).toMatchObject({ state });
   expect(await loadPermission(database.sql, { permissionId: answered.id })).toMatchObject({ state: "approved" });

@@ -5,7 +5,9 @@ import { releaseLease } from "../../src/store/release-lease.ts";
 import { renewLease } from "../../src/store/renew-lease.ts";
 import { reserveStanzas } from "../../src/store/reserve-stanzas.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
-import { sessionClaim, storedSession } from "./store-fixtures.ts";
+import { sessionClaim, storedSession, writerOf } from "./store-fixtures.ts";
+
+const LONG = { leaseMs: 30_000 };
 
 let database: TempDatabase;
 beforeAll(async () => {
@@ -22,22 +24,32 @@ test("a new conversation gets a session", async () => {
     room: "kitchen",
     participantIdentity: "ann",
     leaseOwner: "worker-1",
+    epoch: 1,
     workerStanzaReserved: 0,
     createdAt: expect.any(Number),
   });
 });
 
-test("a stored conversation keeps its session and who opened it, in whatever room it goes on", async () => {
+test("a stored conversation keeps its session and who opened it", async () => {
   const first = sessionClaim();
   await claimSession(database.sql, first);
   const { conversationId } = first;
 
-  const again = await claimSession(
-    database.sql,
-    sessionClaim({ conversationId, room: "hall", participantIdentity: "bob" }),
-  );
+  const again = await claimSession(database.sql, sessionClaim({ conversationId, participantIdentity: "bob" }));
 
-  expect(again).toMatchObject({ id: first.sessionId, room: "hall", participantIdentity: "ann" });
+  expect(again).toMatchObject({ id: first.sessionId, participantIdentity: "ann", epoch: 2 });
+});
+
+test("another room is not given the conversation, though its lease is free", async () => {
+  const { conversationId, sessionId } = sessionClaim();
+  await claimSession(database.sql, sessionClaim({ conversationId, sessionId, room: "conv_ac_s77" }));
+  await releaseLease(writerOf(database.sql, sessionId));
+
+  const other = claimSession(database.sql, sessionClaim({ conversationId, room: "ac_s77" }));
+
+  await expect(other).rejects.toMatchObject({ code: "not_allowed" });
+  const session = await loadSession(database.sql, { conversationId });
+  expect(session).toMatchObject({ room: "conv_ac_s77", leaseOwner: null, epoch: 1 });
 });
 
 test("a live lease keeps other owners out and changes nothing", async () => {
@@ -45,7 +57,7 @@ test("a live lease keeps other owners out and changes nothing", async () => {
   await claimSession(database.sql, first);
   const { conversationId } = first;
 
-  const other = await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2", room: "hall" }));
+  const other = await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }));
 
   expect(other).toBeUndefined();
   expect(await loadSession(database.sql, { conversationId })).toMatchObject({
@@ -60,9 +72,9 @@ test("an expired lease is taken over, and its old owner learns that it lost it",
 
   const taken = await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }));
 
-  expect(taken).toMatchObject({ id: sessionId, leaseOwner: "worker-2" });
-  expect(await renewLease(database.sql, { sessionId, owner: "worker-1", leaseMs: 30_000 })).toBe(false);
-  expect(await renewLease(database.sql, { sessionId, owner: "worker-2", leaseMs: 30_000 })).toBe(true);
+  expect(taken).toMatchObject({ id: sessionId, leaseOwner: "worker-2", epoch: 2 });
+  expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(false);
+  expect(await renewLease(writerOf(database.sql, sessionId, 2), LONG)).toBe(true);
 });
 
 test("an expired lease that nobody took can be renewed", async () => {
@@ -70,17 +82,18 @@ test("an expired lease that nobody took can be renewed", async () => {
   await claimSession(database.sql, claim);
 
   const { sessionId, conversationId } = claim;
-  expect(await renewLease(database.sql, { sessionId, owner: "worker-1", leaseMs: 30_000 })).toBe(true);
+  expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(true);
   expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeUndefined();
 });
 
-test("a released lease is free at once; a stranger releases nothing", async () => {
+test("a released lease is free at once, and cannot be renewed; a stranger releases nothing", async () => {
   const { conversationId, sessionId } = sessionClaim();
   await claimSession(database.sql, sessionClaim({ conversationId, sessionId }));
 
-  await releaseLease(database.sql, { sessionId, owner: "worker-2" });
+  await releaseLease(writerOf(database.sql, sessionId, 2));
   expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeUndefined();
-  await releaseLease(database.sql, { sessionId, owner: "worker-1" });
+  await releaseLease(writerOf(database.sql, sessionId));
+  expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(false);
   expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeDefined();
 });
 
@@ -94,16 +107,13 @@ test("of many workers that claim a conversation at once, one gets it", async () 
 });
 
 test("reserved stanza numbers are never given twice", async () => {
-  const sessionId = await storedSession(database.sql);
+  const writer = await storedSession(database.sql);
 
-  const first = await Promise.all(
-    Array.from({ length: 5 }, () => reserveStanzas(database.sql, { sessionId, count: 100 })),
-  );
+  const first = await Promise.all(Array.from({ length: 5 }, () => reserveStanzas(writer, { count: 100 })));
 
   expect(first.toSorted((a, b) => a - b)).toEqual([1, 101, 201, 301, 401]);
-  await expect(reserveStanzas(database.sql, { sessionId: "none", count: 1 })).rejects.toMatchObject({
-    code: "conversation_not_found",
-  });
+  const stranger = writerOf(database.sql, writer.lease.sessionId, 2);
+  await expect(reserveStanzas(stranger, { count: 1 })).rejects.toMatchObject({ code: "lost_lease" });
 });
 
 test("an unknown conversation has no session", async () => {

@@ -5,6 +5,7 @@ import { insertToolCall, type NewToolCall } from "../../src/store/insert-tool-ca
 import { insertTurn, type NewTurn } from "../../src/store/insert-turn.ts";
 import { type PermissionRecord } from "../../src/store/permission-record.ts";
 import { type Sql } from "../../src/store/pool.ts";
+import { type SessionWriter } from "../../src/store/session-writer.ts";
 import { createId } from "../../src/lib/id.ts";
 
 export function sessionClaim(changes: Partial<SessionClaim> = {}): SessionClaim {
@@ -19,17 +20,21 @@ export function sessionClaim(changes: Partial<SessionClaim> = {}): SessionClaim 
   };
 }
 
-/** A new session; its id. */
-export async function storedSession(sql: Sql): Promise<string> {
-  const claim = sessionClaim();
-  await claimSession(sql, claim);
-  return claim.sessionId;
+/** Writes a session as the worker that claimed it first, or later. */
+export function writerOf(sql: Sql, sessionId: string, epoch = 1): SessionWriter {
+  return { sql, lease: { sessionId, epoch } };
 }
 
-export function newTurn(sessionId: string, changes: Partial<NewTurn> = {}): NewTurn {
+/** A new session. */
+export async function storedSession(sql: Sql): Promise<SessionWriter> {
+  const claim = sessionClaim();
+  await claimSession(sql, claim);
+  return writerOf(sql, claim.sessionId);
+}
+
+export function newTurn(changes: Partial<NewTurn> = {}): NewTurn {
   return {
     id: createId(),
-    sessionId,
     participantIdentity: "ann",
     parentMessageId: createId(),
     messageId: createId(),
@@ -38,11 +43,12 @@ export function newTurn(sessionId: string, changes: Partial<NewTurn> = {}): NewT
   };
 }
 
-/** A new running turn in a new session; its id. */
-export async function storedTurn(sql: Sql): Promise<string> {
-  const turn = newTurn(await storedSession(sql));
-  await insertTurn(sql, turn);
-  return turn.id;
+/** A new running turn in a new session. */
+export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWriter; readonly turnId: string }> {
+  const writer = await storedSession(sql);
+  const turn = newTurn();
+  await insertTurn(writer, turn);
+  return { writer, turnId: turn.id };
 }
 
 export function newCall(turnId: string, changes: Partial<NewToolCall> = {}): NewToolCall {
@@ -61,25 +67,37 @@ export function newCall(turnId: string, changes: Partial<NewToolCall> = {}): New
 }
 
 /** A new pending call in a new turn. */
-export async function storedCall(sql: Sql): Promise<NewToolCall> {
-  const call = newCall(await storedTurn(sql));
-  await insertToolCall(sql, call);
-  return call;
+export async function storedCall(sql: Sql): Promise<{
+  readonly writer: SessionWriter;
+  readonly call: NewToolCall;
+  readonly turnId: string;
+  readonly callId: string;
+}> {
+  const { writer, turnId } = await storedTurn(sql);
+  const call = newCall(turnId);
+  await insertToolCall(writer, call);
+  return { writer, call, turnId, callId: call.id };
 }
 
 export function textBlock(sequence: number, text = `text ${sequence}`): TurnBlock {
   return { sequence, blockType: "text", textContent: text, content: null };
 }
 
-/** A request about a new pending call that asks ann. */
-export async function newPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<NewPermission> {
-  const turn = newTurn(changes.sessionId ?? (await storedSession(sql)));
-  await insertTurn(sql, turn);
+/** What a request may be given besides its session: a new one without it. */
+export type PermissionChanges = Partial<NewPermission> & { readonly sessionId?: string };
+
+/** A request about a new pending call that asks ann, and what it is stored with. */
+export async function newPermission(
+  sql: Sql,
+  { sessionId, ...changes }: PermissionChanges = {},
+): Promise<{ readonly writer: SessionWriter; readonly permission: NewPermission }> {
+  const writer = sessionId === undefined ? await storedSession(sql) : writerOf(sql, sessionId);
+  const turn = newTurn();
+  await insertTurn(writer, turn);
   const call = newCall(turn.id);
-  await insertToolCall(sql, call);
-  return {
+  await insertToolCall(writer, call);
+  const permission: NewPermission = {
     id: createId(),
-    sessionId: turn.sessionId,
     turnId: turn.id,
     callId: call.id,
     messageId: turn.messageId,
@@ -94,11 +112,13 @@ export async function newPermission(sql: Sql, changes: Partial<NewPermission> = 
     waitMs: 60_000,
     ...changes,
   };
+  return { writer, permission };
 }
 
 /** The same, stored. */
-export async function storedPermission(sql: Sql, changes: Partial<NewPermission> = {}): Promise<PermissionRecord> {
-  return await insertPermission(sql, await newPermission(sql, changes));
+export async function storedPermission(sql: Sql, changes: PermissionChanges = {}): Promise<PermissionRecord> {
+  const { writer, permission } = await newPermission(sql, changes);
+  return await insertPermission(writer, permission);
 }
 
 /** A new session in a room of its own. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test("a call is stored pending", async () => {
-  const call = await storedCall(database.sql);
+  const { call } = await storedCall(database.sql);
 
   expect(await loadToolCalls(database.sql, { turnId: call.turnId })).toEqual([
     {
@@ -42,16 +42,16 @@ test("a call is stored pending", async () => {
 });
 
 test("storing the same call again is fine; another call for its tool use is not", async () => {
-  const call = await storedCall(database.sql);
+  const { writer, call } = await storedCall(database.sql);
 
-  expect(await insertToolCall(database.sql, call)).toBe(true);
-  expect(await insertToolCall(database.sql, { ...call, id: "other" })).toBe(false);
+  expect(await insertToolCall(writer, call)).toBe(true);
+  expect(await insertToolCall(writer, { ...call, id: "other" })).toBe(false);
   expect(await loadToolCalls(database.sql, { turnId: call.turnId })).toHaveLength(1);
 });
 
 test("calls load in the order in which they were asked for", async () => {
-  const turnId = await storedTurn(database.sql);
-  for (const name of ["b", "a", "c"]) await insertToolCall(database.sql, newCall(turnId, { name }));
+  const { writer, turnId } = await storedTurn(database.sql);
+  for (const name of ["b", "a", "c"]) await insertToolCall(writer, newCall(turnId, { name }));
 
   const calls = await loadToolCalls(database.sql, { turnId });
 
@@ -59,27 +59,25 @@ test("calls load in the order in which they were asked for", async () => {
 });
 
 test("a started call has an addressee and a deadline, and the server may take it over", async () => {
-  const { id: callId, turnId } = await storedCall(database.sql);
+  const { writer, callId, turnId } = await storedCall(database.sql);
   const deadlineAt = Date.now() + 30_000;
 
-  expect(await startToolCall(database.sql, { callId, executionResolved: "client", addressee: "ann", deadlineAt })).toBe(
-    true,
-  );
+  expect(await startToolCall(writer, { callId, executionResolved: "client", addressee: "ann", deadlineAt })).toBe(true);
   const [asked] = await loadToolCalls(database.sql, { turnId });
   expect(asked).toMatchObject({ state: "running", executionResolved: "client", addressee: "ann", deadlineAt });
-  expect(await startToolCall(database.sql, { callId, executionResolved: "server", deadlineAt })).toBe(true);
+  expect(await startToolCall(writer, { callId, executionResolved: "server", deadlineAt })).toBe(true);
   const [taken] = await loadToolCalls(database.sql, { turnId });
   expect(taken).toMatchObject({ executionResolved: "server", addressee: null, startedAt: asked?.startedAt });
 });
 
 test("of two outcomes at once, one wins and stays", async () => {
-  const { id: callId, turnId } = await storedCall(database.sql);
+  const { writer, callId, turnId } = await storedCall(database.sql);
   const ends = [
     { callId, state: "success", result: { temperature: 21 } },
     { callId, state: "error", errorCode: "timeout", errorMessage: "Too late" },
   ] as const;
 
-  const won = await Promise.all(ends.map((end) => settleToolCall(database.sql, end)));
+  const won = await Promise.all(ends.map((end) => settleToolCall(writer, end)));
 
   expect(won.filter(Boolean)).toHaveLength(1);
   const [call] = await loadToolCalls(database.sql, { turnId });
@@ -88,19 +86,19 @@ test("of two outcomes at once, one wins and stays", async () => {
 });
 
 test("a call that has ended is not started or settled again", async () => {
-  const { id: callId, turnId } = await storedCall(database.sql);
-  await settleToolCall(database.sql, { callId, state: "cancelled", errorCode: "cancelled", errorMessage: "Stopped" });
+  const { writer, callId, turnId } = await storedCall(database.sql);
+  await settleToolCall(writer, { callId, state: "cancelled", errorCode: "cancelled", errorMessage: "Stopped" });
 
-  expect(await startToolCall(database.sql, { callId, executionResolved: "server", deadlineAt: 0 })).toBe(false);
-  expect(await settleToolCall(database.sql, { callId, state: "success", result: {} })).toBe(false);
+  expect(await startToolCall(writer, { callId, executionResolved: "server", deadlineAt: 0 })).toBe(false);
+  expect(await settleToolCall(writer, { callId, state: "success", result: {} })).toBe(false);
   expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([{ state: "cancelled", result: null }]);
 });
 
 test("answers that came too late are kept, at most 20", async () => {
-  const { id: callId, turnId } = await storedCall(database.sql);
-  await recordExtraAnswer(database.sql, { callId, kind: "late", from: "ann", success: false, errorCode: "timeout" });
+  const { writer, callId, turnId } = await storedCall(database.sql);
+  await recordExtraAnswer(writer, { callId, kind: "late", from: "ann", success: false, errorCode: "timeout" });
   for (let count = 0; count < 25; count++)
-    await recordExtraAnswer(database.sql, { callId, kind: "duplicate", from: "ann", success: true });
+    await recordExtraAnswer(writer, { callId, kind: "duplicate", from: "ann", success: true });
 
   const [call] = await loadToolCalls(database.sql, { turnId });
   expect(call?.extraAnswers).toHaveLength(20);
@@ -111,17 +109,17 @@ test("answers that came too late are kept, at most 20", async () => {
 });
 
 test("what a call says of itself is kept while it is open, and never replaced by what is older", async () => {
-  const { id: callId, turnId } = await storedCall(database.sql);
+  const { writer, callId, turnId } = await storedCall(database.sql);
   const said = { callId, revision: 3, logs: ["one", "two"], progress: 0.5 };
 
-  await saveCallProgress(database.sql, said);
-  await saveCallProgress(database.sql, said);
-  await saveCallProgress(database.sql, { ...said, revision: 2, logs: ["one"] });
+  await saveCallProgress(writer, said);
+  await saveCallProgress(writer, said);
+  await saveCallProgress(writer, { ...said, revision: 2, logs: ["one"] });
   expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([
     { revision: 3, logs: said.logs, progress: 0.5 },
   ]);
 
-  await settleToolCall(database.sql, { callId, state: "success", result: {} });
-  await saveCallProgress(database.sql, { ...said, revision: 9, logs: ["late"] });
+  await settleToolCall(writer, { callId, state: "success", result: {} });
+  await saveCallProgress(writer, { ...said, revision: 9, logs: ["late"] });
   expect(await loadToolCalls(database.sql, { turnId })).toMatchObject([{ revision: 4, logs: said.logs }]);
 });

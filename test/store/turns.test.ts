@@ -5,7 +5,7 @@ import { insertBlocks } from "../../src/store/insert-blocks.ts";
 import { insertTurn } from "../../src/store/insert-turn.ts";
 import { loadTurns } from "../../src/store/load-turns.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
-import { newTurn, storedSession, textBlock } from "./store-fixtures.ts";
+import { newTurn, storedSession, textBlock, writerOf } from "./store-fixtures.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {
@@ -14,77 +14,78 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test("turns of a session are counted from 1", async () => {
-  const sessionId = await storedSession(database.sql);
+  const session = await storedSession(database.sql);
 
-  expect(await insertTurn(database.sql, newTurn(sessionId))).toBe(1);
-  expect(await insertTurn(database.sql, newTurn(sessionId))).toBe(2);
-  expect(await insertTurn(database.sql, newTurn(await storedSession(database.sql)))).toBe(1);
+  expect(await insertTurn(session, newTurn())).toBe(1);
+  expect(await insertTurn(session, newTurn())).toBe(2);
+  expect(await insertTurn(await storedSession(database.sql), newTurn())).toBe(1);
 });
 
 test("turns that are inserted at once get different positions without a hole", async () => {
-  const sessionId = await storedSession(database.sql);
+  const session = await storedSession(database.sql);
 
-  const positions = await Promise.all(Array.from({ length: 6 }, () => insertTurn(database.sql, newTurn(sessionId))));
+  const positions = await Promise.all(Array.from({ length: 6 }, () => insertTurn(session, newTurn())));
 
   expect(new Set(positions)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
 });
 
 test("a second turn for one user message is refused as a duplicate", async () => {
-  const sessionId = await storedSession(database.sql);
-  await insertTurn(database.sql, newTurn(sessionId, { parentMessageId: "hello" }));
+  const session = await storedSession(database.sql);
+  await insertTurn(session, newTurn({ parentMessageId: "hello" }));
 
-  expect(await insertTurn(database.sql, newTurn(sessionId, { parentMessageId: "hello" }))).toBeUndefined();
-  const elsewhere = newTurn(await storedSession(database.sql), { parentMessageId: "hello" });
-  expect(await insertTurn(database.sql, elsewhere)).toBe(1);
+  expect(await insertTurn(session, newTurn({ parentMessageId: "hello" }))).toBeUndefined();
+  const elsewhere = newTurn({ parentMessageId: "hello" });
+  expect(await insertTurn(await storedSession(database.sql), elsewhere)).toBe(1);
 });
 
 test("turns that no message began are never duplicates", async () => {
-  const sessionId = await storedSession(database.sql);
+  const session = await storedSession(database.sql);
 
-  expect(await insertTurn(database.sql, newTurn(sessionId, { parentMessageId: null }))).toBe(1);
-  expect(await insertTurn(database.sql, newTurn(sessionId, { parentMessageId: null }))).toBe(2);
+  expect(await insertTurn(session, newTurn({ parentMessageId: null }))).toBe(1);
+  expect(await insertTurn(session, newTurn({ parentMessageId: null }))).toBe(2);
 });
 
 test("inserting the same turn again, its answer lost, gives the same position", async () => {
-  const turn = newTurn(await storedSession(database.sql));
-  await insertTurn(database.sql, turn);
+  const session = await storedSession(database.sql);
+  const turn = newTurn();
+  await insertTurn(session, turn);
 
-  expect(await insertTurn(database.sql, turn)).toBe(1);
+  expect(await insertTurn(session, turn)).toBe(1);
 });
 
 test("a turn that takes the place of others begins with its blocks, and they leave the talk, all at once or not at all", async () => {
-  const sessionId = await storedSession(database.sql);
-  const [first, second] = [newTurn(sessionId), newTurn(sessionId)];
-  for (const turn of [first, second]) await insertTurn(database.sql, turn);
+  const session = await storedSession(database.sql);
+  const [first, second] = [newTurn(), newTurn()];
+  for (const turn of [first, second]) await insertTurn(session, turn);
   const blocks = [textBlock(0, "Before."), textBlock(1, "After.")];
-  const ids = async () => (await loadTurns(database.sql, { sessionId })).map(({ id }) => id);
+  const ids = async () => (await loadTurns(database.sql, session.lease)).map(({ id }) => id);
 
-  const bad = newTurn(sessionId, { replaces: second.id, blocks: [...blocks, textBlock(0, "Its place is taken.")] });
-  await expect(insertTurn(database.sql, bad)).rejects.toMatchObject({ code: "internal" });
+  const bad = newTurn({ replaces: second.id, blocks: [...blocks, textBlock(0, "Its place is taken.")] });
+  await expect(insertTurn(session, bad)).rejects.toMatchObject({ code: "internal" });
   expect(await ids()).toEqual([first.id, second.id]);
 
-  const turn = newTurn(sessionId, { replaces: second.id, blocks });
-  expect([await insertTurn(database.sql, turn), await insertTurn(database.sql, turn)]).toEqual([3, 3]);
+  const turn = newTurn({ replaces: second.id, blocks });
+  expect([await insertTurn(session, turn), await insertTurn(session, turn)]).toEqual([3, 3]);
   expect(await ids()).toEqual([first.id, turn.id]);
-  expect((await loadTurns(database.sql, { sessionId })).at(-1)?.blocks).toEqual(blocks);
+  expect((await loadTurns(database.sql, session.lease)).at(-1)?.blocks).toEqual(blocks);
 });
 
-test("a turn of no session is refused", async () => {
-  await expect(insertTurn(database.sql, newTurn("none"))).rejects.toMatchObject({
-    code: "internal",
-    message: "The database refused a statement (23503)",
-  });
+test("a session that is not there is nobody's to write", async () => {
+  const writer = writerOf(database.sql, "none");
+
+  await expect(insertTurn(writer, newTurn())).rejects.toMatchObject({ code: "lost_lease" });
 });
 
 test("the first end of a turn wins", async () => {
-  const turn = newTurn(await storedSession(database.sql));
-  await insertTurn(database.sql, turn);
+  const session = await storedSession(database.sql);
+  const turn = newTurn();
+  await insertTurn(session, turn);
   const ends = [
     { turnId: turn.id, state: "completed", stopReason: "end_turn", usage: { output_tokens: 3 }, model: "m" },
     { turnId: turn.id, state: "interrupted" },
   ] as const;
 
-  const won = [await finishTurn(database.sql, ends[0]), await finishTurn(database.sql, ends[1])];
+  const won = [await finishTurn(session, ends[0]), await finishTurn(session, ends[1])];
 
   expect(won).toEqual([true, false]);
   const rows = await database.sql`select state, usage, timings, finished_at from turns where id = ${turn.id}`;
@@ -97,23 +98,24 @@ test("the first end of a turn wins", async () => {
 });
 
 test("of two ends at once, one wins", async () => {
-  const turn = newTurn(await storedSession(database.sql));
-  await insertTurn(database.sql, turn);
+  const session = await storedSession(database.sql);
+  const turn = newTurn();
+  await insertTurn(session, turn);
 
   const won = await Promise.all([
-    finishTurn(database.sql, { turnId: turn.id, state: "failed", errorCode: "internal", errorMessage: "broken" }),
-    finishTurn(database.sql, { turnId: turn.id, state: "cancelled" }),
+    finishTurn(session, { turnId: turn.id, state: "failed", errorCode: "internal", errorMessage: "broken" }),
+    finishTurn(session, { turnId: turn.id, state: "cancelled" }),
   ]);
 
   expect(won.filter(Boolean)).toHaveLength(1);
 });
 
 test("turns load in order with their blocks in order, exactly as stored", async () => {
-  const sessionId = await storedSession(database.sql);
-  const [first, second] = [newTurn(sessionId), newTurn(sessionId, { parentMessageId: null, input: [] })];
-  await insertTurn(database.sql, first);
-  await insertTurn(database.sql, second);
-  await finishTurn(database.sql, { turnId: first.id, state: "completed" });
+  const session = await storedSession(database.sql);
+  const [first, second] = [newTurn(), newTurn({ parentMessageId: null, input: [] })];
+  await insertTurn(session, first);
+  await insertTurn(session, second);
+  await finishTurn(session, { turnId: first.id, state: "completed" });
   const blocks: TurnBlock[] = [
     { sequence: 0, blockType: "thinking", textContent: "Hm, \"'\n\u2028😀", content: { signature: "4k_a" } },
     {
@@ -125,21 +127,20 @@ test("turns load in order with their blocks in order, exactly as stored", async 
     { sequence: 2, blockType: "hologram", textContent: null, content: { type: "hologram", depth: { x: {} } } },
     { sequence: 3, blockType: "text", textContent: "", content: null },
   ];
-  await insertBlocks(database.sql, blocks.map((block) => ({ turnId: first.id, block })).toReversed());
+  await insertBlocks(session, blocks.map((block) => ({ turnId: first.id, block })).toReversed());
 
-  const { sessionId: _, ...turn } = first;
-  const { sessionId: __, ...openTurn } = second;
-  const open = { ...openTurn, position: 2, state: "running", blocks: [] };
-  expect(await loadTurns(database.sql, { sessionId })).toMatchObject([
-    { ...turn, position: 1, state: "completed", blocks },
+  const open = { ...second, position: 2, state: "running", blocks: [] };
+  expect(await loadTurns(database.sql, session.lease)).toMatchObject([
+    { ...first, position: 1, state: "completed", blocks },
     open,
   ]);
 });
 
 test("a stored block is never edited", async () => {
-  const turn = newTurn(await storedSession(database.sql));
-  await insertTurn(database.sql, turn);
-  await insertBlocks(database.sql, [{ turnId: turn.id, block: textBlock(0) }]);
+  const session = await storedSession(database.sql);
+  const turn = newTurn();
+  await insertTurn(session, turn);
+  await insertBlocks(session, [{ turnId: turn.id, block: textBlock(0) }]);
 
   await expect(database.sql`update turn_blocks set text_content = 'other' where turn_id = ${turn.id}`).rejects.toThrow(
     "a stored block is never edited",

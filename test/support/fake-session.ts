@@ -115,7 +115,7 @@ export class FakeSession {
     this.session = new Session({
       room: "fake",
       sessionId: "fake",
-      permissionStore: new MemoryPermissions(),
+      permissionStore: new MemoryPermissions("fake"),
       policy: {
         ...fixed,
         permission: { rules: [], byVoice: false, waitMs: 120_000 },

@@ -23,8 +23,12 @@ export class FollowedTalk {
   private constructor(sql: Sql, { id, room, publishWith }: { id: string; room: string; publishWith: Sql }) {
     this.id = id;
     this.room = room;
-    this.#recorder = new Recorder(sql, id, { onLost: () => {} });
-    this.#publish = createEventPublisher({ sql: publishWith, sessionId: id, logger: pino({ level: "silent" }) });
+    const lease = { sessionId: id, epoch: 1 };
+    this.#recorder = new Recorder(
+      { writer: { sql, lease }, untilHeld: async () => {}, lose: () => {} },
+      { onLost: () => {} },
+    );
+    this.#publish = createEventPublisher({ writer: { sql: publishWith, lease }, logger: pino({ level: "silent" }) });
   }
 
   static async begin(sql: Sql, publishWith = sql): Promise<FollowedTalk> {

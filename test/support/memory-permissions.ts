@@ -10,6 +10,11 @@ export class MemoryPermissions implements PermissionStore {
   readonly rows = new Map<string, PermissionRecord>();
   readonly granted: GrantRecord[] = [];
   listener: PermissionListener | undefined;
+  readonly #sessionId: string;
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+  }
 
   readonly insert = async ({ waitMs, ...permission }: NewPermission): Promise<PermissionRecord> => {
     const existing = [...this.rows.values()].find(({ callId }) => callId === permission.callId);
@@ -17,6 +22,7 @@ export class MemoryPermissions implements PermissionStore {
     const now = Date.now();
     const record: PermissionRecord = {
       ...permission,
+      sessionId: this.#sessionId,
       detail: "full",
       state: "asked",
       isAlways: false,

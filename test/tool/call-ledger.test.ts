@@ -1,22 +1,26 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { type Call } from "../../src/tool/call.ts";
+import { type Call, type ExtraAnswer } from "../../src/tool/call.ts";
 import { CallLedger } from "../../src/tool/call-ledger.ts";
-import { success } from "../../src/tool/outcome.ts";
+import { failure, success } from "../../src/tool/outcome.ts";
 import { callOf } from "../support/call.ts";
 
 /** A ledger with one open call, and everything that it tells of it. */
-function open(changes: Partial<Call> = {}) {
+function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof CallLedger>[1] = new Map()) {
   const told: Call[] = [];
   const tell = (call: Call) => void told.push(call);
-  const ledger = new CallLedger({
+  const extra: ExtraAnswer[] = [];
+  const listener = {
     onOpened: tell,
     onChanged: tell,
     onProgress: tell,
     onSettled: tell,
-    onExtraAnswer: () => {},
-  });
+    onExtraAnswer: (_: string, answer: ExtraAnswer) => void extra.push(answer),
+  };
+  const ledger = new CallLedger(listener, tools);
   ledger.open(callOf({ revision: 0, ...changes }));
-  return { ledger, told };
+  return { ledger, told, extra };
 }
 
 test("each change of a call has a revision of its own, and none comes twice", () => {
@@ -57,4 +61,53 @@ test("what a call says of itself after its end changes nothing", () => {
   ledger.report("call", { log: "late", progress: 1 });
 
   expect(told).toHaveLength(2);
+});
+
+test("the outcome of a call that may be repeated is given to the next one of its turn, and is gone with the turn", async () => {
+  const { ledger } = open({}, new Map([[callOf().toolName, { onDuplicate: "reuse" as const }]]));
+  ledger.settle("call", success({ n: 1 }));
+  const again = callOf({ id: "again" });
+
+  expect(await ledger.earlierOf(again)).toEqual(success({ n: 1 }));
+  ledger.forgetPastTurns();
+  expect(ledger.earlierOf(again)).toBeUndefined();
+});
+
+test("a turn whose calls are still open is not over", () => {
+  const { ledger } = open({}, new Map([[callOf().toolName, { onDuplicate: "reject" as const }]]));
+
+  ledger.forgetPastTurns();
+
+  expect(ledger.earlierOf(callOf({ id: "again" }))).toBeDefined();
+});
+
+test("of a tool whose calls each run on their own no outcome is kept", async () => {
+  const { ledger, told } = open();
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const settle = () => {
+    const result = { picture: "x".repeat(1_000_000) };
+    ledger.settle("call", success(result));
+    told.length = 0;
+    return new WeakRef(result);
+  };
+
+  const kept = settle();
+  await new Promise((resolve) => setTimeout(resolve));
+  collectGarbage();
+
+  expect(kept.deref()).toBeUndefined();
+  expect(ledger.openCount).toBe(0);
+});
+
+test("what a failure says of itself has a limit", () => {
+  const { ledger, told, extra } = open({ state: "running", addressee: "ann" });
+  const endless = failure("e".repeat(1_000), "x".repeat(100_000));
+
+  ledger.settle("call", endless, "ann");
+  ledger.answer("call", endless, "ann");
+
+  expect(told.at(-1)?.outcome).toMatchObject({ errorCode: "e".repeat(256), errorMessage: expect.any(String) });
+  expect(JSON.stringify(told.at(-1)?.outcome).length).toBeLessThan(17_000);
+  expect(extra).toMatchObject([{ kind: "duplicate", errorCode: "e".repeat(256) }]);
 });

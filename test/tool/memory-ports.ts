@@ -3,7 +3,7 @@ import { type z } from "zod";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { type Call, type CancelReason, type ExtraAnswer } from "../../src/tool/call.ts";
-import { CallLedger } from "../../src/tool/call-ledger.ts";
+import { CallLedger, type LedgerListener } from "../../src/tool/call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/call-ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
@@ -44,20 +44,22 @@ export class MemoryPorts implements CallPorts {
   readonly resultMaxBytes: number;
   readonly #options: Options;
 
-  readonly ledger = new CallLedger({
-    onOpened: (call) => this.opened.push(call),
-    onChanged: () => {},
-    onProgress: ({ logs, progress }) => {
-      this.lines = logs;
-      this.progress = progress;
-    },
-    onSettled: (call) => this.settled.push(call),
-    onExtraAnswer: (_callId, answer) => this.extra.push(answer),
-  });
+  readonly ledger: CallLedger;
 
   constructor(options: Options = {}) {
     this.#options = options;
     this.serverTools = new Map(Object.entries(options.tools ?? {}));
+    const listener: LedgerListener = {
+      onOpened: (call) => this.opened.push(call),
+      onChanged: () => {},
+      onProgress: ({ logs, progress }) => {
+        this.lines = logs;
+        this.progress = progress;
+      },
+      onSettled: (call) => this.settled.push(call),
+      onExtraAnswer: (_callId, answer) => this.extra.push(answer),
+    };
+    this.ledger = new CallLedger(listener, this.serverTools);
     this.resultMaxBytes = options.resultMaxBytes ?? 100_000;
   }
 

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { z } from "zod";
+import { AppError } from "../../../src/errors/app-error.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { type JsonObject } from "../../../src/lib/json.ts";
 import { openSession } from "../../../src/session/open-session.ts";
@@ -19,6 +20,7 @@ import { DyingWorker, never, type Traffic } from "./dying-worker.ts";
 const TIMEOUT_MS = 3_000;
 const HORIZON_MS = 150_000;
 const PERMISSION_WAIT_MS = 20_000;
+const LEASE_MS = 15_000;
 
 /** What each tool of the world is: who runs it, whether twice does no harm, and whether somebody must allow it. */
 export const TOOLS = {
@@ -43,6 +45,8 @@ export interface Scenario {
   readonly seed: number;
   /** Effects after which each worker dies; one more worker goes on to the end. */
   readonly deaths: readonly number[];
+  /** Which of them stand still instead, and wake up so long after the next has taken over. */
+  readonly wakesAfterMs: readonly (number | undefined)[];
   readonly messages: readonly (readonly (readonly PlannedUse[])[])[];
   readonly gapMs: number;
   readonly onNewMessage: "queue" | "interrupt";
@@ -79,11 +83,13 @@ export class CrashWorld {
   readonly verdicts: string[] = [];
   readonly phone: CrashClient;
   workers = 0;
+  stoodStill = 0;
   readonly #scenario: Scenario;
   readonly #sql: Sql;
   readonly #traffic: Traffic;
   readonly #clients: readonly CrashClient[];
   #session: Session | undefined;
+  readonly #everySession = new Map<DyingWorker, Session>();
 
   constructor(sql: Sql, scenario: Scenario, { clock, traffic }: { clock: VirtualClock; traffic: Traffic }) {
     this.#sql = sql;
@@ -106,8 +112,11 @@ export class CrashWorld {
     await this.clock.run(HORIZON_MS);
   }
 
+  /** Whoever is in the room hears it: the worker of the moment, and those that stood still. */
   deliver(from: CrashClient, bytes: Uint8Array): void {
     this.#session?.onPacket(from.participant, bytes);
+    for (const [{ state }, session] of this.#everySession)
+      if (state === "awake again" && session !== this.#session) session.onPacket(from.participant, bytes);
   }
 
   note(run: Omit<ToolRun, "wasAllowed">): void {
@@ -131,16 +140,23 @@ export class CrashWorld {
     const worker = new DyingWorker(number, {
       // The first one has nothing to take up: it dies later.
       effects: (this.#scenario.deaths[number - 1] ?? Number.POSITIVE_INFINITY) + (number === 1 ? 4 : 0),
-      onDeath: () => {
+      onGone: () => {
         this.#session = undefined;
-        this.clock.after(this.random() * 3_000, () => void this.#takeOver());
+        const wakesAfterMs = this.#scenario.wakesAfterMs[number - 1];
+        // Nobody knows of one that stands still before its lease has run out.
+        const takenAfterMs = (wakesAfterMs === undefined ? 0 : LEASE_MS) + this.random() * 3_000;
+        this.clock.after(takenAfterMs, () => void this.#takeOver());
+        if (wakesAfterMs === undefined) return;
+        this.stoodStill += 1;
+        this.clock.after(takenAfterMs + wakesAfterMs, () => worker.wake());
       },
     });
     const { onNewMessage } = this.#scenario;
     const rules = ["forbid", "shred"].map((pattern) => ({ type: "tool", pattern, action: "deny" }) as const);
-    const { session } = await openSession({
+    const opening = openSession({
       sql: worker.sql(this.#sql, this.#traffic),
       databaseUrl: this.conversationId,
+      leaseMs: LEASE_MS,
       conversationId: this.conversationId,
       room: this.conversationId,
       owner: `worker-${number}`,
@@ -159,6 +175,13 @@ export class CrashWorld {
       },
       logger: pino({ level: "silent" }),
     });
+    // One that stood still while it opened its session may have lost it by then.
+    const opened = await opening.catch((error: unknown) => {
+      if (worker.state !== "awake again" || !(error instanceof AppError) || error.code !== "lost_lease") throw error;
+    });
+    if (!opened) return;
+    const { session } = opened;
+    this.#everySession.set(worker, session);
     if (!worker.isAlive) return;
     this.#session = session;
     for (const client of this.#clients) {
@@ -175,35 +198,49 @@ export class CrashWorld {
     await this.#open();
   }
 
+  /** One that stood still must do nothing once another has claimed its session; it was the n-th to claim it. */
+  async #mayAct(worker: DyingWorker, what: string): Promise<void> {
+    if (worker.state !== "awake again") return;
+    const { conversationId } = this;
+    const sessions = this.#sql<
+      { epoch: string }[]
+    >`select epoch from sessions where conversation_id = ${conversationId}`;
+    const [session] = await this.#traffic.through(sessions);
+    if (Number(session?.epoch) > worker.number) this.verdicts.push(`a worker that had lost its session ${what}`);
+  }
+
   #link(worker: DyingWorker): RoomLink {
     const publish = async (bytes: Uint8Array, to: readonly string[] | undefined) => {
       if (!worker.isAlive) return never<void>();
+      await this.#mayAct(worker, "said something");
       for (const client of this.#clients)
         if (!to || to.includes(client.identity)) this.clock.after(this.random() * 40, () => client.receive(bytes));
       await worker.effect();
     };
     const openTranscription = async () => ({ write: async () => {}, close: async () => {} });
-    return { publish, openTranscription } as unknown as RoomLink;
+    return { publish, openTranscription, hasOtherAgent: this.workers > 1 } as unknown as RoomLink;
   }
 
   async *#think(worker: DyingWorker, request: Parameters<typeof think>[0], signal: AbortSignal) {
-    if (!worker.isAlive) await never();
+    await worker.untilAwake();
     const verdict = verdictOf(request);
     if (verdict !== undefined) this.verdicts.push(verdict);
     await worker.effect();
     yield* think(request, signal, async () => {
       await new Promise((resolve) => setTimeout(resolve, this.random() * 60));
-      if (!worker.isAlive) await never();
+      await worker.untilAwake();
     });
   }
 
   #serverTools(worker: DyingWorker) {
     const run = async (toolName: string, input: JsonObject, { callId }: Pick<ToolContext, "callId">) => {
       if (!worker.isAlive) return never();
+      await this.#mayAct(worker, `ran ${toolName}`);
       this.note({ callId, toolName, by: "server", input });
       await worker.effect();
       await new Promise((resolve) => setTimeout(resolve, this.random() * 2_000));
-      return worker.isAlive ? { by: "server", id: callId } : never();
+      await worker.untilAwake();
+      return { by: "server", id: callId };
     };
     const define = (name: ToolName) => {
       const { on, isIdempotent, needs } = TOOLS[name];

@@ -18,29 +18,45 @@ export class Traffic {
 }
 
 /**
- * A worker that dies after its n-th effect on the world outside: a statement sent or answered, a message published, a
- * tool begun, a model asked. From then on it does nothing and hears of nothing.
+ * A worker that dies, or stands still, after its n-th effect on the world outside: a statement sent or answered, a message
+ * published, a tool begun, a model asked. From then on it does nothing and hears of nothing. One that stood still wakes up
+ * where it was, when another has long had its session.
  */
 export class DyingWorker {
   readonly number: number;
-  isAlive = true;
+  state: "alive" | "gone" | "awake again" = "alive";
   #left: number;
-  readonly #onDeath: () => void;
+  readonly #onGone: () => void;
+  readonly #awake = Promise.withResolvers<void>();
 
-  constructor(number: number, { effects, onDeath }: { readonly effects: number; readonly onDeath: () => void }) {
+  constructor(number: number, { effects, onGone }: { readonly effects: number; readonly onGone: () => void }) {
     this.number = number;
     this.#left = effects;
-    this.#onDeath = onDeath;
+    this.#onGone = onGone;
+  }
+
+  get isAlive(): boolean {
+    return this.state !== "gone";
+  }
+
+  /** Resolves when it goes on, if it ever does. */
+  untilAwake(): Promise<void> {
+    return this.isAlive ? Promise.resolve() : this.#awake.promise;
+  }
+
+  wake(): void {
+    this.state = "awake again";
+    this.#awake.resolve();
   }
 
   /** Call after the effect. Resolves for a worker that goes on. */
   effect(): Promise<void> {
-    if (!this.isAlive) return never();
     this.#left -= 1;
-    if (this.#left > 0) return Promise.resolve();
-    this.isAlive = false;
-    this.#onDeath();
-    return never();
+    if (this.state === "alive" && this.#left <= 0) {
+      this.state = "gone";
+      this.#onGone();
+    }
+    return this.untilAwake();
   }
 
   /** The database as this worker has it. */
@@ -54,13 +70,14 @@ export class DyingWorker {
         const then = query.then.bind(query);
         let answer: Promise<unknown> | undefined;
         const ask = async () => {
-          if (!this.isAlive) return never();
+          await this.untilAwake();
           const answered = traffic.through(new Promise((...on) => void then(...on)));
           answered.catch(() => {});
           if (isCounted) await this.effect();
           const rows = await answered;
           if (isCounted) await this.effect();
-          return this.isAlive ? rows : never();
+          await this.untilAwake();
+          return rows;
         };
         return Object.assign(query, {
           // oxlint-disable-next-line unicorn/no-thenable -- a statement is sent when it is awaited, or is part of another
