@@ -1,12 +1,13 @@
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
+import { AppError } from "../errors/app-error.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { openSession } from "../session/open-session.ts";
 import { AgentState } from "../session/agent-state.ts";
+import { RefusedRoom, type RoomTalk } from "../session/refused-room.ts";
 import { RoomLink, type RoomListener } from "../session/room-link.ts";
 import { type RoomApi } from "../session/sender-resolver.ts";
-import { type Session } from "../session/session.ts";
 import { type VoiceListener } from "../session/voice-port.ts";
 import { type RoomVoice, type RoomVoiceOptions } from "../voice/room-voice.ts";
 import { type JobServices } from "./job-services.ts";
@@ -39,10 +40,10 @@ export interface JobSession {
  */
 export async function openJobSession(job: JobRoom, services: JobServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
-  const backlog: ((session: Session) => void)[] = [];
-  let session: Session | undefined;
-  const tell = (action: (session: Session) => void) => {
-    if (session) action(session);
+  const backlog: ((talk: RoomTalk) => void)[] = [];
+  let talk: RoomTalk | undefined;
+  const tell = (action: (talk: RoomTalk) => void) => {
+    if (talk) action(talk);
     else backlog.push(action);
   };
   let isDisconnected = false;
@@ -65,10 +66,11 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   const link = new RoomLink(job.room, listener, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
   const voice = await createVoice(job.room, services, { listener, logger, onSpeaking: (is) => state.setSpeaking(is) });
+  const conversationId = conversationIdOfRoom(job.name);
   const opening = openSession({
     sql: services.sql,
     databaseUrl: services.databaseUrl,
-    conversationId: conversationIdOfRoom(job.name),
+    conversationId,
     room: job.name,
     owner: job.jobId,
     policy: { ...services.config, model: services.config.model.name },
@@ -90,13 +92,17 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   state.publish();
   voice?.start();
   link.announcePresent();
-  const opened = await opening;
-  session = opened.session;
-  for (const action of backlog.splice(0)) action(session);
-  logger.info({ turns: opened.pastTurns }, "session opened");
+  const opened = await opening.catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== "not_allowed") throw error;
+    return error;
+  });
+  talk = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
+  for (const action of backlog.splice(0)) action(talk);
+  if ("session" in opened) logger.info({ turns: opened.pastTurns }, "session opened");
+  else logger.error({ code: opened.code }, opened.message);
   return {
     close: async (graceMs) => {
-      await opened.close(isDisconnected ? 0 : graceMs);
+      if ("session" in opened) await opened.close(isDisconnected ? 0 : graceMs);
       await voice?.close();
       state.close();
       link.close();

@@ -21,6 +21,8 @@ import { TcpProxy } from "./tcp-proxy.ts";
 import { tempDatabase } from "./temp-database.ts";
 
 export interface AgentOptions {
+  /** @defaultValue one of its own */
+  readonly roomName?: string;
   readonly tools?: Readonly<Record<string, Tool>>;
   /** Instead of `tools`: a map that may change while the session runs. */
   readonly liveTools?: ReadonlyMap<string, ServerTool>;
@@ -58,7 +60,7 @@ interface CallRow {
 
 /** A worker's session in a real room with a real database; only the model is a stand-in. */
 export class TestAgent implements AsyncDisposable {
-  readonly roomName = `room-${createId()}`;
+  readonly roomName: string;
   readonly model: ModelServer;
   readonly sql: Sql;
   readonly databaseUrl: string;
@@ -74,6 +76,7 @@ export class TestAgent implements AsyncDisposable {
     model: ModelServer,
     cleanup: AsyncDisposableStack & { databaseUrl: string },
   ) {
+    this.roomName = options.roomName ?? `room-${createId()}`;
     this.#options = options;
     this.model = model;
     this.databaseUrl = cleanup.databaseUrl;
