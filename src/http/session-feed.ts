@@ -7,6 +7,7 @@ import { PermissionFeed } from "./permission-feed.ts";
 import { readUntil, STORE_LIMIT_MS } from "./read-until.ts";
 import { RecordReader, type Goal } from "./record-reader.ts";
 import { toAskedEvent, toRepliedEvent } from "./show-permission.ts";
+import { liveDeltaEvent } from "./stored-events.ts";
 import { type SseStream } from "./sse-stream.ts";
 
 const BLOCK_LIMIT_MS = 2_000;
@@ -126,7 +127,7 @@ class SessionFeed {
         await reader.open({ turn, sequence }, { event, data });
         return;
       case "block_delta":
-        if (await this.#reached(turn)) await reader.grow({ turn, sequence }, { event, data });
+        if (await this.#reached(turn)) await reader.grow({ turn, sequence }, liveDeltaEvent(data));
         return;
       case "usage":
         if (await this.#reached(turn)) await this.#stream.send({ event, data });

@@ -1,5 +1,6 @@
 import { type TurnBlock } from "../conversation/block.ts";
-import { toBlockStop, toolOf } from "../session/block-events.ts";
+import { isRecord, type JsonObject } from "../lib/json.ts";
+import { shownDelta, toBlockStop, toolOf } from "../session/block-events.ts";
 import { type FollowedTurn } from "../store/load-turns-after.ts";
 import { toEventId } from "./event-id.ts";
 import { type SseEvent } from "./sse-stream.ts";
@@ -16,14 +17,17 @@ export function turnStartEvent(turn: FollowedTurn): SseEvent {
 
 export function blockStartEvent(turn: FollowedTurn, block: TurnBlock): SseEvent {
   const { sequence, blockType } = block;
-  return { event: "block_start", data: { turnId: turn.messageId, sequence, blockType, ...toolOf(block) } };
+  return {
+    event: "block_start",
+    data: { turnId: turn.messageId, sequence, type: blockType, blockType, ...toolOf(block) },
+  };
 }
 
 /** The block's only delta when it was not seen growing; `undefined` for a block that has none. */
 export function wholeDeltaEvent(turn: FollowedTurn, block: TurnBlock): SseEvent | undefined {
   const delta = wholeDelta(block);
   if (!delta) return undefined;
-  return { event: "block_delta", data: { turnId: turn.messageId, sequence: block.sequence, delta } };
+  return { event: "block_delta", data: { turnId: turn.messageId, sequence: block.sequence, ...shownDelta(delta) } };
 }
 
 export function blockStopEvent(turn: FollowedTurn, block: TurnBlock): SseEvent {
@@ -45,7 +49,7 @@ export function turnCompleteEvent(turn: FollowedTurn): SseEvent {
   return { event: "turn_complete", id: toEventId({ position, sequence: "end" }), data };
 }
 
-function wholeDelta({ blockType, textContent, content }: TurnBlock): object | undefined {
+function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject | undefined {
   switch (blockType) {
     case "text":
     case "thinking":
@@ -58,4 +62,10 @@ function wholeDelta({ blockType, textContent, content }: TurnBlock): object | un
     default:
       return undefined;
   }
+}
+
+/** A live delta as readers are shown it. */
+export function liveDeltaEvent(data: JsonObject): SseEvent {
+  const { delta, ...rest } = data;
+  return { event: "block_delta", data: { ...rest, ...(isRecord(delta) && shownDelta(delta as JsonObject)) } };
 }

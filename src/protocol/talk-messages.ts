@@ -61,11 +61,16 @@ export const blockEventSchema = v.object({
   turnId: id,
   /** The block's place in its turn, from 0; absent on `turn_complete`. */
   sequence: v.exactOptional(count),
+  type: v.exactOptional(text),
+  /** The same as `type`: the name that version 0.1 had. */
   blockType: v.exactOptional(text),
   toolUseId: v.exactOptional(id),
   toolName: v.exactOptional(text),
+  text: v.exactOptional(text),
+  result: v.exactOptional(text),
   delta: v.exactOptional(jsonMap),
   textContent: v.exactOptional(text),
   content: v.exactOptional(jsonMap),
+  state: v.exactOptional(choice("completed", "interrupted", "failed", "cancelled")),
   stopReason: v.exactOptional(text),
 });

@@ -6,8 +6,10 @@ import { createId } from "../lib/id.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type TurnEvent } from "../turn/turn-event.ts";
+import { behindRecord } from "./behind-record.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peers } from "./peers.ts";
+import { type Recorder } from "./recorder.ts";
 import { type SessionWatcher } from "./session-event.ts";
 
 export type BlockEvent = MessageBody<"block_event">;
@@ -15,15 +17,16 @@ export type BlockEvent = MessageBody<"block_event">;
 interface BlockEventsOptions {
   readonly outbox: Pick<Outbox, "send" | "post">;
   readonly peers: Pick<Peers, "withFeature">;
+  readonly recorder: Pick<Recorder, "durable">;
 }
 
 /**
  * Shows turns to the clients that asked for it: BlockEvent for the feature `blocks`, ReasoningStep for
  * `reasoning_steps`. While nobody asks, nothing is made.
  */
-export function createBlockEvents({ outbox, peers }: BlockEventsOptions): SessionWatcher {
+export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOptions): SessionWatcher {
   let steps = 0;
-  return (event) => {
+  const show: SessionWatcher = (event) => {
     if (event.type !== "turn") return;
     const { turn, event: turnEvent } = event;
     if (turnEvent.type === "turn_start") steps = turn.blocks.filter(isReasoning).length;
@@ -36,6 +39,7 @@ export function createBlockEvents({ outbox, peers }: BlockEventsOptions): Sessio
     const step = { id: createId(), messageId: turn.messageId, sequence: steps, content: textContent ?? "" };
     outbox.post({ type: "reasoning_step", body: step }, { to: peers.withFeature("reasoning_steps") });
   };
+  return behindRecord(show, recorder);
 }
 
 function isReasoning({ blockType, textContent }: TurnBlock): boolean {
@@ -54,13 +58,15 @@ function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOption
 }
 
 /** What a turn event says of the turn's blocks. `turnId` is the answer's id, as in StartAnswer. */
-export function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): BlockEvent | undefined {
+function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): BlockEvent | undefined {
   switch (event.type) {
-    case "block_start":
-      return { event: "block_start", turnId, sequence: event.sequence, blockType: event.blockType, ...event.tool };
+    case "block_start": {
+      const { sequence, blockType } = event;
+      return { event: "block_start", turnId, sequence, type: blockType, blockType, ...event.tool };
+    }
     case "block_delta": {
       const delta = cleanDelta(event.delta);
-      return delta && { event: "block_delta", turnId, sequence: event.sequence, delta };
+      return delta && { event: "block_delta", turnId, sequence: event.sequence, ...shownDelta(delta) };
     }
     case "block_stop":
       return toBlockStop(turnId, event.block);
@@ -68,6 +74,7 @@ export function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent
       return {
         event: "turn_complete",
         turnId,
+        state: event.state,
         ...(event.stopReason !== undefined && { stopReason: event.stopReason }),
       };
     case "turn_start":
@@ -83,6 +90,7 @@ export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { re
     event: "block_stop",
     turnId,
     sequence,
+    type: blockType,
     blockType,
     ...toolOf(block),
     ...(textContent !== null && { textContent }),
@@ -98,8 +106,15 @@ export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string;
   return { ...(id !== undefined && { toolUseId: id }), ...(typeof name === "string" && { toolName: name }) };
 }
 
+/** A delta as clients are shown it. `delta` beside `text` is the form of version 0.1; a result may be long, and comes once. */
+export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
+  const { text, content } = delta;
+  if (typeof content === "string") return { result: content };
+  return typeof text === "string" ? { text, delta } : { delta };
+}
+
 /** `undefined` for what shows nothing, as a signature. */
-function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["delta"]): JsonObject | undefined {
+export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["delta"]): JsonObject | undefined {
   switch (delta.type) {
     case "text":
     case "thinking":

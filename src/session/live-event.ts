@@ -3,7 +3,7 @@ import { isRecord, type JsonObject } from "../lib/json.ts";
 import { MAX_PAYLOAD_BYTES } from "../store/notify-events.ts";
 import { type Call } from "../tool/call.ts";
 import { type TurnEvent } from "../turn/turn-event.ts";
-import { toBlockEvent } from "./block-events.ts";
+import { cleanDelta } from "./block-events.ts";
 import { toLiveCall } from "./live-call.ts";
 import { type SessionEvent } from "./session-event.ts";
 
@@ -89,12 +89,13 @@ function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined 
       const { sequence, blockType, tool } = event;
       return live({
         sequence,
+        type: short(blockType),
         blockType: short(blockType),
         ...(tool && { toolUseId: short(tool.toolUseId), toolName: short(tool.toolName) }),
       });
     }
     case "block_delta": {
-      const delta = toBlockEvent(turn, event)?.delta;
+      const delta = cleanDelta(event.delta);
       return delta && live({ sequence: event.sequence, delta });
     }
   }

@@ -58,7 +58,12 @@ export class Recorder implements LedgerListener {
     this.#lease = lease;
     this.#writer = lease.writer;
     this.#events = { onLost, onCallStored };
-    this.#blocks = new BlockWriter(lease.writer, { onProblem: ({ error }) => this.#lose(error) });
+    this.#blocks = new BlockWriter(lease.writer, {
+      onProblem: ({ outcome, error }) => {
+        if (outcome === "lost") this.#failure ??= error;
+        this.#lose(error);
+      },
+    });
   }
 
   /** Blocks that are not stored yet. */
@@ -173,11 +178,11 @@ export class Recorder implements LedgerListener {
   /**
    * Resolves when what was handed over before is stored, and the session is still this worker's.
    *
-   * @param callId the blocks, and of all calls this one
+   * @param id the blocks, and of all turns and calls this one
    * @throws {AppError} `unavailable` when the database stayed away; the first loss since the last turn began, if any
    */
-  async durable(callId?: string): Promise<void> {
-    const chains = callId === undefined ? [...this.#chains.values()] : [this.#chains.get(callId) ?? Promise.resolve()];
+  async durable(id?: string): Promise<void> {
+    const chains = id === undefined ? [...this.#chains.values()] : [this.#chains.get(id) ?? Promise.resolve()];
     await Promise.allSettled(chains);
     await this.#blocks.flush();
     if (this.#failure) throw this.#failure;

@@ -122,13 +122,14 @@ export async function runSessionTurn(
     // Cut off while the last words were spoken: the model had ended by then.
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, state: stateAfterAbort(signal) } : event;
-    ports.onEvent(turn, ended);
     const finished = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
+    // Words run ahead of the record; how it ended is told when it is on record.
+    const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : ended;
+    ports.onEvent(turn, told);
     const { lastStanza } = finished;
-    const state = lost ? "failed" : ended.state;
-    return { ...turn, state, blocks, heard, lastStanza, errorCode: (failure ?? lost)?.code };
+    return { ...turn, state: told.state, blocks, heard, lastStanza, errorCode: told.error?.code };
   }
   throw new TypeError("A turn ended without turn_complete");
 }

@@ -52,9 +52,9 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   #answer: Pick<AnswerOutput, "silence"> | undefined;
 
   constructor(options: SessionOptions) {
-    const { outbox, watchers, telemetry = new SessionTelemetry() } = options;
+    const { watchers, telemetry = new SessionTelemetry() } = options;
     this.#telemetry = telemetry;
-    this.#options = { ...options, watchers: [createBlockEvents({ outbox, peers: this.#peers }), ...watchers] };
+    this.#options = { ...options, watchers: [createBlockEvents({ ...options, peers: this.#peers }), ...watchers] };
     this.#configurations = new Configurations(options);
     this.#unfollowTools = this.#configurations.follow(this.#peers);
     this.#past = options.past;

@@ -25,7 +25,7 @@ function grown(events: readonly ReadEvent[]): Record<string, string> {
   for (const { event, data } of events) {
     const key = `${String(data["turnId"])}.${String(data["sequence"])}`;
     if (event === "block_start") blocks[key] = "";
-    if (event === "block_delta") blocks[key] += String((data["delta"] as { text?: string }).text);
+    if (event === "block_delta") blocks[key] += String(data["text"] ?? data["result"]);
   }
   return blocks;
 }
@@ -56,17 +56,21 @@ test("what happens is streamed as it happens, and ids stand where the record is 
       event: "turn_start",
       data: { turnId, parentMessageId: turn.turn.parentMessageId, participantIdentity: "ann" },
     },
-    { id: undefined, event: "block_start", data: { turnId, sequence: 0, blockType: "text" } },
-    { id: undefined, event: "block_delta", data: { turnId, sequence: 0, delta: { type: "text", text: "Hel" } } },
+    { id: undefined, event: "block_start", data: { turnId, sequence: 0, type: "text", blockType: "text" } },
     {
       id: undefined,
       event: "block_delta",
-      data: { turnId, sequence: 0, delta: { type: "text", text: "lo\nyou. \u2028" } },
+      data: { turnId, sequence: 0, text: "Hel", delta: { type: "text", text: "Hel" } },
+    },
+    {
+      id: undefined,
+      event: "block_delta",
+      data: { turnId, sequence: 0, text: "lo\nyou. \u2028", delta: { type: "text", text: "lo\nyou. \u2028" } },
     },
     {
       id: "1.0",
       event: "block_stop",
-      data: { turnId, sequence: 0, blockType: "text", textContent: "Hello\nyou. \u2028" },
+      data: { turnId, sequence: 0, type: "text", blockType: "text", textContent: "Hello\nyou. \u2028" },
     },
     {
       id: "1.end",
@@ -187,7 +191,7 @@ test("equal deltas, long texts, long results and control characters all arrive a
   expect(last).toBe("a\uFFFDb");
   const ofResult = reader.events.filter(({ data }) => data["sequence"] === 1);
   expect(ofResult.map(({ event }) => event)).toEqual(["block_start", "block_delta", "block_stop"]);
-  expect(ofResult[1]?.data["delta"]).toEqual({ type: "tool_result", content: content.content });
+  expect(ofResult[1]?.data["result"]).toBe(content.content);
   expect(ofResult[2]?.data["content"]).toEqual(content);
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
@@ -36,7 +37,7 @@ function sentFor(features: readonly string[], ...events: readonly TurnEvent[]): 
   };
   const post = (message: Message, { to }: { to?: readonly string[] } = {}) => void (to?.length === 0 || send(message));
   const peers = { withFeature: (feature: string) => (features.includes(feature) ? ["user"] : []) };
-  const watch = createBlockEvents({ outbox: { send, post }, peers });
+  const watch = createBlockEvents({ outbox: { send, post }, peers, recorder: { durable: async () => {} } });
   for (const event of events) watch({ type: "turn", turn, event });
   return sent;
 }
@@ -65,6 +66,7 @@ test("a client that asked for blocks gets a turn as its blocks, with arguments a
   const ofUse = events.filter(({ sequence }) => sequence === 2);
   expect(ofUse[0]).toMatchObject({
     event: "block_start",
+    type: "tool_use",
     blockType: "tool_use",
     toolUseId: "toolu_1",
     toolName: "add",
@@ -75,8 +77,11 @@ test("a client that asked for blocks gets a turn as its blocks, with arguments a
   expect(deltas.length).toBeGreaterThan(2);
   expect(JSON.parse(deltas.join(""))).toEqual({ a: 1, b: 2 });
   expect(ofUse.at(-1)).toMatchObject({ event: "block_stop", content: { tool_name: "add", input: { a: 1, b: 2 } } });
+  const words = events.filter(({ sequence, text: word }) => sequence === 1 && word !== undefined);
+  expect(words.map(({ text: word }) => word).join("")).toBe("Let me see.");
+  expect(events.find(({ result }) => result !== undefined)).toMatchObject({ sequence: 3, result: '{"sum":3}' });
   const ends = events.filter(({ event }) => event === "block_stop");
-  expect(ends.map(({ blockType, sequence }) => [sequence, blockType])).toEqual([
+  expect(ends.map(({ type: blockType, sequence }) => [sequence, blockType])).toEqual([
     [0, "thinking"],
     [1, "text"],
     [2, "tool_use"],
@@ -85,7 +90,12 @@ test("a client that asked for blocks gets a turn as its blocks, with arguments a
     [5, "text"],
   ]);
   expect(ends[3]).toMatchObject({ toolUseId: "toolu_1", content: { content: '{"sum":3}' } });
-  expect(events.at(-1)).toEqual({ event: "turn_complete", turnId: start.id, stopReason: "end_turn" });
+  expect(events.at(-1)).toEqual({
+    event: "turn_complete",
+    turnId: start.id,
+    state: "completed",
+    stopReason: "end_turn",
+  });
   const steps = user
     .all("reasoning_step")
     .map(({ messageId: answer, sequence, content }) => [answer, sequence, content]);
@@ -122,6 +132,43 @@ test("a delta that shows nothing is not sent; a block that no envelope holds com
   );
 
   expect(sent.map(({ body }) => body)).toEqual([
-    { event: "block_stop", turnId: "message_2", sequence: 0, blockType: "text" },
+    { event: "block_stop", turnId: "message_2", sequence: 0, type: "text", blockType: "text" },
   ]);
+});
+
+test("words run ahead of the record; the end of a tool's block, and of the turn, waits for it", async () => {
+  await using agent = await TestAgent.start({ tools: { add }, hasDatabaseProxy: true });
+  const user = await agent.client("user", { features: ["blocks"] });
+  agent.model.script([
+    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")]),
+    reply([text("It is 3.")]),
+  ]);
+  const told = () => user.all("block_event").map(({ event, sequence }) => `${event} ${sequence ?? ""}`.trim());
+  agent.database?.pause();
+
+  const messageId = await user.say("1 + 2?");
+  await user.next("block_event", ({ event, sequence }) => event === "block_start" && sequence === 1);
+  await user.next("block_event", ({ delta }) => delta?.["type"] === "input_json");
+  await sleep(300);
+
+  expect(told()).toContain("block_stop 0");
+  expect(told()).not.toContain("block_stop 1");
+  agent.database?.resume();
+  const end = await user.next("block_event", ({ event }) => event === "turn_complete");
+  const [turn] = await agent.sql`select state from turns`;
+  expect([end.state, turn?.["state"]]).toEqual(["completed", "completed"]);
+  expect(told().filter((each) => each.startsWith("block_stop"))).toEqual([0, 1, 2, 3].map((at) => `block_stop ${at}`));
+  await user.answerTo(messageId);
+});
+
+test("a turn whose end cannot be stored is told as failed, as its record says", async () => {
+  await using agent = await TestAgent.start({ tools: { add } });
+  const user = await agent.client("user", { features: ["blocks"] });
+  agent.model.script([reply([text("One.")])]);
+  await agent.sql`alter table turn_blocks add constraint none check (false)`;
+
+  await user.say("Count.");
+
+  expect(await user.next("block_event", ({ event }) => event === "turn_complete")).toMatchObject({ state: "failed" });
+  await agent.sql`alter table turn_blocks drop constraint none`;
 });
