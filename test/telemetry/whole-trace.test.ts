@@ -80,7 +80,9 @@ test("one trace goes from the participant through the model and every kind of to
   await talk.end();
 
   const ours = receiver.spans.filter(({ scope }) => scope === "parley");
-  expect(outline(ours)).toEqual([
+  const lines = outline(ours);
+  // The calls of a step wait for nobody but themselves: these two begin in any order.
+  expect([...lines.slice(0, 4), ...lines.slice(4, 6).toSorted(), ...lines.slice(6)]).toEqual([
     `${PARENT} > invoke_agent parley`,
     "invoke_agent parley > chat claude-test",
     "chat claude-test > execute_tool web_search",
