@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { compileJsonSchema } from "../../src/client/json-schema.ts";
+import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const tree = {
   type: "object",
@@ -95,7 +96,10 @@ test("what is accepted is what ajv accepts", () => {
   const agrees = (schema: Record<string, unknown>, value: unknown) =>
     (compileJsonSchema(schema)(value) === undefined) === ajv.validate(schema, value);
 
-  const { counterexample } = fc.check(fc.property(schemas, values, agrees), { seed: 5, numRuns: 3_000 });
+  const { counterexample } = fc.check(fc.property(schemas, values, agrees), {
+    seed: propertySeed(5),
+    numRuns: propertyRuns(3_000),
+  });
 
   expect(counterexample).toBeNull();
 });

@@ -5,8 +5,9 @@ import { buildHistory, OUTCOME_UNKNOWN, textBlock } from "../../src/conversation
 import { type TurnRecord } from "../../src/conversation/turn-record.ts";
 import { pausedBlocks, placed, turn, turns } from "./arbitrary-turns.ts";
 import { problemsOf } from "./judge-history.ts";
+import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
-const SEED = { seed: 20_261_121, numRuns: 6_000 };
+const SEED = { seed: propertySeed(20_261_121), numRuns: propertyRuns(6_000) };
 const writtenIn = (records: readonly TurnRecord[]) => records.flatMap(({ blocks }) => blocks);
 const next = (position: number) => turn(position, "running", { input: [{ type: "text", text: "Go on" }] });
 
@@ -50,7 +51,7 @@ test("a paused turn goes back with its last message unchanged, whatever came bef
       expect(problemsOf(history, { written: writtenIn(past), paused })).toEqual([]);
       expect(history.at(-1)?.blocks).toMatchObject(paused);
     }),
-    { ...SEED, numRuns: 2_000 },
+    { ...SEED, numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -77,7 +78,7 @@ test("building a history changes nothing of the turns", () => {
       buildHistory(past);
       expect(past).toEqual(before);
     }),
-    { ...SEED, numRuns: 500 },
+    { ...SEED, numRuns: propertyRuns(500) },
   );
 });
 

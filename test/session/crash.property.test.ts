@@ -7,15 +7,15 @@ import { Traffic } from "../support/crash/dying-worker.ts";
 import { forgetListeners } from "../support/crash/listeners.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
+import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 vi.mock("../../src/store/listen-events.ts", async () => {
   const { listenHere } = await import("../support/crash/listeners.ts");
   return { listenEvents: listenHere };
 });
 
-/** More of them, and others, by these. */
-const TALKS = Number(process.env["CRASH_TALKS"] ?? 80);
-const SEED = Number(process.env["CRASH_SEED"] ?? 1);
+const TALKS = propertyRuns(80);
+const SEED = propertySeed();
 
 let database: TempDatabase;
 let sql: Sql;

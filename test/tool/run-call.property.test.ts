@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Execution } from "../../src/tool/define-tool.ts";
 import { type OnInterrupt } from "../../src/tool/server-tool.ts";
 import { announced, MemoryPorts, serverTool } from "./memory-ports.ts";
+import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -107,7 +108,7 @@ test("in whatever order things happen, a call settles once, runs once and leaves
       expect(vi.getTimerCount()).toBe(0);
       expect(ports.listenerCount).toBe(0);
     }),
-    { seed: 20_261_121, numRuns: 3_000 },
+    { seed: propertySeed(20_261_121), numRuns: propertyRuns(3_000) },
   );
 });
 
@@ -127,6 +128,6 @@ test("a tool that is not idempotent never runs on the server once its client, as
 
       expect(runs).toBe(0);
     }),
-    { seed: 20_261_121, numRuns: 1_000 },
+    { seed: propertySeed(20_261_121), numRuns: propertyRuns(1_000) },
   );
 });

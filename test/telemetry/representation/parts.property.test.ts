@@ -9,8 +9,9 @@ import { toMessageParts } from "../../../src/telemetry/representation/to-message
 import { toToolHalf } from "../../../src/telemetry/representation/tool-half.ts";
 import { turns } from "../../conversation/arbitrary-turns.ts";
 import { problemsOfPart } from "./judge-parts.ts";
+import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
-const SEED = { seed: 20_261_121, numRuns: 2_000 };
+const SEED = { seed: propertySeed(20_261_121), numRuns: propertyRuns(2_000) };
 const representation = fc.constantFrom(...representationSchema.options);
 
 const type = fc.constantFrom(
