@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect } from "../../src/store/pool.ts";
 import { readPidFile } from "../../src/worker/process/pid-file.ts";
-import { processStart } from "../../src/worker/process/process-identity.ts";
+import { processCommand, processStart } from "../../src/worker/process/process-identity.ts";
 import { endStalePostgres, startPostgres, type PostgresService } from "../../src/worker/services/embedded-postgres.ts";
 
 let dataDir: string;
@@ -82,4 +83,24 @@ test("a stranger that got the id in an old lock file is left alone and does not 
   const second = await start();
 
   expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+test.runIf(process.getuid?.() === 0)("as root it runs as whoever owns the database files", async () => {
+  const first = await start();
+  await query(first.url, "create table kept as select 42 as answer");
+  await first.close();
+  const cluster = join(dataDir, "postgres");
+  execFileSync("chown", ["-R", "12345:12345", cluster]);
+
+  const second = await start();
+
+  expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+  expect((await stat(join(cluster, "postmaster.pid"))).uid).toBe(12_345);
+});
+
+test("its command line tells whose server it is", async () => {
+  await start();
+  const pid = readPidFile(join(dataDir, "postgres.pid")) ?? 0;
+
+  expect(processCommand(pid)).toContain(join(dataDir, "postgres"));
 });

@@ -7,8 +7,8 @@ import { endProcess } from "../process/end-process.ts";
 import { probeTcpPort } from "../process/ports.ts";
 import { processCommand, processStart } from "../process/process-identity.ts";
 import { waitUntil } from "../process/wait-until.ts";
-import { findPostgresBinaries } from "./postgres-binaries.ts";
-import { DATABASE, ensureCluster, POSTGRES_ENV, SUPERUSER } from "./postgres-cluster.ts";
+import { DATABASE, ensureCluster, spawnIn, SUPERUSER, WORKING_FOLDER } from "./postgres-cluster.ts";
+import { providePrograms } from "./postgres-programs.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
 import { type Progress, type Service } from "./service.ts";
@@ -53,20 +53,27 @@ export async function endStalePostgres(dataDir: string): Promise<void> {
 export async function startPostgres({ dataDir, port, progress }: PostgresOptions): Promise<PostgresService> {
   await mkdir(dataDir, { recursive: true });
   const { cluster, pidFile, portFile, passwordFile, logFile } = pathsOf(dataDir);
-  const binaries = findPostgresBinaries();
-  const user = await choosePostgresUser([cluster, binaries.postgres]);
+  const user = await choosePostgresUser(cluster);
+  const programs = await providePrograms(user, { progress });
   const password = await readOrCreateSecret(passwordFile, () => randomBytes(24).toString("base64url"));
-  await ensureCluster(cluster, { binaries, user, password });
+  await ensureCluster(cluster, { programs, user, password });
   const chosenPort = port === 0 ? await choosePort(portFile) : port;
-  const { command, args, uid, gid } = user.wrap(binaries.postgres, [
-    `-D${cluster}`,
+  const args = [
+    `-D${WORKING_FOLDER}`,
     `-p${chosenPort}`,
     "-clisten_addresses=127.0.0.1",
     "-cunix_socket_directories=",
-  ]);
-  const identity = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
-  const spawn = { env: POSTGRES_ENV, cwd: "/", ...identity };
-  const child = await startChild({ command, args, pidFile, logFile, stopSignals: STOP_SIGNALS, spawn });
+    // Of no meaning to PostgreSQL: it tells whoever looks at processes, a later start among them, whose server this is.
+    `-cparley.cluster=${cluster}`,
+  ];
+  const child = await startChild({
+    command: programs.postgres,
+    args,
+    pidFile,
+    logFile,
+    stopSignals: STOP_SIGNALS,
+    spawn: spawnIn(cluster, user),
+  });
   let hasEnded = false;
   void child.ended.then(() => {
     hasEnded = true;

@@ -8,7 +8,7 @@ export async function findLivekitServer(cacheDir: string, progress: Progress): P
   return (await findOnPath("livekit-server")) ?? (await buildLivekitServer(cacheDir, progress));
 }
 
-export async function findOnPath(name: string): Promise<string | undefined> {
+async function findOnPath(name: string): Promise<string | undefined> {
   for (const folder of (process.env["PATH"] ?? "").split(delimiter).filter(Boolean)) {
     const path = join(folder, name);
     if (await isExecutable(path)) return path;

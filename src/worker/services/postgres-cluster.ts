@@ -1,16 +1,25 @@
 import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/run-command.ts";
-import { type PostgresBinaries } from "./postgres-binaries.ts";
-import { type PostgresUser } from "./postgres-user.ts";
+import { type PostgresPrograms } from "./postgres-programs.ts";
+import { giveTo, type PostgresUser } from "./postgres-user.ts";
 
 export const DATABASE = "parley";
 export const SUPERUSER = "parley";
 /** Nothing of our environment is PostgreSQL's business; messages stay English. */
-export const POSTGRES_ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
+const ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
+/**
+ * The database files, as a program that was started in their folder names them. The path that leads there may go
+ * through folders that are closed to the program's user (root's home, `mktemp -d`); this name needs no way.
+ */
+export const WORKING_FOLDER = process.platform === "linux" ? "/proc/self/cwd" : ".";
+
+/** How PostgreSQL's programs are started for the files in `folder`. */
+export const spawnIn = (folder: string, user: PostgresUser) => ({ env: ENV, cwd: folder, ...user });
 
 interface ClusterOptions {
-  readonly binaries: PostgresBinaries;
+  readonly programs: PostgresPrograms;
   readonly user: PostgresUser;
   readonly password: string;
 }
@@ -19,43 +28,48 @@ interface ClusterOptions {
  * Makes the database files, once. They are made beside their place and moved there when whole, so a start that was
  * killed half-way leaves nothing that a later one would take for a database.
  */
-export async function ensureCluster(folder: string, { binaries, user, password }: ClusterOptions): Promise<void> {
-  if (
-    await access(join(folder, "PG_VERSION")).then(
-      () => true,
-      () => false,
-    )
-  )
-    return;
+export async function ensureCluster(folder: string, { programs, user, password }: ClusterOptions): Promise<void> {
+  if (await hasCluster(folder)) return;
   const draft = `${folder}.new`;
   const passwordFile = join(draft, ".password");
   const files = join(draft, "files");
   await rm(draft, { recursive: true, force: true });
   await mkdir(files, { recursive: true, mode: 0o700 });
   await writeFile(passwordFile, password, { mode: 0o600 });
-  for (const path of [draft, passwordFile, files]) await user.own(path);
-  const run = async (command: string, args: readonly string[], input?: string) => {
-    const wrapped = user.wrap(command, args);
-    const { uid, gid } = wrapped;
-    await runCommand(wrapped.command, wrapped.args, {
-      env: POSTGRES_ENV,
-      cwd: draft,
-      ...(uid !== undefined && { uid }),
-      ...(gid !== undefined && { gid }),
-      ...(input !== undefined && { input }),
-    });
-  };
-  await run(binaries.initdb, [
-    `--pgdata=${files}`,
-    `--username=${SUPERUSER}`,
-    `--pwfile=${passwordFile}`,
-    "--auth=scram-sha-256",
-    "--encoding=UTF8",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
-    "--locale=C",
-  ]);
-  await run(binaries.postgres, ["--single", "-D", files, "postgres"], `CREATE DATABASE ${DATABASE};\n`);
+  for (const path of [draft, passwordFile, files]) await giveTo(user, path);
+  const where = spawnIn(files, user);
+  try {
+    const settings = [
+      `--pgdata=${WORKING_FOLDER}`,
+      `--pwfile=${WORKING_FOLDER}/../.password`,
+      `--username=${SUPERUSER}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--locale=C",
+    ];
+    await runCommand(programs.initdb, settings, where);
+    const input = `CREATE DATABASE ${DATABASE};\n`;
+    await runCommand(programs.postgres, ["--single", `-D${WORKING_FOLDER}`, "postgres"], { ...where, input });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError("unavailable", `PostgreSQL's files cannot be made in ${draft}: ${reason}`, { cause: error });
+  }
   await rename(files, folder);
   await rm(draft, { recursive: true, force: true });
+}
+
+async function hasCluster(folder: string): Promise<boolean> {
+  try {
+    await access(join(folder, "PG_VERSION"));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw new AppError(
+      "unavailable",
+      `${folder} holds the database of another user's start: start as that user, or set PARLEY_DATA_DIR to another folder`,
+      { cause: error },
+    );
+  }
 }

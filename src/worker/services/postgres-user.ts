@@ -1,52 +1,32 @@
 import { chown, readFile, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/run-command.ts";
-import { findOnPath } from "./find-livekit-server.ts";
 
-/** Runs PostgreSQL's programs as somebody who may: it refuses to be root. */
-export interface PostgresUser {
-  /** Puts what is needed before a command, and says whom to run it as. */
-  readonly wrap: (command: string, args: readonly string[]) => WrappedCommand;
-  readonly own: (path: string) => Promise<void>;
-}
-
-interface WrappedCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly uid?: number;
-  readonly gid?: number;
-}
+/** Whom PostgreSQL's programs run as; they refuse to be root. Undefined: as ourselves. */
+export type PostgresUser = { readonly uid: number; readonly gid: number } | undefined;
 
 /**
- * Ourselves, unless we are root: then the user `postgres`, created when there is none. Folders that are closed to that
- * user (a clone below /root or in `mktemp -d`) are reached with the right to search closed folders, which is handed to
- * PostgreSQL alone; no folder's mode is changed.
+ * Ourselves, unless we are root: then whoever owns the database files, so that those of a normal user's start are used
+ * on; and where there are none yet the user `postgres`, created when there is none.
  */
-export async function choosePostgresUser(paths: readonly string[]): Promise<PostgresUser> {
-  if (process.getuid?.() !== 0) return { wrap: (command, args) => ({ command, args }), own: async () => {} };
-  const { uid, gid } = (await findUser("postgres")) ?? (await createUser());
-  const own = (path: string) => chown(path, uid, gid);
-  const closed = (await Promise.all(paths.map((path) => findClosedFolder(path, uid, gid)))).find(Boolean);
-  if (closed === undefined) return { wrap: (command, args) => ({ command, args, uid, gid }), own };
-  if ((await findOnPath("setpriv")) === undefined) {
-    throw new AppError(
-      "unavailable",
-      `PostgreSQL runs as the user "postgres" here, who cannot enter ${closed}: set PARLEY_DATA_DIR and keep the clone in folders that are open to all, run as a normal user, or set DATABASE_URL`,
-    );
-  }
-  const right = ["--inh-caps=+dac_override,+dac_read_search", "--ambient-caps=+dac_override,+dac_read_search"];
-  const identity = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
-  return { wrap: (command, args) => ({ command: "setpriv", args: [...identity, ...right, command, ...args] }), own };
+export async function choosePostgresUser(cluster: string): Promise<PostgresUser> {
+  if (process.getuid?.() !== 0) return undefined;
+  const files = await stat(cluster).catch(() => undefined);
+  if (files !== undefined && files.uid !== 0) return { uid: files.uid, gid: files.gid };
+  return (await findUser("postgres")) ?? (await createUser());
 }
 
-async function findUser(name: string): Promise<{ uid: number; gid: number } | undefined> {
+export async function giveTo(user: PostgresUser, path: string): Promise<void> {
+  if (user !== undefined) await chown(path, user.uid, user.gid);
+}
+
+async function findUser(name: string): Promise<PostgresUser> {
   const lines = (await readFile("/etc/passwd", "utf8")).split("\n");
   const [, , uid, gid] = lines.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
-async function createUser(): Promise<{ uid: number; gid: number }> {
+async function createUser(): Promise<PostgresUser> {
   try {
     await runCommand("useradd", ["--system", "--user-group", "--no-create-home", "postgres"]);
   } catch (error) {
@@ -58,13 +38,4 @@ async function createUser(): Promise<{ uid: number; gid: number }> {
     }
   }
   return (await findUser("postgres")) ?? createUser();
-}
-
-/** The first folder above `path` that this user may not enter. */
-async function findClosedFolder(path: string, uid: number, gid: number): Promise<string | undefined> {
-  const folder = dirname(path);
-  if (folder === path) return undefined;
-  const { mode, uid: owner, gid: group } = await stat(folder);
-  const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001;
-  return (mode & bit) === 0 ? folder : findClosedFolder(folder, uid, gid);
 }

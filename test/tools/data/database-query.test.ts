@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import databaseQuery from "../../../tools/data/database-query.ts";
 import { runTool } from "../run-tool.ts";
-import { startPostgres } from "./temp-postgres.ts";
+import { startTempPostgres } from "./temp-postgres.ts";
 
-let database: Awaited<ReturnType<typeof startPostgres>>;
+let database: Awaited<ReturnType<typeof startTempPostgres>>;
 
 beforeAll(async () => {
-  database = await startPostgres();
+  database = await startTempPostgres();
   await database.admin.unsafe(`
     create role reader login password 'reader';
     create table person (id bigint primary key, name text not null, born date, tags jsonb);
@@ -147,7 +147,7 @@ test.each<[string, string]>([
   ["explain select 1", "42601"],
   ["show all", "42601"],
   ["set statement_timeout = 0", "result columns"],
-  ["set role postgres", "result columns"],
+  ["set role parley", "result columns"],
   ["reset all", "result columns"],
   ["begin", "result columns"],
   ["commit", "result columns"],
@@ -164,8 +164,8 @@ test.each<[string, string]>([
   ["select nextval('counter')", "25006"],
   ["select * from note for update", "25006"],
   ["select value from secret", "42501"],
-  ["select set_config('role', 'postgres', false)", "42501"],
-  ["select set_config('session_authorization', 'postgres', false)", "42501"],
+  ["select set_config('role', 'parley', false)", "42501"],
+  ["select set_config('session_authorization', 'parley', false)", "42501"],
   ["select set_config('transaction_read_only', 'off', false)", "25001"],
   ["select pg_reload_conf()", "42501"],
   ["select dblink('x', 'y')", "42883"],
@@ -335,14 +335,14 @@ test.each<[string, string, string]>([
     "create role middle; grant pg_write_server_files to middle; grant middle to risky",
     "is a member of a privileged pg_ role",
   ],
-  ["nosuperuser", "grant postgres to risky with inherit false", "is a superuser"],
+  ["nosuperuser", "grant parley to risky with inherit false", "is a superuser"],
   ["nosuperuser", "create table mine (a int); alter table mine owner to risky", "owns tables"],
   [
     "nosuperuser",
     "create role boss; grant boss to risky; create view v as select 1; alter view v owner to boss",
     "owns tables",
   ],
-  ["nosuperuser", "alter database postgres owner to risky", "owns the database"],
+  ["nosuperuser", "alter database parley owner to risky", "owns the database"],
   ["nosuperuser", "grant execute on function pg_read_file(text) to risky", "may use the server's files"],
   ["bypassrls", "", "bypasses row level security"],
   ["createrole", "", "may create roles"],
@@ -355,7 +355,7 @@ test.each<[string, string, string]>([
     await expect(asked).rejects.toThrow(`database_query refuses to run, because its database role ${reason}`);
   } finally {
     await admin.unsafe(`
-      alter database postgres owner to postgres; drop owned by risky;
+      alter database parley owner to parley; drop owned by risky;
       drop table if exists mine; drop view if exists v; drop role if exists middle, boss; drop role risky`);
   }
 });
@@ -363,8 +363,8 @@ test.each<[string, string, string]>([
 test.each([
   ["a wrong password", () => database.urlAs("reader", "wrong-secret")],
   ["an unknown database", () => database.urlAs("reader", "reader", "nowhere")],
-  ["a closed port", () => "postgres://reader:reader@127.0.0.1:1025/postgres"],
-  ["an unknown host", () => "postgres://reader:reader@host.invalid/postgres"],
+  ["a closed port", () => "postgres://reader:reader@127.0.0.1:1025/parley"],
+  ["an unknown host", () => "postgres://reader:reader@host.invalid/parley"],
 ])("%s is said without the connection's data", async (_name, url) => {
   await expect(query("select 1", { settings: { url: url() } })).rejects.toThrow(/^The database cannot be reached$/);
 });
@@ -375,7 +375,7 @@ test("a server that accepts and says nothing does not outlast the signal", async
   const address = mute.address();
   const port = typeof address === "object" ? address?.port : 0;
   const asked = query("select 1", {
-    settings: { url: `postgres://reader:reader@127.0.0.1:${port}/postgres` },
+    settings: { url: `postgres://reader:reader@127.0.0.1:${port}/parley` },
     signal: AbortSignal.timeout(100),
   });
   await expect(asked).rejects.toMatchObject({ name: "TimeoutError" });

@@ -53,8 +53,13 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
 
 /** `npm start` as its own process, with nothing but `env` of our environment. */
 export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): RunningMain {
-  const child = spawn(process.execPath, [join(ROOT, "src/worker/main.ts"), ...args], {
-    cwd: ROOT,
+  return runMainOf(ROOT, env, args);
+}
+
+/** The same in another clone. */
+export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): RunningMain {
+  const child = spawn(process.execPath, [join(clone, "src/worker/main.ts"), ...args], {
+    cwd: clone,
     env: { PATH: process.env["PATH"], PARLEY_CACHE_DIR: join(ROOT, ".cache"), LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
