@@ -5,6 +5,7 @@ import { type EditGuard } from "../session/check-edited-input.ts";
 import { type EventSource } from "./event-source.ts";
 import { grantRoutes } from "./grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
+import { answerThisMachineOnly } from "./loopback.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { opencodeEventRoutes } from "./opencode-event-routes.ts";
 import { opencodeRoutes } from "./opencode-routes.ts";
@@ -49,6 +50,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
+  // Of the other routes some are open as well, and show what is going on here.
+  if (options.token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, options.checks);
   tokenRoutes(app, options);
   if (options.metrics) metricsRoutes(app, options.metrics);

@@ -2,11 +2,24 @@ import { type FastifyInstance } from "fastify";
 import { AccessToken } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { isLoopback } from "./loopback.ts";
 
-/** Who may have a token: anyone while we run the LiveKit server ourselves (it is on loopback), else who knows the secret. */
+/** Who may have a token. */
 export interface TokenAccess {
+  /** Anyone on this machine, as long as there is no secret. Else only who knows it. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
+}
+
+interface TokenSettings {
+  readonly livekitUrl: string | undefined;
+  readonly httpHost: string;
+  readonly tokenSecret: string | undefined;
+}
+
+/** Open while we run LiveKit ourselves, which listens on loopback, and listen there as well. */
+export function tokenAccess({ livekitUrl, httpHost, tokenSecret }: TokenSettings): TokenAccess {
+  return { isOpen: livekitUrl === undefined && isLoopback(httpHost), secret: tokenSecret };
 }
 
 interface TokenOptions {
@@ -53,7 +66,9 @@ function refuse({ isOpen, secret }: TokenAccess, authorization = ""): { status: 
     if (isEqual(authorization, `Bearer ${secret}`)) return undefined;
     return { status: 401, error: "Authorization: expected Bearer and TOKEN_SECRET" };
   }
-  return isOpen ? undefined : { status: 403, error: "Tokens are given out in development only; set TOKEN_SECRET" };
+  return isOpen
+    ? undefined
+    : { status: 403, error: "Tokens are given out freely on loopback only, without LIVEKIT_URL: set TOKEN_SECRET" };
 }
 
 function isEqual(given: string, expected: string): boolean {

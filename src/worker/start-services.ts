@@ -1,7 +1,7 @@
 import { AppError } from "../errors/app-error.ts";
 import { type Config } from "./config.ts";
 import { hasModel } from "./missing-settings.ts";
-import { SCRIPTED_API_KEY, SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
+import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
 import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
 import { type Progress, type Service } from "./services/service.ts";
@@ -72,7 +72,7 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
   progress("************************************************************************************");
   progress("*  NO ANTHROPIC_API_KEY: a SCRIPTED MODEL answers, not Claude. It knows few phrases. *");
   progress("************************************************************************************");
-  return { name: SCRIPTED_MODEL_NAME, apiKey: SCRIPTED_API_KEY, baseUrl: scripted.url };
+  return { name: SCRIPTED_MODEL_NAME, apiKey: scripted.apiKey, baseUrl: scripted.url };
 }
 
 /** Hands the endpoints to the job processes: they inherit this environment, and load the configuration from it. */

@@ -3,6 +3,7 @@ import { openEventSource } from "../http/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { openGrpcServer } from "../http/grpc-server.ts";
 import { permissionService } from "../http/permission-service.ts";
+import { tokenAccess } from "../http/token-routes.ts";
 import { migrate } from "../store/migrate.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { findEspeak } from "../voice/espeak/find-espeak.ts";
@@ -82,7 +83,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekit,
     checks: checks.checks,
     publicUrl: config.livekitPublicUrl ?? livekit.url,
-    token: { isOpen: config.livekitUrl === undefined, secret: config.tokenSecret },
+    token: tokenAccess(config),
     metrics: hub.render,
     events: { source, edits: { serverTools, rules: config.permission.rules } },
   });

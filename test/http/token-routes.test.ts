@@ -1,29 +1,30 @@
+import { type InjectOptions } from "fastify";
 import { pino } from "pino";
 import { TokenVerifier } from "livekit-server-sdk";
 import { expect, test } from "vitest";
 import { createHttpServer } from "../../src/http/http-server.ts";
-import { type TokenAccess } from "../../src/http/token-routes.ts";
+import { tokenAccess, type TokenAccess } from "../../src/http/token-routes.ts";
 
 const SECRET = "a-secret-of-the-operator";
 const livekit = { url: "ws://livekit:7880", apiKey: "key", apiSecret: "secret-of-at-least-thirty-two-characters" };
 
-async function post(token: TokenAccess, body: unknown, headers: Record<string, string> = {}) {
+async function ask(token: TokenAccess, request: InjectOptions) {
   const app = createHttpServer({
     logger: pino({ enabled: false }),
     livekit,
     publicUrl: "wss://public",
     checks: [],
     token,
+    metrics: () => "",
   });
-  const type = typeof body === "string" ? { "content-type": "application/json" } : {};
-  const response = await app.inject({
-    method: "POST",
-    url: "/token",
-    payload: body as string,
-    headers: { ...type, ...headers },
-  });
+  const response = await app.inject(request);
   await app.close();
   return { status: response.statusCode, headers: response.headers, body: response.json<Record<string, string>>() };
+}
+
+async function post(token: TokenAccess, body: unknown, headers: Record<string, string> = {}) {
+  const type = typeof body === "string" ? { "content-type": "application/json" } : {};
+  return ask(token, { method: "POST", url: "/token", payload: body as string, headers: { ...type, ...headers } });
 }
 
 const OPEN: TokenAccess = { isOpen: true, secret: undefined };
@@ -74,8 +75,60 @@ test("another LiveKit's tokens are given out to whoever knows TOKEN_SECRET", asy
   expect((await post({ isOpen: false, secret: undefined }, body)).status).toBe(403);
 });
 
-test("no page of another origin is let in", async () => {
-  const { headers } = await post(OPEN, { room: "r", identity: "a" }, { origin: "https://evil.example" });
+test.each([
+  ["127.0.0.1", undefined, true],
+  ["::1", undefined, true],
+  ["localhost", undefined, true],
+  ["0.0.0.0", undefined, false],
+  ["::", undefined, false],
+  ["192.168.1.7", undefined, false],
+  ["127.0.0.1", "ws://livekit:7880", false],
+])("on %s with LIVEKIT_URL %s, whether tokens are free is %s", async (httpHost, livekitUrl, isOpen) => {
+  const token = tokenAccess({ httpHost, livekitUrl, tokenSecret: undefined });
+
+  expect((await post(token, { room: "r", identity: "a" })).status).toBe(isOpen ? 200 : 403);
+});
+
+test.each([
+  ["localhost:8080", "http://localhost:8080"],
+  ["LOCALHOST.:18080", "http://parley.localhost:5173"],
+  ["127.0.0.1:8080", "http://127.0.0.1:8080"],
+  ["127.8.9.1:80", undefined],
+  ["[::1]:8080", "http://[::1]:8080"],
+  ["localhost", "https://localhost:3000"],
+])("this machine is let in as %s, also a page of its own (%s)", async (host, origin) => {
+  const headers = { host, ...(origin !== undefined && { origin }) };
+
+  expect((await post(OPEN, { room: "r", identity: "a" }, headers)).status).toBe(200);
+});
+
+test.each([
+  ["evil.example:8080", "http://evil.example:8080", "Host"],
+  ["127.0.0.1.evil.example", undefined, "Host"],
+  ["notlocalhost", undefined, "Host"],
+  ["192.168.1.7:8080", undefined, "Host"],
+  ["not a host", undefined, "Host"],
+  ["localhost:8080", "https://evil.example", "Origin"],
+  ["localhost:8080", "http://localhost.evil.example:8080", "Origin"],
+  ["localhost:8080", "null", "Origin"],
+  ["localhost:8080", "", "Origin"],
+])("a page of elsewhere is refused whatever it asks for: host %j, origin %j", async (host, origin, header) => {
+  const headers = { host, ...(origin !== undefined && { origin }) };
+  const refused = { status: 403, body: { error: expect.stringMatching(new RegExp(`^${header}: expected localhost`)) } };
+
+  expect(await post(OPEN, { room: "r", identity: "a" }, headers)).toMatchObject(refused);
+  for (const url of ["/health", "/ready", "/metrics", "/session", "/nothing"])
+    expect(await ask(OPEN, { method: "GET", url, headers })).toMatchObject(refused);
+});
+
+test("another LiveKit's worker answers under any name: it is asked by name, and open to nobody without a secret", async () => {
+  const headers = { host: "parley.example", authorization: `Bearer ${SECRET}`, origin: "https://parley.example" };
+
+  expect((await post(GUARDED, { room: "r", identity: "a" }, headers)).status).toBe(200);
+});
+
+test("no page of another origin may read an answer", async () => {
+  const { headers } = await post(GUARDED, { room: "r", identity: "a" }, { origin: "https://evil.example" });
 
   expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
 });

@@ -1,13 +1,13 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SCRIPTED_API_KEY, startScriptedModel, type ScriptedModel } from "../../src/worker/scripted/scripted-model.ts";
+import { startScriptedModel, type ScriptedModel } from "../../src/worker/scripted/scripted-model.ts";
 
 let model: ScriptedModel;
 let client: Anthropic;
 
 beforeAll(async () => {
   model = await startScriptedModel();
-  client = new Anthropic({ apiKey: SCRIPTED_API_KEY, baseURL: model.url });
+  client = new Anthropic({ apiKey: model.apiKey, baseURL: model.url });
 });
 afterAll(() => model.close());
 
@@ -117,3 +117,13 @@ test("it says what it is, and remembers what was said", async () => {
 test("without tools it only talks", async () => {
   expect(await ask([user("what is 21 * 2?")], [])).toMatchObject({ stopReason: "end_turn", uses: [] });
 });
+
+test.each(["/v1/_requests", "/__aimock/journal", "/__aimock/fixtures", "/v1/models"])(
+  "a web page can neither read nor steer the talk by %s",
+  async (path) => {
+    const headers = { origin: "https://evil.example" };
+
+    expect((await fetch(model.url + path, { headers })).status).toBe(401);
+    expect((await fetch(model.url + path, { headers, method: "POST", body: "{}" })).status).toBe(401);
+  },
+);

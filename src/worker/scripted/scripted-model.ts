@@ -1,4 +1,5 @@
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
+import { randomBytes } from "node:crypto";
 import { OUTCOME_TOOL } from "../../session/outcome-turn.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
@@ -8,10 +9,10 @@ import { sayAnswers } from "./say-answer.ts";
 
 export interface ScriptedModel extends Service {
   readonly url: string;
+  /** Made for this start, and wanted with each request: pages in a browser could read and steer the talk otherwise. */
+  readonly apiKey: string;
 }
 
-/** Stands for the key that the scripted model does not need. */
-export const SCRIPTED_API_KEY = "scripted-model";
 export const SCRIPTED_MODEL_NAME = "scripted";
 
 /**
@@ -19,7 +20,9 @@ export const SCRIPTED_MODEL_NAME = "scripted";
  * It knows a few phrases (`plan-tool-calls.ts`), uses the tools that the request offers, and says what it is.
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
+  const apiKey = randomBytes(24).toString("hex");
   const server = new LLMock({
+    auth: { apiKeys: [apiKey] },
     host: "127.0.0.1",
     port: 0,
     logLevel: "silent",
@@ -30,7 +33,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   server.on({ predicate: () => true }, respond);
   const url = await server.start();
   let closing: Promise<void> | undefined;
-  return { url, close: () => (closing ??= server.stop()) };
+  return { url, apiKey, close: () => (closing ??= server.stop()) };
 }
 
 function respond(request: ChatCompletionRequest): FixtureResponse {
