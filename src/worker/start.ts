@@ -4,7 +4,6 @@ import { createHttpServer } from "../http/http-server.ts";
 import { openGrpcServer } from "../http/grpc-server.ts";
 import { permissionService } from "../http/permission-service.ts";
 import { tokenAccess } from "../http/token-routes.ts";
-import { migrate } from "../store/migrate.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { findEspeak } from "../voice/espeak/find-espeak.ts";
 import { missingSpeech } from "../voice/speech-choice.ts";
@@ -20,6 +19,7 @@ import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import { METRICS_HUB, openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { publishEndpoints, startServices, type StartOptions } from "./start-services.ts";
+import { migrateWhenThere } from "./wait-for-database.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
   readonly isWorkerOnly: boolean;
@@ -58,7 +58,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   };
   const endpoints = await startServices({ config, progress, onLost, keep });
   publishEndpoints(endpoints, process.env);
-  const { databaseVersion, isDatabaseNewer } = await migrate(endpoints.databaseUrl);
+  const stopping = new AbortController();
+  cleanup.defer(() => stopping.abort());
+  const { signal } = stopping;
+  const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(endpoints.databaseUrl, { progress, signal });
   logger.debug({ databaseVersion }, "database is migrated");
   if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
   const { livekit } = endpoints;

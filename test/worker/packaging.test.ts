@@ -13,7 +13,14 @@ const COMPOSE_SCHEMA = "node_modules/dclint/schemas/compose.schema.json";
 
 interface ComposeFile {
   readonly services: Readonly<
-    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly image?: string }>
+    Record<
+      string,
+      {
+        readonly environment?: Readonly<Record<string, string>>;
+        readonly image?: string;
+        readonly healthcheck?: { readonly test: readonly string[] };
+      }
+    >
   >;
 }
 const readCompose = async () => parse(await read("docker-compose.yml")) as ComposeFile;
@@ -52,6 +59,12 @@ test("docker-compose.yml has the four services and the livekit-server that we bu
   expect(optional).toEqual(["otel-collector", "jaeger", "prometheus", "grafana"]);
   expect(services["livekit"]?.image).toBe("livekit/livekit-server:v1.13.5");
   expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
+});
+
+test("PostgreSQL counts as healthy over TCP only, where the server of its image's first start does not listen", async () => {
+  const { services } = await readCompose();
+
+  expect(services["postgres"]?.healthcheck?.test.join(" ")).toContain("pg_isready --host 127.0.0.1 ");
 });
 
 test("the compose worker sets only variables that the worker reads", async () => {

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../errors/app-error.ts";
+import { migrate } from "../store/migrate.ts";
+import { type MigrationStatus } from "../store/migration-status.ts";
+import { type Progress } from "./services/service.ts";
+
+interface WaitOptions {
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  readonly retryMs?: number;
+}
+
+const RETRY_MS = 1_000;
+/** Between two lines that say the same. */
+const SAY_AGAIN_MS = 30_000;
+
+/**
+ * Migrates the database as soon as it answers. One that is not there yet, or is starting, is waited for: it is started
+ * beside us as often as before us. What waiting does not mend ends the start, such as a wrong password.
+ *
+ * @throws {AppError} `invalid_config` as `migrate` does
+ */
+export async function migrateWhenThere(
+  databaseUrl: string,
+  { progress, signal, retryMs = RETRY_MS }: WaitOptions,
+): Promise<MigrationStatus> {
+  const { hostname, port } = new URL(databaseUrl);
+  let said = { text: "", at: 0 };
+  for (;;) {
+    try {
+      return await migrate(databaseUrl);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
+      const text = `waiting for the database at ${hostname}:${port || "5432"}: ${error.message}`;
+      if (text !== said.text || performance.now() - said.at >= SAY_AGAIN_MS) {
+        progress(text);
+        said = { text, at: performance.now() };
+      }
+    }
+    await sleep(retryMs, undefined, { signal });
+  }
+}

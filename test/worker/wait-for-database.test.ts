@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { waitUntil } from "../../src/worker/process/wait-until.ts";
+import { migrateWhenThere } from "../../src/worker/wait-for-database.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+import { emptyDatabase } from "../support/temp-database.ts";
+
+/** A database that nobody reaches until `isRefusing` is set to false. */
+async function startAway(cleanup: AsyncDisposableStack) {
+  const database = await emptyDatabase();
+  cleanup.defer(() => database.drop());
+  const proxy = cleanup.use(await TcpProxy.start(database.url));
+  proxy.isRefusing = true;
+  const lines: string[] = [];
+  const progress = (line: string) => lines.push(line);
+  const stopping = new AbortController();
+  return { database, proxy, lines, stopping, options: { progress, signal: stopping.signal, retryMs: 20 } };
+}
+
+test("a database that is not there yet is waited for, with one line that names it, and migrated", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { proxy, lines, options } = await startAway(cleanup);
+  const { host, password } = new URL(proxy.url);
+
+  const migrated = migrateWhenThere(proxy.url, options);
+  await waitUntil(() => proxy.connectionCount > 3, AbortSignal.timeout(5_000));
+  proxy.isRefusing = false;
+
+  expect(await migrated).toMatchObject({ pending: [], isDatabaseNewer: false });
+  expect(lines).toEqual([`waiting for the database at ${host}: The database is unavailable (CONNECTION_CLOSED)`]);
+  expect(lines.join()).not.toContain(password);
+});
+
+test("a stop ends the wait", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { proxy, stopping, options } = await startAway(cleanup);
+
+  const migrated = migrateWhenThere(proxy.url, { ...options, retryMs: 60_000 });
+  await waitUntil(() => proxy.connectionCount > 0, AbortSignal.timeout(5_000));
+  stopping.abort();
+
+  await expect(migrated).rejects.toMatchObject({ name: "AbortError" });
+});
+
+test("what waiting does not mend ends the start and says why", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { database, lines, options } = await startAway(cleanup);
+  const wrong = Object.assign(new URL(database.url), { password: "wrong" }).href;
+  const nowhere = Object.assign(new URL(database.url), { pathname: "/nowhere" }).href;
+
+  await expect(migrateWhenThere(wrong, options)).rejects.toThrow(/password authentication failed/);
+  await expect(migrateWhenThere(nowhere, options)).rejects.toThrow(/"nowhere" does not exist/);
+  expect(lines).toEqual([]);
+});
