@@ -110,7 +110,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitPublicUrl: string | undefined;
   /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */
   readonly livekitPort: number;
-  /** Undefined: an embedded PostgreSQL is started. */
+  /** With its password, wherever that came from. Undefined: an embedded PostgreSQL is started. */
   readonly databaseUrl: string | undefined;
   /** 0: a free one, remembered in the data folder. */
   readonly postgresPort: number;

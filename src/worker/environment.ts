@@ -55,6 +55,7 @@ export const VARIABLES = {
     expected: "a postgres:// or postgresql:// address",
     isSecret: true,
   },
+  PGPASSWORD: { parse: text, expected: "a password", isSecret: true },
   POSTGRES_PORT: { parse: anyPort, expected: "a port from 0 to 65535 (0: a free one)", fallback: "0" },
   HTTP_HOST: { parse: text, expected: "an address to listen on", fallback: "127.0.0.1" },
   HTTP_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8080" },

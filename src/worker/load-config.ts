@@ -6,6 +6,7 @@ import { type z } from "zod";
 import { AppError } from "../errors/app-error.ts";
 import { type SpeechChoice } from "../voice/speech-choice.ts";
 import { configFileSchema, type Config } from "./config.ts";
+import { withPassword } from "./database-url.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
 import { readOtelConfig } from "./telemetry/read-otel-config.ts";
 
@@ -30,7 +31,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     livekitApiSecret: variables.LIVEKIT_API_SECRET,
     livekitPublicUrl: variables.LIVEKIT_PUBLIC_URL,
     livekitPort: variables.LIVEKIT_PORT,
-    databaseUrl: variables.DATABASE_URL,
+    databaseUrl: variables.DATABASE_URL && withPassword(variables.DATABASE_URL, variables.PGPASSWORD),
     postgresPort: variables.POSTGRES_PORT,
     httpHost: variables.HTTP_HOST,
     httpPort: variables.HTTP_PORT,

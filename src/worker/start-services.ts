@@ -81,6 +81,8 @@ export function publishEndpoints({ livekit, databaseUrl, model }: Endpoints, env
   env["LIVEKIT_API_KEY"] = livekit.apiKey;
   env["LIVEKIT_API_SECRET"] = livekit.apiSecret;
   env["DATABASE_URL"] = databaseUrl;
+  // It is in the address now. Left here, the driver would offer it to the server of any address without a password.
+  delete env["PGPASSWORD"];
   env["ANTHROPIC_API_KEY"] = model.apiKey;
   env["ANTHROPIC_MODEL"] = model.name;
   if (model.baseUrl !== undefined) env["ANTHROPIC_BASE_URL"] = model.baseUrl;

@@ -9,6 +9,7 @@ import { findEspeak } from "../voice/espeak/find-espeak.ts";
 import { missingSpeech } from "../voice/speech-choice.ts";
 import { checkPorts } from "./check-ports.ts";
 import { type Config } from "./config.ts";
+import { withoutPassword } from "./database-url.ts";
 import { type Logger } from "./logger.ts";
 import { missingSettings } from "./missing-settings.ts";
 import { checkOneRtcNode } from "./one-rtc-node.ts";
@@ -30,7 +31,7 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   readonly agent?: string;
 }
 
-/** What the ready line says. It holds no key; the password of a database that we started is worth nothing elsewhere. */
+/** What the ready line says. It holds no key, and no password but that of a database that we started ourselves. */
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
@@ -103,7 +104,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    databaseUrl: endpoints.databaseUrl,
+    databaseUrl: config.databaseUrl === undefined ? endpoints.databaseUrl : withoutPassword(config.databaseUrl),
     model: endpoints.model.name,
   };
 }

@@ -13,6 +13,7 @@ import { settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
 
 let model: ModelServer;
 let sql: Sql;
+let password: string;
 let main: RunningMain;
 let user: Participant;
 let cleanup: AsyncDisposableStack;
@@ -26,6 +27,7 @@ beforeEach(async () => {
   cleanup.defer(() => model.close());
   const folder = await mkdtemp(join(tmpdir(), "parley-drain-"));
   cleanup.defer(() => rm(folder, { recursive: true }));
+  ({ password } = new URL(database.url));
   sql = connect(database.url, { maxConnections: 1 });
   cleanup.defer(() => sql.end({ timeout: 1 }));
   main = runMain({
@@ -46,7 +48,9 @@ afterEach(async () => {
 /** Stops the worker as a deployment does, and says what is stored of its turns. */
 async function stopped(): Promise<{ code: number | null; states: string[]; leases: number }> {
   main.kill("SIGTERM");
-  const { code } = await main.ended;
+  const { code, stdout, stderr } = await main.ended;
+  // Of a database that it has not started itself.
+  expect(stdout + stderr).not.toContain(password);
   const turns = await sql<{ state: string }[]>`select state from turns order by position`;
   const leases = await sql`select 1 from sessions where lease_owner is not null`;
   return { code, states: turns.map(({ state }) => state), leases: leases.length };

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
+import { connect } from "../../src/store/pool.ts";
+import { withoutPassword } from "../../src/worker/database-url.ts";
 import { loadConfig } from "../../src/worker/load-config.ts";
 import { missingSettings } from "../../src/worker/missing-settings.ts";
 
@@ -73,6 +75,27 @@ test("loading again in a job process gives the same", async () => {
   expect(await loadConfig(env, folder)).toEqual(await loadConfig(env, folder));
 });
 
+const PASSWORD = "a@b/c%d?e#f:g 'h'\"i\\j%40";
+
+test.each([
+  ["postgres://parley@db:5432/parley", PASSWORD, PASSWORD],
+  ["postgres://parley:own%40@db/parley", PASSWORD, "own@"],
+  ["postgres://parley@db/parley", undefined, ""],
+])("the password of %s with PGPASSWORD %j is the one that connects", async (databaseUrl, password, expected) => {
+  const env = { DATABASE_URL: databaseUrl, ...(password !== undefined && { PGPASSWORD: password }) };
+
+  const config = await loadConfig(env, folder);
+
+  expect(connect(config.databaseUrl ?? "").options.pass).toBe(expected);
+  expect(await loadConfig({ DATABASE_URL: config.databaseUrl }, folder)).toEqual(config);
+});
+
+test("nothing shows the password of a database that is not our own", () => {
+  const shown = withoutPassword("postgres://parley:hunter2@db:5432/parley?password=hunter2&sslmode=require");
+
+  expect(shown).toBe("postgres://parley@db:5432/parley");
+});
+
 const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [{ HTTP_PORT: "http" }, 'HTTP_PORT: expected a port from 1 to 65535, got "http"'],
   [{ HTTP_PORT: "0" }, 'HTTP_PORT: expected a port from 1 to 65535, got "0"'],
@@ -87,6 +110,10 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [
     { DATABASE_URL: "mysql://u:secret@h/d" },
     "DATABASE_URL: expected a postgres:// or postgresql:// address, got a text of 20 characters",
+  ],
+  [
+    { DATABASE_URL: "postgres://u:50%@h/d" },
+    "DATABASE_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a text of 20 characters",
   ],
   [
     { LIVEKIT_URL: "localhost" },

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { withoutPassword } from "../../../src/worker/database-url.ts";
 import { findFreePorts } from "../../../src/worker/process/ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -37,7 +38,7 @@ interface Parts {
   readonly folder: string;
 }
 
-/** The environment of a worker that starts no service of its own, on free ports. */
+/** The environment of a worker that starts no service of its own, on free ports. The password is not in an address. */
 export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Parts): Promise<NodeJS.ProcessEnv> {
   return {
     ...(await freePortVariables()),
@@ -45,7 +46,8 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
     LIVEKIT_URL: livekit.url,
     LIVEKIT_API_KEY: livekit.apiKey,
     LIVEKIT_API_SECRET: livekit.apiSecret,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: withoutPassword(databaseUrl),
+    PGPASSWORD: decodeURIComponent(new URL(databaseUrl).password),
     ANTHROPIC_API_KEY: "test",
     ANTHROPIC_BASE_URL: modelUrl,
   };
