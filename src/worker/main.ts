@@ -59,7 +59,8 @@ async function main(): Promise<void> {
   reportLosses(logger);
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const isWorkerOnly = process.argv.includes("--worker-only");
-  const ready = await startWorker({ config, isWorkerOnly, logger, progress, cleanup, onLost });
+  const hasScripted = !isWorkerOnly || process.argv.includes("--scripted-model");
+  const ready = await startWorker({ config, isWorkerOnly, hasScripted, logger, progress, cleanup, onLost });
   const talk = config.httpPort === 8080 ? "npm run talk" : `HTTP_PORT=${config.httpPort} npm run talk`;
   const grpc = ready.grpcUrl === undefined ? "" : `, gRPC at ${ready.grpcUrl}`;
   const where = `in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}${grpc}`;

@@ -24,6 +24,8 @@ import { migrateWhenThere } from "./wait-for-database.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
   readonly isWorkerOnly: boolean;
+  /** The scripted model answers when no other is named. */
+  readonly hasScripted: boolean;
   readonly logger: Logger;
   /** Gets everything that has to be undone; undone in the reverse order. */
   readonly cleanup: AsyncDisposableStack;
@@ -43,9 +45,9 @@ export interface Ready {
 
 /** Brings everything up in order; returns when a room would get an agent. */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
-  const { config, isWorkerOnly, logger, progress, cleanup, agent, onLost } = options;
+  const { config, isWorkerOnly, hasScripted, logger, progress, cleanup, agent, onLost } = options;
   checkOneRtcNode();
-  const missing = [...missingSettings(config, isWorkerOnly), ...missingSpeech(config.speech)];
+  const missing = [...missingSettings(config, isWorkerOnly, hasScripted), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
   // Each job loads them for itself; here a file that cannot be used is found before anybody waits for an agent.
   const serverTools = await loadTools(config.toolsFolder, config.toolSettings);

@@ -172,6 +172,7 @@ test("the worker alone lists everything that it lacks", async () => {
     "DATABASE_URL",
     "ANTHROPIC_API_KEY",
   ]);
+  expect(missingSettings(config, true, true).join()).not.toContain("ANTHROPIC_API_KEY");
   expect(missingSettings(config, false)).toEqual([]);
 });
 

@@ -179,6 +179,9 @@ test("the worker alone says in one message what it lacks, and starts nothing", a
   expect(stderr).toMatch(
     /^parley: Not set, but needed:\nLIVEKIT_URL: .*\nLIVEKIT_API_KEY: .*\nLIVEKIT_API_SECRET: .*\nDATABASE_URL: .*\nANTHROPIC_API_KEY: .*\n$/,
   );
+
+  const scripted = await start("--worker-only", "--scripted-model").ended;
+  expect(scripted.stderr).toMatch(/\nDATABASE_URL: .*\n$/);
 });
 
 test("a bad value stops the start with one message that holds no secret", async () => {

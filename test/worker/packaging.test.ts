@@ -19,6 +19,7 @@ interface ComposeFile {
         readonly environment?: Readonly<Record<string, string>>;
         readonly image?: string;
         readonly healthcheck?: { readonly test: readonly string[] };
+        readonly ports?: readonly string[];
       }
     >
   >;
@@ -48,17 +49,65 @@ test("the schema notices a mistake", async () => {
   expect(validate({ services: { worker: { port: ["8080:8080"] } } })).toBe(false);
 });
 
-test("docker-compose.yml has the four services and the livekit-server that we build", async () => {
+test("docker-compose.yml has its services and the livekit-server that we build", async () => {
   const { services } = await readCompose();
   const isOptional = ([, service]: [string, object]) => "profiles" in service;
   const [optional, always] = [true, false].map((wanted) =>
     Object.entries(services).flatMap((each) => (isOptional(each) === wanted ? each[0] : [])),
   );
 
-  expect(always).toEqual(["livekit", "redis", "postgres", "worker"]);
+  expect(always).toEqual(["livekit", "redis", "postgres", "worker", "gateway"]);
   expect(optional).toEqual(["otel-collector", "jaeger", "prometheus", "grafana"]);
   expect(services["livekit"]?.image).toBe("livekit/livekit-server:v1.13.5");
   expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
+});
+
+const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "PUBLISH_ADDRESS"];
+/** `${NAME:-default}`, also within another's default. */
+const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
+
+test("docker-compose.yml needs nothing set, and .env.example marks what it then has a value for that everybody knows", async () => {
+  const compose = await read("docker-compose.yml");
+  const example = await read(".env.example");
+  const marked = Array.from(example.matchAll(/^# \[compose\]\n# ([A-Z_]+)=/gm), ([, name]) => name);
+
+  const defaults = Array.from(compose.matchAll(DEFAULTS), ([, name = "", value = ""]) => [name, value] as const);
+  const known = new Map(defaults.filter(([, value]) => value !== ""));
+
+  expect(compose).not.toMatch(/\$\{[A-Z_]+(?::?\?|\})/);
+  expect(new Set(marked)).toEqual(new Set([...known.keys(), "ANTHROPIC_API_KEY", "TOKEN_SECRET"]));
+  // Each has one value, wherever it stands.
+  for (const [name, value] of defaults) expect([name, value]).toEqual([name, known.get(name) ?? ""]);
+});
+
+test("with nothing set docker-compose.yml lets this machine alone in", async () => {
+  const { services } = await readCompose();
+  const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+
+  expect(ports.length).toBeGreaterThan(5);
+  for (const port of ports)
+    expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{PUBLISH_ADDRESS:-127\.0\.0\.1\}):\d+:\d+(?:\/udp)?$/);
+});
+
+test("any number of workers can run: none has a published port, the gateway has them and finds all workers", async () => {
+  const { services } = await readCompose();
+  const gateway = await read("deploy/gateway.cfg");
+  const { HTTP_PORT, GRPC_PORT } = services["worker"]?.environment ?? {};
+
+  expect(services["worker"]?.ports).toBeUndefined();
+  for (const port of [HTTP_PORT, GRPC_PORT]) {
+    expect(services["gateway"]?.ports).toContain(`127.0.0.1:${port}:${port}`);
+    expect(gateway).toMatch(new RegExp(`^  bind :${port}$`, "m"));
+    expect(gateway).toMatch(new RegExp(`^  server-template worker \\d+ worker:${port}$`, "m"));
+  }
+});
+
+test("no argument of a health check holds a blank, at which Podman takes it apart", async () => {
+  const { services } = await readCompose();
+  const commands = Object.values(services).flatMap(({ healthcheck }) => healthcheck?.test ?? []);
+
+  expect(commands.length).toBeGreaterThan(10);
+  expect(commands.filter((argument) => /\s/.test(argument))).toEqual([]);
 });
 
 test("PostgreSQL counts as healthy over TCP only, where the server of its image's first start does not listen", async () => {
@@ -119,7 +168,7 @@ test(".env.example names every variable that is read, with its default, and no o
     "fallback" in variable ? variable.fallback : "",
   ]);
   const example = await readExample();
-  example.delete("POSTGRES_PASSWORD");
+  for (const name of COMPOSE_ONLY) example.delete(name);
 
   expect(Object.fromEntries(example)).toEqual(Object.fromEntries(expected));
 });
@@ -134,8 +183,8 @@ test("livekit.yaml uses the ports that docker-compose.yml publishes", async () =
   const config = parse(await read("livekit.yaml")) as { port: number; rtc: { tcp_port: number; udp_port: number } };
   const compose = await read("docker-compose.yml");
 
-  for (const port of [config.port, config.rtc.tcp_port]) expect(compose).toContain(`"${port}:${port}"`);
-  expect(compose).toContain(`"${config.rtc.udp_port}:${config.rtc.udp_port}/udp"`);
+  for (const port of [config.port, config.rtc.tcp_port]) expect(compose).toContain(`:${port}:${port}"`);
+  expect(compose).toContain(`:${config.rtc.udp_port}:${config.rtc.udp_port}/udp"`);
 });
 
 interface CollectorConfig {
@@ -165,7 +214,9 @@ test("Prometheus asks the worker's port, and Grafana asks services that there ar
   };
   const dashboard = await read("deploy/telemetry/grafana/parley.json");
 
-  expect(prometheus).toContain(`worker:${services["worker"]?.environment?.["HTTP_PORT"]}`);
+  expect(prometheus).toMatch(
+    new RegExp(`names: \\["worker"\\]\\s+type: A\\s+port: ${services["worker"]?.environment?.["HTTP_PORT"]}`),
+  );
   expect(sources.datasources.map(({ url }) => new URL(url).hostname).filter((host) => !(host in services))).toEqual([]);
   const used = new Set(Array.from(dashboard.matchAll(/"uid": "([a-z]+)"/g), ([, uid]) => uid));
   const known = new Set(["parley", ...sources.datasources.map(({ uid }) => uid)]);
