@@ -163,7 +163,7 @@ class ParleyClient:
         await writer.aclose()
 
     def configure(self, *_: object) -> None:
-        body: dict = {"clientVersion": "python example 1", "features": ["tool_use_cancel"]}
+        body: dict = {"clientVersion": "python example 1", "features": ["claims", "tool_use_cancel"]}
         if self.last_seen:
             body["lastSequenceSeen"] = self.last_seen
         if self.announces:
@@ -236,31 +236,35 @@ class ParleyClient:
 
     def on_tool_request(self, stanza_id: int, body: dict) -> None:
         request_id, name, execution = body.get("id"), body.get("toolName"), body.get("execution")
-        if not isinstance(request_id, str):
-            return
         if execution not in ("server", "client", "either"):
             message = f"tool_use_request.execution: expected server, client or either, received {execution!r}"
-            error = {"id": f"err_{uuid.uuid4().hex}", "code": 101, "message": message}
-            self.send(ERROR, {**error, "severity": 2, "recoverable": True, "originatingId": request_id})
-            return
+            return self.send_malformed(message, request_id)
         if execution == "server":
             return log(f"[the server runs {name}]")
+        if not isinstance(request_id, str):  # no result can name it
+            return self.send_malformed("tool_use_request.id: expected a text", None)
         if request_id in self.results:
             self.send(TOOL_RESULT, self.results[request_id])
             return
         if execution == "either":  # claim within a second, or decline
-            self.send(ACK, {"acknowledgedStanzaId": stanza_id, "success": name in self.tools})
-            if name not in self.tools:
+            has_tool = isinstance(name, str) and name in self.tools
+            self.send(ACK, {"acknowledgedStanzaId": stanza_id, "success": has_tool})
+            if not has_tool:
                 return
         if request_id not in self.calls:
-            log(f"[running {name}]")
+            log(f"[running {name} for {body.get('participant') or 'us'}]")
             timeout_ms = body.get("timeoutMs") or DEFAULT_TIMEOUT_MS
             call = self.spawn(self.run_tool(request_id, name, body.get("parameters"), timeout_ms))
             self.calls[request_id] = call
 
+    def send_malformed(self, message: str, originating_id: Any) -> None:
+        about = {"originatingId": originating_id} if isinstance(originating_id, str) else {}
+        error = {"id": f"err_{uuid.uuid4().hex}", "code": 101, "message": message, "severity": 2}
+        self.send(ERROR, {**error, "recoverable": True, **about})
+
     async def run_tool(self, request_id: str, name: str, parameters: Any, timeout_ms: float) -> None:
         try:
-            outcome = await self.outcome_of(name, {} if parameters is None else parameters, timeout_ms)
+            outcome = await self.outcome_of(name, parameters, timeout_ms)
         except asyncio.CancelledError:  # by on_tool_cancel
             outcome = failure("cancelled", "The call was cancelled")
             log(f"[{name} was cancelled]")
@@ -282,9 +286,11 @@ class ParleyClient:
             self.results.popitem(last=False)
 
     async def outcome_of(self, name: str, parameters: Any, timeout_ms: float) -> dict:
-        tool = self.tools.get(name)
+        tool = self.tools.get(name) if isinstance(name, str) else None
         if not tool:
             return failure("unknown_tool", f"Tool '{name}' is not supported by this client")
+        if not isinstance(timeout_ms, (int, float)) or timeout_ms < 0:
+            return failure("invalid_parameters", "timeoutMs must be a number of milliseconds")
         try:
             # The clock of wait_for cancels the coroutine; a tool's own TimeoutError is an execution error.
             async with asyncio.timeout(timeout_ms / 1000) as clock:

@@ -17,6 +17,7 @@ class Tool:
     run: Callable[..., Awaitable[dict]]
     timeout_ms: int
     execution: str = "client"
+    scope: str = "own"  # "room": in others' turns too
 
     def announce(self, name: str) -> dict:
         return {
@@ -29,6 +30,7 @@ class Tool:
                 "additionalProperties": False,
             },
             "execution": self.execution,
+            "scope": self.scope,
             "timeoutMs": self.timeout_ms,
         }
 

@@ -9,6 +9,8 @@ export interface ToolCallEvent {
   readonly toolName: string;
   readonly parameters: MessageBody<"tool_use_request">["parameters"];
   readonly ranBy: ToolRunner;
+  /** Whose turn it is, where we are asked in another's. */
+  readonly participant?: string;
 }
 
 /** `client` is this client: what other participants run is not reported to us. */

@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import { TOOL_NAME, TOOL_TIMES } from "../protocol/limits.ts";
+import { TOOL_NAME } from "../protocol/limits.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { compileInput, type ParsedInput, type StandardInput } from "./tool-input.ts";
 
@@ -9,6 +9,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The request's id: unique to this call. */
   readonly callId: string;
+  /** Whose turn it is, as LiveKit knows that participant; absent in our own turns. */
+  readonly participant?: string;
   /** The call's span at the worker (W3C Trace Context), for spans of your own; absent when it keeps no trace. */
   readonly traceparent?: string;
   /** Adds a line to the call's record at the worker. */
@@ -25,10 +27,15 @@ export interface ClientTool<Input = JsonObject> {
   readonly description: string;
   /** A zod object, or any Standard Schema that can say itself as JSON Schema; or a JSON Schema. The root is an object. */
   readonly input: StandardInput<Input> | JsonObject;
-  /** @defaultValue 30000; at most 600000. A request may set its own. */
+  /** What the worker is told to give a call. @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
   /** `either`: the worker may run its own tool of that name instead. @defaultValue "client" */
   readonly execution?: "client" | "either";
+  /**
+   * In whose turns the model may use it. `own`: in this participant's. `room`: in everybody's; the context says who asks
+   * then. @defaultValue "own"
+   */
+  readonly scope?: "own" | "room";
   /** Changes nothing anywhere. @defaultValue false */
   readonly readOnly?: boolean;
   /** The answer: a map is sent as it is, anything else as `{value}`, nothing as `{}`. A throw is an error result. */
@@ -61,7 +68,6 @@ type Announcement = NonNullable<MessageBody<"configuration">["tools"]>[number];
 /** A tool that has been checked, with what is announced of it. */
 export interface CompiledTool {
   readonly name: string;
-  readonly timeoutMs: number | undefined;
   readonly announcement: Announcement;
   readonly parse: (input: unknown) => Promise<ParsedInput>;
   readonly run: (input: unknown, context: ToolContext) => unknown;
@@ -69,7 +75,7 @@ export interface CompiledTool {
 
 /** @throws {TypeError} when the name, the time or the schema cannot be used */
 export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
-  const { name, description, input, timeoutMs, execution, readOnly, run } = tool;
+  const { name, description, input, timeoutMs, execution, scope, readOnly, run } = tool;
   if (!TOOL_NAME.test(name)) throw new TypeError(`The tool name "${name}" does not match ${TOOL_NAME}`);
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
     throw new TypeError(`Tool "${name}": timeoutMs: expected a positive integer`);
@@ -80,12 +86,12 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   const { inputSchema, parse } = compileInput(name, input);
   return {
     name,
-    timeoutMs: timeoutMs === undefined ? undefined : Math.min(timeoutMs, TOOL_TIMES.maxTimeoutMs),
     announcement: {
       name,
       description,
       inputSchema,
       ...(execution !== undefined && { execution }),
+      ...(scope !== undefined && { scope }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(readOnly !== undefined && { annotations: { readOnlyHint: readOnly } }),
     },

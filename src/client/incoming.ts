@@ -7,8 +7,8 @@ const REMEMBERED_STANZAS = 2_000;
 
 interface IncomingPorts {
   readonly onMessage: (message: Message, stanzaId: number, traceparent: string | undefined) => void;
-  /** A request that is none: nothing is run, and the worker is told. */
-  readonly onMalformedRequest: (id: string, error: MalformedMessageError) => void;
+  /** A request that cannot be used: nothing is run, and the worker is told. */
+  readonly onMalformedRequest: (error: MalformedMessageError) => void;
   readonly onError: (error: AppError) => void;
 }
 
@@ -44,7 +44,7 @@ export class IncomingMessages {
   }
 
   handle(bytes: Uint8Array, from: string): void {
-    const incoming = this.#decode(bytes, (error) => this.#report(error));
+    const incoming = this.#decode(bytes, (error) => this.#report(error, from));
     if (!incoming || !this.#take(incoming.stanzaId, from)) return;
     if (!("message" in incoming)) return;
     const { traceparent } = incoming.meta;
@@ -63,9 +63,10 @@ export class IncomingMessages {
     }
   }
 
-  #report(error: AppError): void {
-    if (error instanceof MalformedMessageError && error.parts.typeName === "tool_use_request" && error.parts.id) {
-      this.#ports.onMalformedRequest(error.parts.id, error);
+  #report(error: AppError, from: string): void {
+    if (error instanceof MalformedMessageError) {
+      if (!this.#take(error.parts.stanzaId ?? 0, from)) return;
+      if (error.parts.typeName === "tool_use_request") this.#ports.onMalformedRequest(error);
     }
     this.#ports.onError(error);
   }

@@ -2,6 +2,7 @@ import { AppError } from "../errors/app-error.ts";
 import { encodeEnvelope } from "../protocol/codec.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Message } from "../protocol/messages.ts";
+import { Unacknowledged } from "./unacknowledged.ts";
 
 /** A send can hang for a whole outage; after this long it has failed. */
 const SEND_DEADLINE_MS = 10_000;
@@ -23,6 +24,7 @@ export interface SentMessage {
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #queue: (() => void)[] = [];
+  readonly unacknowledged = new Unacknowledged();
   #lastStanza = 0;
   #inFlight = 0;
 
@@ -41,8 +43,12 @@ export class Outbox {
     const bytes = encodeEnvelope({ stanzaId, conversationId: this.#options.conversationId(), meta, message });
     this.#lastStanza = stanzaId;
     const isLong = bytes.length > LIMITS.packetBytes;
-    const sent = this.#enqueue(() => this.#options.publish(bytes, isLong ? "stream" : way));
+    const publish = () => this.#enqueue(() => this.#options.publish(bytes, isLong ? "stream" : way));
+    const sent = publish();
     sent.catch(() => {});
+    // Whoever sends a Configuration sees to it: an old one must not come after a newer one.
+    if (message.type !== "configuration")
+      this.unacknowledged.add(stanzaId, bytes.length, () => void publish().catch(() => {}));
     return { stanzaId, sizeBytes: bytes.length, sent };
   }
 

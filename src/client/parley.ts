@@ -22,7 +22,7 @@ import { WorkerMessages } from "./worker-messages.ts";
 
 const CLIENT_VERSION = "parley-sdk 0.1.0";
 /** What this client can do with the worker's optional messages. */
-const OWN_FEATURES = ["tool_use_cancel", "tool_use_progress"];
+const OWN_FEATURES = ["claims", "tool_use_cancel", "tool_use_progress"];
 const ACKNOWLEDGED_WITHIN_MS = 5_000;
 const DELIVERED_WITHIN_MS = 30_000;
 const CLOSE_MS = 1_000;
@@ -110,21 +110,24 @@ export class Parley implements AsyncDisposable {
     onReady: (agents) => this.#events.emit("connected", { agents }),
     onLost: (reason) => {
       this.#acknowledgements.abandon();
+      this.#outbox.unacknowledged.clear();
       this.#events.emit("disconnected", { reason });
     },
   });
 
   readonly #messages = new WorkerMessages({
     acknowledgements: this.#acknowledgements,
+    unacknowledged: this.#outbox.unacknowledged,
     requests: this.#requests,
     events: this.#events,
   });
 
   readonly #incoming = new IncomingMessages({
     onMessage: (...message) => this.#messages.handle(...message),
-    onMalformedRequest: (id, error) => {
-      if (error.message.startsWith("tool_use_request.parameters")) this.#requests.reject(id, error.message);
-      else this.#post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId: id }) });
+    onMalformedRequest: (error) => {
+      if (this.#requests.refuse(error)) return;
+      const body = toWireError(error, { id: createId(), originatingId: error.parts.id });
+      this.#post({ type: "error_message", body });
     },
     onError: (error) => this.#reportError(error),
   });
@@ -250,6 +253,7 @@ export class Parley implements AsyncDisposable {
     }
     this.#link.close();
     this.#acknowledgements.abandon();
+    this.#outbox.unacknowledged.clear();
     this.#progress.close();
     this.#stopListening?.();
     this.#events.clear();

@@ -1,6 +1,6 @@
 import { type MessageBody } from "../protocol/messages.ts";
 
-/** The worker drops what comes above 200 messages in 10 s; progress takes at most half of that. */
+/** Progress takes at most a fifth of what the worker takes of one participant in the long run. */
 const TICK_MS = 200;
 const MESSAGES_PER_TICK = 2;
 const MAX_LOG_LENGTH = 16_384;

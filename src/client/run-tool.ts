@@ -21,10 +21,7 @@ interface ToolRun {
 export async function runTool(tool: CompiledTool, run: ToolRun): Promise<ToolResult> {
   const { request, cancelled } = run;
   const { id } = request;
-  const timeoutMs = Math.min(
-    request.timeoutMs || tool.timeoutMs || TOOL_TIMES.defaultTimeoutMs,
-    TOOL_TIMES.maxTimeoutMs,
-  );
+  const timeoutMs = Math.min(request.timeoutMs || TOOL_TIMES.defaultTimeoutMs, TOOL_TIMES.maxTimeoutMs);
   const timeout = new AbortController();
   const timeoutMessage = `Tool execution exceeded timeout of ${timeoutMs}ms`;
   const timer = setTimeout(() => timeout.abort(new Error(timeoutMessage)), timeoutMs);
@@ -49,6 +46,7 @@ async function execute(tool: CompiledTool, run: ToolRun, signal: AbortSignal): P
   const value = await tool.run(input.value, {
     signal,
     callId: request.id,
+    ...(request.participant !== undefined && { participant: request.participant }),
     ...(traceparent !== undefined && { traceparent }),
     log,
     progress,

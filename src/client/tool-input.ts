@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import { compileJsonSchema } from "./json-schema.ts";
+import { compileJsonSchema, describeProblem } from "../lib/json-schema.ts";
 
 interface Issue {
   readonly message: string;
@@ -80,6 +80,6 @@ function requireObject(schema: JsonObject): JsonObject {
 }
 
 function toProblem({ path = [], message }: Issue = { message: "is invalid" }): ParsedInput {
-  const field = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-  return { problem: field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}` };
+  const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+  return { problem: describeProblem(keys, message) };
 }

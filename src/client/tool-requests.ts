@@ -1,4 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
+import { truncateText } from "../lib/truncate-text.ts";
+import { type MalformedMessageError } from "../protocol/malformed-message-error.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type CompiledTool } from "./client-tool.ts";
 import { type ToolCallEvent, type ToolResultEvent } from "./client-events.ts";
@@ -43,8 +45,8 @@ export class ToolRequests {
   }
 
   handle(request: Request, stanzaId: number, traceparent?: string): void {
-    const { id, messageId, toolName, parameters, execution } = request;
-    const call = { id, messageId, toolName, parameters };
+    const { id, messageId, toolName, parameters, execution, participant } = request;
+    const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
     // Before the stored results: a call that the server took over from us comes again as `server`.
     if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
     const stored = this.#results.find(id);
@@ -54,12 +56,21 @@ export class ToolRequests {
     if (this.#running.has(id) || (execution === "either" && !tool)) return;
     this.#ports.onCall({ ...call, ranBy: "client" });
     if (tool) this.#start(tool, { request, traceparent });
-    else this.#settle(failed(id, "unknown_tool", `Tool '${toolName}' is not supported by this client`), toolName);
+    else this.#settle(unknownTool(id, toolName), toolName);
   }
 
-  /** For a request that could be read only in part. */
-  reject(id: string, errorMessage: string): void {
-    if (!this.#results.find(id)) this.#settle(failed(id, "invalid_parameters", errorMessage), undefined);
+  /** Answers a request that could be read only in part. `false` when no result can: it has no id, or is nobody's. */
+  refuse({ parts, message }: MalformedMessageError): boolean {
+    const { id, request: { execution, toolName } = {} } = parts;
+    if (execution === "server") return true;
+    if (execution === undefined || id === undefined) return false;
+    const stored = this.#results.find(id);
+    if (stored) this.#send(stored);
+    else if (!this.#running.has(id)) {
+      const isKnown = this.#ports.findTool(toolName ?? "") !== undefined;
+      this.#settle(isKnown ? failed(id, "invalid_parameters", message) : unknownTool(id, toolName ?? ""), toolName);
+    }
+    return true;
   }
 
   /**
@@ -124,4 +135,9 @@ export class ToolRequests {
       return { sizeBytes: this.#ports.sendResult(sent, traceparent), sent };
     }
   }
+}
+
+/** In the words of spec/000, whatever the name is. */
+function unknownTool(id: string, toolName: string): ToolResult {
+  return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

@@ -3,12 +3,14 @@ import { type Acknowledgements } from "./acknowledgements.ts";
 import { Answers } from "./answers.ts";
 import { type ParleyEvents } from "./client-events.ts";
 import { type Emitter } from "./emitter.ts";
+import { type Unacknowledged } from "./unacknowledged.ts";
 import { type ToolRequests } from "./tool-requests.ts";
 
 const REMEMBERED_NAMES = 256;
 
 interface WorkerMessagesPorts {
   readonly acknowledgements: Acknowledgements;
+  readonly unacknowledged: Unacknowledged;
   readonly requests: ToolRequests;
   readonly events: Emitter<ParleyEvents>;
 }
@@ -32,9 +34,10 @@ export class WorkerMessages {
   }
 
   handle(message: Message, stanzaId: number, traceparent?: string): void {
-    const { acknowledgements, requests, events } = this.#ports;
+    const { acknowledgements, unacknowledged, requests, events } = this.#ports;
     switch (message.type) {
       case "acknowledgement":
+        unacknowledged.acknowledge(message.body.acknowledgedStanzaId);
         acknowledgements.handle(message.body.acknowledgedStanzaId, message.body.success);
         break;
       case "tool_use_request":
@@ -76,7 +79,11 @@ export class WorkerMessages {
         events.emit("configuration", message.body);
         break;
       case "error_message": {
-        const { code, message: text, originatingId } = message.body;
+        const { code, message: text, originatingId, retryAfterMs } = message.body;
+        if (retryAfterMs !== undefined) {
+          unacknowledged.sendAgainAfter(retryAfterMs);
+          break;
+        }
         events.emit("error", { code, message: text, ...(originatingId !== undefined && { originatingId }) });
         break;
       }

@@ -18,7 +18,7 @@ export type BlockType = (typeof BLOCK_TYPES)[number];
  *
  * - text: `null`, or `{citations}` · thinking: `{signature}` · redacted_thinking: `{data}`
  * - tool_use, server_tool_use: `{tool_use_id, tool_name, input, …}`
- * - tool_result: `{tool_use_id, content, is_error?}` · server_tool_result: `{tool_use_id, type, content, …}`
+ * - tool_result: `{tool_use_id, content, is_error}` · server_tool_result: `{tool_use_id, type, content, …}`
  * - any other type: the block as the API sent it
  */
 export interface TurnBlock {
@@ -35,16 +35,15 @@ export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** A tool's answer as spec/003 stores it: `is_error` only where it is true. */
+/** A tool's answer as spec/003 stores it. Blocks that version 0.1 has stored have `is_error` only where it is true. */
 export function toolResultBlock(
   id: string,
   answer: { content: string; isError: boolean },
 ): Omit<TurnBlock, "sequence"> {
-  const error = answer.isError ? { is_error: true } : {};
   return {
     blockType: "tool_result",
     textContent: null,
-    content: { tool_use_id: id, content: answer.content, ...error },
+    content: { tool_use_id: id, content: answer.content, is_error: answer.isError },
   };
 }
 

@@ -10,6 +10,11 @@ export class TurnAbort extends Error {
   }
 }
 
+/** The participant has ended it: by ControlStop, or by going on with something else. */
+export function isUserAbort({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof TurnAbort && reason.kind !== "closed";
+}
+
 /** The state in which a turn ends whose signal was aborted. */
 export function stateAfterAbort({ reason }: AbortSignal): "interrupted" | "cancelled" {
   return reason instanceof TurnAbort && reason.kind === "interrupted" ? "interrupted" : "cancelled";

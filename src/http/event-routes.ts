@@ -5,7 +5,8 @@ import { type SessionRecord } from "../store/session-record.ts";
 import { parseEventId } from "./event-id.ts";
 import { type EventSource } from "./event-source.ts";
 import { refuse, toRefusal } from "./refuse.ts";
-import { checkRoomToken, type LivekitKeys, type Refusal, type RoomAccess } from "./room-access.ts";
+import { type LivekitKeys, type Refusal, type RoomAccess } from "./room-access.ts";
+import { roomAccess, roomGuard } from "./room-guard.ts";
 import { findRoomSession, hasId } from "./room-session.ts";
 import { feedStream } from "./session-feed.ts";
 import { type SseStreams } from "./sse-streams.ts";
@@ -23,38 +24,42 @@ const NO_SESSION: Refusal = { status: 404, error: "There is no such session in t
  * events (docs/events.md). What lies outside the token's room is as if it were not there.
  */
 export function eventRoutes(app: FastifyInstance, { livekit, source, streams }: EventOptions): void {
-  app.get("/session", async (request, reply) => {
-    const access = await checkRoomToken(request, livekit);
-    if (!("room" in access)) return refuse(reply, access);
+  const guard = roomGuard(livekit);
+
+  app.get("/session", guard, async (request, reply) => {
+    const access = roomAccess(request);
     const session = await findRoomSession(source.sql, access).catch(toRefusal);
     if (!session || "error" in session) return refuse(reply, session ?? NO_SESSION);
     const { id, conversationId, room } = session;
     return reply.header("cache-control", "no-store").send({ id, conversationId, room });
   });
 
-  app.get<{ Params: { id: string } }>("/session/:id/events", { exposeHeadRoute: false }, async (request, reply) => {
-    const access = await checkRoomToken(request, livekit);
-    if (!("room" in access)) return refuse(reply, access);
-    const place = streams.take(access);
-    if ("error" in place) return refuse(reply, place);
-    const found = await openTalk(request, { source, access }).catch((error: unknown) => {
-      place.leave();
-      return toRefusal(error);
-    });
-    if ("error" in found || reply.raw.destroyed) {
-      place.leave();
-      return refuse(reply, "error" in found ? found : NO_SESSION);
-    }
-    const stream = place.open(reply);
-    const { identity } = access;
-    feedStream({ source, stream, sessionId: found.session.id, identity, after: found.after }).catch(
-      (error: unknown) => {
-        request.log.error({ error }, "an event stream failed");
-        stream.cut();
-      },
-    );
-    return reply;
-  });
+  app.get<{ Params: { id: string } }>(
+    "/session/:id/events",
+    { ...guard, exposeHeadRoute: false },
+    async (request, reply) => {
+      const access = roomAccess(request);
+      const place = streams.take(access);
+      if ("error" in place) return refuse(reply, place);
+      const found = await openTalk(request, { source, access }).catch((error: unknown) => {
+        place.leave();
+        return toRefusal(error);
+      });
+      if ("error" in found || reply.raw.destroyed) {
+        place.leave();
+        return refuse(reply, "error" in found ? found : NO_SESSION);
+      }
+      const stream = place.open(reply);
+      const { identity } = access;
+      feedStream({ source, stream, sessionId: found.session.id, identity, after: found.after }).catch(
+        (error: unknown) => {
+          request.log.error({ error }, "an event stream failed");
+          stream.cut();
+        },
+      );
+      return reply;
+    },
+  );
 }
 
 async function openTalk(

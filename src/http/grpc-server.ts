@@ -1,7 +1,7 @@
 import { type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { once } from "node:events";
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { constants, createServer, type ServerHttp2Session } from "node:http2";
 import { type AddressInfo } from "node:net";
 
 interface GrpcOptions {
@@ -19,7 +19,11 @@ export interface GrpcServer {
 
 /** Streams that one connection may have at once: every call here is short. */
 const MAX_STREAMS = 100;
-const IDLE_MS = 10 * 60_000;
+const MAX_CONNECTIONS = 500;
+/** A call has so long, its request included, whatever comes meanwhile: its token is read only once it is whole. */
+const CALL_MS = 30_000;
+/** A connection that has had no call for so long is ended, also while its peer keeps it alive; clients open another. */
+const IDLE_MS = 60_000;
 
 /**
  * gRPC over cleartext HTTP/2, which clients speak from the first byte. It has a port of its own because a plain port
@@ -28,10 +32,11 @@ const IDLE_MS = 10 * 60_000;
 export async function openGrpcServer({ host, port, routes }: GrpcOptions): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer({ settings: { maxConcurrentStreams: MAX_STREAMS } }, connectNodeAdapter({ routes }));
+  server.maxConnections = MAX_CONNECTIONS;
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    session.setTimeout(IDLE_MS, () => session.close());
+    limitTimes(session);
     // A peer's fault ends its own connection, nothing else.
     session.on("error", () => {});
   });
@@ -46,4 +51,26 @@ export async function openGrpcServer({ host, port, routes }: GrpcOptions): Promi
       await closed;
     },
   };
+}
+
+/** Ends calls that take too long and connections that are not used. `close` of a session would wait for its peer. */
+function limitTimes(session: ServerHttp2Session): void {
+  let calls = 0;
+  const end = () => session.destroy();
+  let idle = setTimeout(end, IDLE_MS);
+  session.once("close", () => clearTimeout(idle));
+  session.on("stream", (stream) => {
+    calls += 1;
+    clearTimeout(idle);
+    const limit = setTimeout(() => {
+      stream.close(constants.NGHTTP2_CANCEL);
+      // On its own, `close` waits until all has been sent.
+      stream.destroy();
+    }, CALL_MS);
+    stream.once("close", () => {
+      clearTimeout(limit);
+      calls -= 1;
+      if (calls === 0 && !session.destroyed) idle = setTimeout(end, IDLE_MS);
+    });
+  });
 }

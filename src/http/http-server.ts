@@ -46,6 +46,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     requestTimeout: 30_000,
     forceCloseConnections: true,
   });
+  readEmptyJson(app);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
@@ -65,7 +66,19 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     grantRoutes(app, { livekit, sql });
     opencodeRoutes(app, { livekit, sql, edits });
     opencodeEventRoutes(app, { livekit, source, streams });
-    app.register(fastifyConnectPlugin, { routes: permissionService({ livekit, sql, logger }), grpc: false });
+    app.register((scope, _options, done) => {
+      // Connect reads bodies by itself, and puts its own parser there.
+      scope.removeContentTypeParser("application/json");
+      fastifyConnectPlugin(scope, { routes: permissionService({ livekit, sql, logger }), grpc: false }, done);
+    });
   }
   return app;
+}
+
+/** Clients that name JSON in every request have no body in some: that is none, and no broken one. */
+function readEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) =>
+    body === "" ? done(null) : parse(request, body, done),
+  );
 }

@@ -4,16 +4,17 @@ import { opencodeEvent } from "./opencode-events.ts";
 import { toOpencodeError } from "./opencode-errors.ts";
 import { feedOpencode } from "./opencode-feed.ts";
 import { refuseWith } from "./refuse.ts";
-import { checkRoomToken } from "./room-access.ts";
+import { roomAccess, roomGuard } from "./room-guard.ts";
 
 /** A heartbeat of opencode's is an event like any other. */
 const heartbeat = () => `data: ${JSON.stringify(opencodeEvent("server.heartbeat").data)}`;
 
 /** `GET /event`: the calls and permissions of the token's room, as opencode's clients read them (docs/permissions.md). */
 export function opencodeEventRoutes(app: FastifyInstance, { livekit, source, streams }: EventOptions): void {
-  app.get("/event", { exposeHeadRoute: false }, async (request, reply) => {
-    const access = await checkRoomToken(request, livekit);
-    if ("error" in access) return refuseWith(reply, access, toOpencodeError("", access));
+  const guard = roomGuard(livekit, (reply, refusal) => refuseWith(reply, refusal, toOpencodeError("", refusal)));
+
+  app.get("/event", { ...guard, exposeHeadRoute: false }, async (request, reply) => {
+    const access = roomAccess(request);
     const place = streams.take(access);
     if ("error" in place) return refuseWith(reply, place, toOpencodeError("", place));
     const stream = place.open(reply, heartbeat);

@@ -24,11 +24,13 @@ const LOOK_MS = 500;
  */
 export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
   const { closed } = stream;
-  const send = stream.send.bind(stream);
-  await send(opencodeEvent("server.connected"));
-  const sessionId = await waitForSession({ source, stream, access });
-  if (sessionId === undefined) return;
   const { sql } = source;
+  const send = stream.send.bind(stream);
+  const connected = () => send(opencodeEvent("server.connected"));
+  const present = await findRoomSession(sql, access).catch(() => undefined);
+  if (!present) await connected();
+  const sessionId = present?.id ?? (await waitForSession({ source, stream, access }));
+  if (sessionId === undefined) return;
   const live = new LiveQueue(closed);
   const calls = new CallFeed({ sql, sessionId, send, toEvent: (call) => toPartUpdated(call, sessionId) });
   const permissions = new PermissionFeed({
@@ -46,6 +48,8 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const leave = source.follow(sessionId, live);
   try {
     await source.listen();
+    // From here on nothing is missed that happens to a session that is there.
+    if (present) await connected();
     live.onGap();
     for (;;) {
       const next = await live.next();
@@ -64,10 +68,10 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
 /** Clients of this kind listen before they speak: the room may be empty still. */
 async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
   const { closed } = stream;
-  while (!closed.aborted) {
+  for (;;) {
+    await sleep(LOOK_MS, undefined, { signal: closed }).catch(() => {});
+    if (closed.aborted) return undefined;
     const session = await findRoomSession(source.sql, access).catch(() => undefined);
     if (session) return session.id;
-    await sleep(LOOK_MS, undefined, { signal: closed }).catch(() => {});
   }
-  return undefined;
 }

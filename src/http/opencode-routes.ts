@@ -9,7 +9,8 @@ import { parseReplyBody } from "./permission-body.ts";
 import { permissionFor } from "./permission-for.ts";
 import { type PermissionRouteOptions } from "./permission-routes.ts";
 import { refuseWith, toRefusal } from "./refuse.ts";
-import { checkRoomToken, type Refusal, type RoomAccess } from "./room-access.ts";
+import { type Refusal, type RoomAccess } from "./room-access.ts";
+import { roomAccess, roomGuard } from "./room-guard.ts";
 import { findRoomSession } from "./room-session.ts";
 
 interface RequestParams {
@@ -19,9 +20,11 @@ interface RequestParams {
 
 /** The permission routes of opencode's own API that its clients use, within the token's room. */
 export function opencodeRoutes(app: FastifyInstance, { livekit, sql, edits }: PermissionRouteOptions): void {
+  const guard = roomGuard(livekit, (reply, refusal, { params }) =>
+    refuseAs(reply, (params as Partial<RequestParams>).requestID ?? "", refusal),
+  );
   const answer = async (request: FastifyRequest<{ Params: RequestParams }>): Promise<PermissionRecord | Refusal> => {
-    const access = await checkRoomToken(request, livekit);
-    if (!("room" in access)) return access;
+    const access = roomAccess(request);
     const decision = parseReplyBody(request.body);
     if ("error" in decision) return decision;
     const { sessionID: sessionId, requestID: permissionId } = request.params;
@@ -29,24 +32,27 @@ export function opencodeRoutes(app: FastifyInstance, { livekit, sql, edits }: Pe
     return answerPermission({ sql, access, edits, answer: said }).catch(toRefusal);
   };
 
-  app.get("/permission", async (request, reply) => {
-    const access = await checkRoomToken(request, livekit);
-    const open = "room" in access ? await loadOfRoom(sql, access).catch(toRefusal) : access;
+  app.get("/permission", guard, async (request, reply) => {
+    const open = await loadOfRoom(sql, roomAccess(request)).catch(toRefusal);
     if ("error" in open) return refuseAs(reply, "", open);
     return reply.header("cache-control", "no-store").send(open.map(toOpencodePermission));
   });
 
-  app.post<{ Params: RequestParams }>("/permission/:requestID/reply", async (request, reply) => {
+  app.post<{ Params: RequestParams }>("/permission/:requestID/reply", guard, async (request, reply) => {
     const result = await answer(request);
     if ("error" in result) return refuseAs(reply, request.params.requestID, result);
     return reply.header("cache-control", "no-store").send(true);
   });
 
-  app.post<{ Params: RequestParams }>("/api/session/:sessionID/permission/:requestID/reply", async (request, reply) => {
-    const result = await answer(request);
-    if ("error" in result) return refuseAs(reply, request.params.requestID, result);
-    return reply.code(204).header("cache-control", "no-store").send();
-  });
+  app.post<{ Params: RequestParams }>(
+    "/api/session/:sessionID/permission/:requestID/reply",
+    guard,
+    async (request, reply) => {
+      const result = await answer(request);
+      if ("error" in result) return refuseAs(reply, request.params.requestID, result);
+      return reply.code(204).header("cache-control", "no-store").send();
+    },
+  );
 }
 
 async function loadOfRoom(sql: Sql, access: RoomAccess): Promise<readonly PermissionRecord[]> {

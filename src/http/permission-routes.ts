@@ -9,7 +9,8 @@ import { toNotFoundError } from "./opencode-errors.ts";
 import { parseResponseBody } from "./permission-body.ts";
 import { permissionFor } from "./permission-for.ts";
 import { refuse, refuseWith, toRefusal } from "./refuse.ts";
-import { checkRoomToken, type LivekitKeys, type Refusal, type RoomAccess } from "./room-access.ts";
+import { type LivekitKeys, type Refusal, type RoomAccess } from "./room-access.ts";
+import { roomAccess, roomGuard } from "./room-guard.ts";
 import { findRoomSession, hasId } from "./room-session.ts";
 import { showPermission } from "./show-permission.ts";
 
@@ -32,18 +33,18 @@ interface PermissionParams extends SessionParams {
  * of whoever was asked; the shape is opencode's, too (docs/permissions.md).
  */
 export function permissionRoutes(app: FastifyInstance, { livekit, sql, edits }: PermissionRouteOptions): void {
-  app.get<{ Params: SessionParams }>("/session/:id/permissions", async (request, reply) => {
-    const access = await checkRoomToken(request, livekit);
-    if (!("room" in access)) return refuse(reply, access);
+  const guard = roomGuard(livekit);
+
+  app.get<{ Params: SessionParams }>("/session/:id/permissions", guard, async (request, reply) => {
+    const access = roomAccess(request);
     const open = await loadOpen(sql, access, request.params.id).catch(toRefusal);
     if ("error" in open) return refuse(reply, open);
     return reply.header("cache-control", "no-store").send(open.permissions.map(showPermission));
   });
 
-  app.post<{ Params: PermissionParams }>("/session/:id/permissions/:permissionId", async (request, reply) => {
+  app.post<{ Params: PermissionParams }>("/session/:id/permissions/:permissionId", guard, async (request, reply) => {
     const { id: sessionId, permissionId } = request.params;
-    const access = await checkRoomToken(request, livekit);
-    if (!("room" in access)) return refuse(reply, access);
+    const access = roomAccess(request);
     const decision = parseResponseBody(request.body);
     if ("error" in decision) return refuse(reply, decision);
     const answer = { permissionId, sessionId, decision, via: "http" as const };

@@ -1,5 +1,6 @@
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { type FastifyBaseLogger } from "fastify";
+import { cleanText } from "../lib/clean-json.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type EditGuard } from "../session/check-edited-input.ts";
 import { type Sql } from "../store/pool.ts";
@@ -40,8 +41,9 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
     if (!("room" in access)) return access;
     const decision = parseRequest(request);
     if ("error" in decision) return decision;
-    const { permissionId, sessionId } = request;
-    const answer = { permissionId, sessionId: sessionId || undefined, decision, via: "rpc" as const };
+    const permissionId = cleanText(request.permissionId);
+    const sessionId = cleanText(request.sessionId) || undefined;
+    const answer = { permissionId, sessionId, decision, via: "rpc" as const };
     const result = await answerPermission({ sql, access, answer, edits: NO_EDITS }).catch(toRefusal);
     return "error" in result ? result : undefined;
   };

@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders } from "node:http";
+import { isCleanText } from "../lib/clean-json.ts";
 import { TokenVerifier } from "livekit-server-sdk";
 
 /** What a LiveKit token lets its bearer see: one room. */
@@ -42,6 +43,8 @@ export async function checkRoomToken(
     const { sub: identity, video, exp = 0 } = claims;
     if (identity === undefined || identity === "" || video?.roomJoin !== true || !video.room)
       return { status: 403, error: "The token does not let its bearer join a room" };
+    if (!isCleanText(identity) || !isCleanText(video.room))
+      return { status: 403, error: "The token names a participant or a room that cannot be" };
     const expiresAt = exp * 1_000;
     // The verifier grants ten seconds more, in which a stream would be opened only to be ended.
     if (expiresAt <= Date.now()) return EXPIRED;

@@ -21,6 +21,11 @@ export function cleanText(text: string): string {
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", REPLACEMENT) : wellFormed;
 }
 
+/** Whether PostgreSQL can hold the text as it is: for names that would be another's once they were cleaned. */
+export function isCleanText(text: string): boolean {
+  return cleanText(text) === text;
+}
+
 /**
  * Makes any value storable as JSONB and sendable, and never throws. What JSON cannot say stays visible: `NaN` as its
  * name, bytes as `{base64}`, dates as ISO text, a cycle as `[circular]`, what is too deep or too much as a marker.
@@ -130,7 +135,13 @@ function cleanDate(date: Date): string {
   return Number.isNaN(time) ? "Invalid Date" : new Date(time).toISOString();
 }
 
+/** Where there is one, Node's is a hundred times faster. */
+const { Buffer: NodeBuffer } = globalThis as {
+  Buffer?: { from(bytes: ArrayBufferLike, offset: number, length: number): { toString(encoding: "base64"): string } };
+};
+
 function toBase64(bytes: Uint8Array): string {
+  if (NodeBuffer) return NodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   const CHUNK = 8_192;
   let binary = "";
   for (let start = 0; start < bytes.length; start += CHUNK) {

@@ -1,4 +1,4 @@
-/** A glob that says this text and nothing else: what is special in globs is escaped. */
+/** A rule's pattern that says this text and nothing else. */
 export function literalPattern(text: string): string {
-  return text.replaceAll(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`);
+  return text.replaceAll(/[\\*?]/g, String.raw`\$&`);
 }

@@ -53,6 +53,15 @@ interface ModelErrorDetails extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** @defaultValue what the kind says */
   readonly retryable?: boolean | undefined;
+  readonly refusedTool?: RefusedTool | undefined;
+}
+
+/** The tool for which the API refuses a whole request. */
+export interface RefusedTool {
+  /** Its place in the request's `tools`. */
+  readonly index: number;
+  /** What of it is refused, as `input_schema.properties`. */
+  readonly field: string;
 }
 
 /** A model call that gave no complete message. Its own message names the kind only: what the API said is in `cause`. */
@@ -62,6 +71,7 @@ export class ModelError extends AppError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly refusedTool: RefusedTool | undefined;
 
   constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
     const status = details.status === undefined ? "" : ` (HTTP ${details.status})`;
@@ -75,6 +85,7 @@ export class ModelError extends AppError {
     this.status = details.status;
     this.requestId = details.requestId;
     this.retryAfterMs = details.retryAfterMs;
+    this.refusedTool = details.refusedTool;
   }
 }
 
@@ -90,6 +101,7 @@ export function toModelError(error: unknown, otherwise: "connection" | "broken_s
     status: error.status,
     requestId: error.requestID ?? undefined,
     retryAfterMs: retryAfterMs(error.headers),
+    refusedTool: refusedTool(error),
     retryable: SHOULD_RETRY[error.headers?.get("x-should-retry") ?? ""],
   });
 }
@@ -111,6 +123,13 @@ function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefi
   if (status === undefined) return byType;
   if (status < 500) return byType === undefined || byType === "server_error" ? "invalid_request" : byType;
   return byType ?? "server_error";
+}
+
+/** The API begins its message with the place, as `tools.3.custom.input_schema: …`. */
+function refusedTool({ status, apiMessage }: APIError): RefusedTool | undefined {
+  const [, index, field = "definition"] =
+    /^tools\.(\d+)(?:\.custom)?(?:\.([\w.$-]{1,200}))?:/.exec(apiMessage ?? "") ?? [];
+  return status === 400 && index !== undefined ? { index: Number(index), field } : undefined;
 }
 
 function retryAfterMs(headers: Headers | undefined): number | undefined {

@@ -1,5 +1,6 @@
-import { matchPattern } from "./match-pattern.ts";
-import { type Action, type Deed, type PermissionRule } from "./rule.ts";
+import { isMentioned, matchPattern, matchWidely } from "./match-pattern.ts";
+import { type Action, type Deed, type PermissionRule, type Wish } from "./rule.ts";
+import { COMMAND_TYPE, toCanonicalPattern } from "./to-deeds.ts";
 
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
@@ -12,12 +13,58 @@ export function decide(deeds: readonly Deed[], rules: readonly PermissionRule[],
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }
 
-/** Whether the grants of a person cover all of these patterns. Nothing is not covered. */
-export function isGranted(patterns: readonly string[], granted: readonly string[]): boolean {
-  return patterns.length > 0 && patterns.every((text) => granted.some((pattern) => matchPattern(pattern, text)));
+/** Whether the grants of a person cover all of these values. Nothing is not covered. */
+export function isGranted({ type, values }: Wish, granted: readonly string[]): boolean {
+  // 0.1.0 put this before a line of several commands.
+  const patterns = type === COMMAND_TYPE ? granted.map((pattern) => pattern.replace(/^; /u, "")) : granted;
+  return values.length > 0 && values.every((text) => patterns.some((pattern) => matchPattern(pattern, text)));
 }
 
-function decideOne({ type, pattern }: Deed, rules: readonly PermissionRule[]): Action | undefined {
-  const matching = rules.filter((rule) => matchPattern(rule.type, type) && matchPattern(rule.pattern, pattern));
-  return matching.some(({ action }) => action === "deny") ? "deny" : matching.at(-1)?.action;
+function decideOne(deed: Deed, rules: readonly PermissionRule[]): Action | undefined {
+  let last: Action | undefined;
+  let mayBeDenied = false;
+  for (const rule of rules) {
+    if (!matchPattern(rule.type, deed.type)) continue;
+    const fit = rule.action === "allow" ? fitsByWord(deed, rule) : fitsWidely(deed, rule);
+    if (fit === undefined) continue;
+    if (rule.action !== "deny") last = rule.action;
+    else if (fit === "surely") return "deny";
+    else mayBeDenied = true;
+  }
+  return mayBeDenied ? "ask" : last;
+}
+
+type Fit = "surely" | "possibly" | undefined;
+
+/** A rule that allows is taken by its word, and for what is known. */
+function fitsByWord({ type, value }: Deed, { pattern }: PermissionRule): Fit {
+  if (type === COMMAND_TYPE) return matchPattern(pattern, value, "surely") ? "surely" : undefined;
+  if (hasDetour(value) && !isBlanket(pattern)) return undefined;
+  return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
+}
+
+/** One that forbids or asks is taken for all that it may mean. */
+function fitsWidely({ type, value, aliases = [], maybes = [], ignoresCase = false }: Deed, rule: PermissionRule): Fit {
+  const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
+  const pattern = spelled(toCanonicalPattern(type, rule.pattern));
+  const names = [value, ...aliases].map(spelled);
+  if (type !== COMMAND_TYPE) return names.some((name) => matchPattern(pattern, name)) ? "surely" : undefined;
+  if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
+  const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
+  // Whoever is given a script takes the quotes out of it.
+  const texts = [value, value.replaceAll(/["'\\]/gu, "")].map(spelled);
+  return isPossible || texts.some((text) => isMentioned(pattern, text)) ? "possibly" : undefined;
+}
+
+/** Stars do not lead out of the folder that a pattern names. */
+function hasDetour(value: string): boolean {
+  return /(?:^|\/)\.\.(?:\/|$)/u.test(value);
+}
+
+function isBlanket(pattern: string): boolean {
+  return pattern === "*" || pattern === "**";
+}
+
+function withoutCase(text: string): string {
+  return text.normalize("NFC").toUpperCase().toLowerCase();
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isRecord } from "../lib/json.ts";
 import { choice, count, jsonMap, matching, readFields, text } from "./fields.ts";
-import { TOOL_NAME } from "./limits.ts";
+import { LIMITS, TOOL_NAME } from "./limits.ts";
 import { parseMap } from "./parse-map.ts";
 
 /** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
@@ -11,6 +11,8 @@ export const announcedToolSchema = v.object({
   inputSchema: v.optional(jsonMap, { type: "object" }),
   /** Absent means `client`. */
   execution: v.exactOptional(choice("client", "either")),
+  /** In whose turns it may be used. Absent means `own`: the announcer's. */
+  scope: v.exactOptional(choice("own", "room")),
   timeoutMs: v.exactOptional(count),
   annotations: v.exactOptional(jsonMap),
 });
@@ -25,18 +27,23 @@ export interface InvalidTool {
   readonly reason: string;
 }
 
-/** One bad announcement costs a client that tool, not its whole Configuration. */
+/** One bad announcement costs a client that tool, not its whole Configuration. What is beyond the limit is not read. */
 export function sortAnnouncements(announcements: readonly unknown[]): {
   readonly tools: AnnouncedTool[];
   readonly invalidTools: InvalidTool[];
 } {
   const tools: AnnouncedTool[] = [];
   const invalidTools: InvalidTool[] = [];
-  for (const [index, announcement] of announcements.entries()) {
+  for (const [index, announcement] of announcements.slice(0, LIMITS.announcedTools).entries()) {
     const fields = isRecord(announcement) ? readFields(announcement) : announcement;
     const parsed = parseMap(announcedToolSchema, fields, `tools[${index}]`);
     if ("value" in parsed) tools.push(parsed.value);
     else invalidTools.push({ index, ...nameOf(announcement), reason: parsed.fault });
+  }
+  const more = announcements.length - LIMITS.announcedTools;
+  if (more > 0) {
+    const reason = `over ${LIMITS.announcedTools} tools are announced: this and what follows it is not taken`;
+    invalidTools.push({ index: LIMITS.announcedTools, ...nameOf(announcements[LIMITS.announcedTools]), reason });
   }
   return { tools, invalidTools };
 }

@@ -1,4 +1,5 @@
 import { Encoder } from "@msgpack/msgpack";
+import * as v from "valibot";
 import { AppError } from "../errors/app-error.ts";
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { type JsonObject } from "../lib/json.ts";
@@ -9,6 +10,7 @@ import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "./message-types.
 import { BODY_SCHEMAS, type Message, parseMessage } from "./messages.ts";
 import { peekEnvelope } from "./peek.ts";
 import { type Budget, toSendable } from "./sendable.ts";
+import { type Execution, executionSchema } from "./tool-messages.ts";
 import { unpackPacket } from "./unpack.ts";
 
 /** A message with its envelope, ready to be encoded. */
@@ -28,6 +30,7 @@ const FIELD_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** Encoded as float32 even when whole. Each is the last field of its body, and a body is the last of its envelope. */
 const FLOAT32_FIELDS: Partial<Record<MessageType, string>> = { transcription: "confidence", memory_trace: "relevance" };
+const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
 /** An integer of five bytes (0xce and 32 bits) keeps the place that a float32 (0xca and 32 bits) is then written to. */
 const FLOAT32_PLACE = 0xffff_ffff;
 
@@ -41,7 +44,7 @@ export function encodeEnvelope(envelope: OutgoingEnvelope): Uint8Array {
   const { stanzaId, message } = envelope;
   if (!Number.isSafeInteger(stanzaId)) throw new AppError("internal", "A stanzaId is not an integer");
   const { fields, float32 } = toBody(message, envelope.conversationId);
-  const budget: Budget = { values: 6, bytes: 0 };
+  const budget: Budget = { values: 6, bytes: 0, keys: new Set(ENVELOPE_KEYS) };
   const conversationId = toSendable(envelope.conversationId, 2, budget);
   const meta = toSendable(envelope.meta ?? {}, 2, budget);
   const body = toSendable(fields, 2, budget);
@@ -133,6 +136,14 @@ function readParts(root: Record<string, unknown>, body: unknown): ReadableParts 
     ...(conversationId !== undefined && { conversationId }),
     ...(id !== undefined && { id }),
     ...(typeName !== undefined && { typeName }),
+    ...(typeName === "tool_use_request" && { request: readRequest(fields) }),
+  };
+}
+
+function readRequest({ execution, toolName }: Record<string, unknown>): NonNullable<ReadableParts["request"]> {
+  return {
+    ...(v.is(executionSchema, { execution }) && { execution: execution as Execution }),
+    ...(typeof toolName === "string" && { toolName: cleanText(toolName) }),
   };
 }
 

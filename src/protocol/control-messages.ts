@@ -1,15 +1,18 @@
 import * as v from "valibot";
-import { choice, id, integer, jsonValue, text } from "./fields.ts";
+import { choice, count, id, integer, jsonValue, text } from "./fields.ts";
 import { type InvalidTool, announcedToolSchema } from "./announced-tool.ts";
 
 /** Read leniently: an ErrorMessage must never be answered with another one. */
 export const errorMessageSchema = v.object({
-  id,
+  /** Absent from older peers. What we send has one. */
+  id: v.exactOptional(id),
   code: integer,
   message: text,
   severity: v.fallback(v.picklist([0, 1, 2, 3]), 2),
   recoverable: v.fallback(v.boolean(), true),
   originatingId: v.exactOptional(id),
+  /** With 429: when to send that message again, and those after it that were not acknowledged. */
+  retryAfterMs: v.exactOptional(count),
 });
 export type ErrorMessage = v.InferOutput<typeof errorMessageSchema>;
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { cleanJson, cleanText } from "../lib/clean-json.ts";
+import { cleanJson, cleanText, isCleanText } from "../lib/clean-json.ts";
 import { type JsonValue, isRecord } from "../lib/json.ts";
 import { kindOf } from "./kind-of.ts";
 import { LIMITS } from "./limits.ts";
@@ -12,6 +12,11 @@ export const id = v.pipe(
   v.minLength(1, "Too small: expected string to have >=1 characters"),
   v.maxLength(LIMITS.idLength, `Too big: expected string to have <=${LIMITS.idLength} characters`),
 );
+
+/** Whether it can be an id here as it is; what comes by Parley's own messages is made clean by `id`. */
+export function isId(candidate: string): boolean {
+  return candidate !== "" && candidate.length <= LIMITS.idLength && isCleanText(candidate);
+}
 
 /** No NaN and nothing infinite. */
 export const number = v.pipe(

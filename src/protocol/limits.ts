@@ -7,16 +7,23 @@ export const LIMITS = {
   depth: 32,
   /** Map values, array items and the envelope itself; keys are not counted. */
   values: 100_000,
+  /** In all maps together; each costs a reader about 1.5 µs. The same key again costs next to nothing. */
+  differentKeys: 10_000,
   stringBytes: 1024 * 1024,
   keyBytes: 256,
   /** Characters of an id, a conversation id included. */
   idLength: 256,
   announcedTools: 64,
+  /** Of any other list that a body has as a field. */
+  listItems: 1_000,
   /** Of what has no reason to be long: a note on a message, what an error says of itself. */
   shortTextBytes: 16 * 1024,
   openCalls: 64,
-  messagesPerWindow: 200,
-  messageWindowMs: 10_000,
+  /** Of one participant, but for what the worker has asked it for. */
+  messageBurst: 200,
+  messagesPerSecond: 50,
+  /** What is larger counts as several. */
+  bytesPerToken: 4_096,
   loggedEnvelopes: 500,
   loggedBytes: 1024 * 1024,
   sendsInFlight: 8,

@@ -36,6 +36,9 @@ export const REQUIRED_FEATURES = {
   block_event: "blocks",
 } as const satisfies Partial<Record<MessageType, string>>;
 
+/** Every feature that a Configuration may name; the worker's names all. `claims`: `either` is claimed by Ack. */
+export const FEATURES: readonly string[] = [...new Set([...Object.values(REQUIRED_FEATURES), "claims"])];
+
 const NAMES: ReadonlyMap<number, MessageType> = new Map(
   Object.entries(MESSAGE_TYPES).map(([name, number]) => [number, name as MessageType]),
 );

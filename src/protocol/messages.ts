@@ -2,6 +2,7 @@ import type * as v from "valibot";
 import { sortAnnouncements } from "./announced-tool.ts";
 import * as control from "./control-messages.ts";
 import { readFields } from "./fields.ts";
+import { LIMITS } from "./limits.ts";
 import { MalformedMessageError, type ReadableParts } from "./malformed-message-error.ts";
 import { type MessageType } from "./message-types.ts";
 import { type MapSchema, parseMap } from "./parse-map.ts";
@@ -44,7 +45,17 @@ const EMPTY_IS_ABSENT: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries<MapSchema>(BODY_SCHEMAS).map(([type, { entries }]) => [
     type,
     Object.entries(entries)
-      .filter(([name, field]) => isOptional(field) && (name.endsWith("Id") || field.wrapped.type === "picklist"))
+      .filter(([name, field]) => isOptional(field) && (/^id$|Id$/.test(name) || field.wrapped.type === "picklist"))
+      .map(([name]) => name),
+  ]),
+);
+
+/** Fields that are lists: each item costs as much to check as a small message. */
+const LIST_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries<MapSchema>(BODY_SCHEMAS).map(([type, { entries }]) => [
+    type,
+    Object.entries(entries)
+      .filter(([, field]) => field.type === "array" || ("wrapped" in field && field.wrapped.type === "array"))
       .map(([name]) => name),
   ]),
 );
@@ -67,6 +78,7 @@ export function parseMessage(type: MessageType, body: Record<string, unknown>, p
   const fields = readFields(body);
   for (const name of EMPTY_IS_ABSENT.get(type) ?? []) if (fields[name] === "") delete fields[name];
   if (type === "configuration") return { type, body: parseConfiguration(fields, parts) };
+  if (type === "tool_use_request") parseFields(tool.executionSchema, fields, { ...parts, typeName: type });
   const read = type === "tool_use_result" ? tool.normalizeToolUseResult(fields) : fields;
   return { type, body: parseBody(type, read, parts) } as Message;
 }
@@ -76,9 +88,23 @@ function parseBody<Type extends MessageType>(
   fields: Record<string, unknown>,
   parts: ReadableParts,
 ): MessageBody<Type> {
-  const parsed = parseMap<MapSchema>(BODY_SCHEMAS[type], fields, type);
-  if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, { ...parts, typeName: type });
-  return parsed.value as MessageBody<Type>;
+  return parseFields(BODY_SCHEMAS[type], fields, { ...parts, typeName: type }) as MessageBody<Type>;
+}
+
+function parseFields(
+  schema: MapSchema,
+  fields: Record<string, unknown>,
+  parts: ReadableParts & { readonly typeName: MessageType },
+): unknown {
+  const { typeName } = parts;
+  for (const name of LIST_FIELDS.get(typeName) ?? []) {
+    const list = fields[name];
+    if (!Array.isArray(list) || list.length <= LIMITS.listItems) continue;
+    throw new MalformedMessageError(`${typeName}.${name}: over ${LIMITS.listItems} items`, parts, "too_large");
+  }
+  const parsed = parseMap(schema, fields, typeName);
+  if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, parts);
+  return parsed.value;
 }
 
 function parseConfiguration(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {

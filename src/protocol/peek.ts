@@ -3,13 +3,22 @@ import { PacketCursor } from "./packet-cursor.ts";
 import { unpackValue } from "./unpack.ts";
 
 const ENVELOPE_KEYS: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
-const BODY_KEYS: ReadonlySet<string> = new Set(["conversationId", "id", "requestId"]);
+const BODY_KEYS: ReadonlySet<string> = new Set([
+  "conversationId",
+  "id",
+  "requestId",
+  "execution",
+  "toolName",
+  "originatingId",
+  "permissionId",
+  "acknowledgedStanzaId",
+]);
 /** What is worth decoding here: an id in UTF-8, or a number. */
 const MAX_BYTES = LIMITS.idLength * 4 + 5;
 
 /**
  * Reads what identifies a message from a packet that was refused, so that a tool result that is too large can fail
- * its call at once. Skips everything else uncounted but bounded, and stops where the bytes make no sense.
+ * its call at once, and a request that is can be answered. Skips everything else uncounted but bounded, and stops where the bytes make no sense.
  */
 export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   const peek = new Peek(bytes);

@@ -7,6 +7,7 @@ const textEncoder = new TextEncoder();
 export interface Budget {
   values: number;
   bytes: number;
+  readonly keys: Set<string>;
 }
 
 /**
@@ -80,7 +81,7 @@ function toSendableList(list: readonly unknown[], depth: number, budget: Budget)
 function toSendableMap(map: object, depth: number, budget: Budget): object {
   let copy: Record<string, unknown> | undefined;
   for (const [key, value] of Object.entries(map)) {
-    checkKey(key);
+    checkKey(key, budget);
     budget.bytes += key.length;
     const sendable = toSendable(value, depth + 1, budget);
     if (sendable !== value) (copy ??= { ...map })[key] = sendable;
@@ -88,12 +89,14 @@ function toSendableMap(map: object, depth: number, budget: Budget): object {
   return copy ?? map;
 }
 
-function checkKey(key: string): void {
+function checkKey(key: string, { keys }: Budget): void {
   if (FORBIDDEN_KEYS.has(key)) throw new AppError("internal", "A key has a forbidden name");
   if (!key.isWellFormed()) throw new AppError("internal", "A key is not well-formed Unicode");
   if (key.length * 3 > LIMITS.keyBytes && byteLength(key) > LIMITS.keyBytes) {
     throw tooLarge(`A key is over ${LIMITS.keyBytes} bytes`);
   }
+  if (keys.add(key).size > LIMITS.differentKeys)
+    throw tooLarge(`The message has over ${LIMITS.differentKeys} different keys`);
 }
 
 function byteLength(text: string): number {

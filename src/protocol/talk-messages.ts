@@ -47,7 +47,8 @@ export const commentarySchema = v.object({
 });
 
 export const assistantSentenceSchema = v.object({
-  id,
+  /** Absent from older peers. What we send has one. */
+  id: v.exactOptional(id),
   /** The id of the StartAnswer. */
   previousId: id,
   sequence,

@@ -2,15 +2,21 @@ import * as v from "valibot";
 import { choice, count, fraction, id, integer, isPlainMap, jsonMap, matching, text } from "./fields.ts";
 import { TOOL_NAME } from "./limits.ts";
 
+/** spec/000: it says whose the request is, so it is looked at before anything else of it. */
+export const executionSchema = v.object({ execution: choice("server", "client", "either") });
+export type Execution = v.InferOutput<typeof executionSchema>["execution"];
+
 /** spec/000. A missing or unknown `execution` makes the message malformed, as the spec asks. */
 export const toolUseRequestSchema = v.object({
   id,
   messageId: id,
   toolName: matching(TOOL_NAME),
-  parameters: v.optional(jsonMap, {}),
-  execution: choice("server", "client", "either"),
+  parameters: jsonMap,
+  ...executionSchema.entries,
   /** Absent or 0 means the default of 30000. */
   timeoutMs: v.exactOptional(count),
+  /** Whose turn it is, where that is another participant than the one that is asked. */
+  participant: v.exactOptional(text),
 });
 
 /** spec/001. `id` is the request's; the wire carries it a second time as `requestId`. */

@@ -30,6 +30,7 @@ export function unpackValue(bytes: Uint8Array): unknown {
 class Unpack {
   readonly #cursor: PacketCursor;
   readonly #view: DataView;
+  readonly #keys = new Set<string>();
   #values = 1;
 
   constructor(bytes: Uint8Array) {
@@ -113,6 +114,8 @@ class Unpack {
     if (content.length > LIMITS.keyBytes) throw tooLarge(`A key is over ${LIMITS.keyBytes} bytes`);
     const key = toKey(content);
     if (FORBIDDEN_KEYS.has(key)) throw malformed("A key has a forbidden name");
+    if (this.#keys.add(key).size > LIMITS.differentKeys)
+      throw tooLarge(`The packet has over ${LIMITS.differentKeys} different keys`);
     return key;
   }
 

@@ -5,7 +5,7 @@ import { type ErrorMessage } from "./control-messages.ts";
 export function toWireError(
   error: unknown,
   { id, originatingId }: { readonly id: string; readonly originatingId?: string | undefined },
-): ErrorMessage {
+): ErrorMessage & { readonly id: string } {
   const { code, message } = toAppError(error);
   const { wire, severity, recoverable } = ERROR_CODES[code];
   return { id, code: wire, message, severity, recoverable, ...(originatingId !== undefined && { originatingId }) };

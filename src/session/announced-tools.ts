@@ -1,17 +1,18 @@
 import { AppError } from "../errors/app-error.ts";
-import { TOOL_TIMES, LIMITS } from "../protocol/limits.ts";
+import { TOOL_TIMES } from "../protocol/limits.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type AnnouncedTool } from "../tool/directory.ts";
-import { compileAnnouncedSchema, type InputSchema } from "../tool/input-schema.ts";
+import { compileForeignSchema } from "../tool/input-schema.ts";
+import { toModelSchema } from "../tool/model-schema.ts";
+import { OUTCOME_TOOL } from "./outcome-turn.ts";
 
 const MAX_DESCRIPTION_LENGTH = 2_000;
 const MAX_SCHEMA_LENGTH = 32_768;
-/** Of all schemas of one announcement: compiling costs about 10 ms for each 1,000 characters of a hostile one. */
+/** Of all schemas of one announcement: a hostile one costs about … ms for each 1,000 characters. */
 const MAX_SCHEMAS_LENGTH = 131_072;
 
-/** Compiling is slow, and clients announce the same tools again and again. By the schema's JSON, the newest last. */
-const compiledSchemas = new Map<string, InputSchema>();
-const MAX_COMPILED = 128;
+/** As the model is shown it, with whose words they are beside each text. */
+const MAX_SHOWN_LENGTH = 2 * MAX_SCHEMA_LENGTH;
 
 /** One packet can hold tens of thousands of bad tools, and must not fill the outbox with answers. */
 const MAX_ERRORS = 16;
@@ -22,32 +23,33 @@ export interface Announcement {
   readonly errors: readonly AppError[];
 }
 
-/**
- * Compiles an announced list. A bad tool costs its sender that tool only; the error names it and says why.
- *
- * @param reserved what names may not begin with: the tools of a server of ours may not be there yet
- */
+/** Whose list it is, and what names in it may not begin with: the tools of a server of ours may not be there yet. */
+interface Announcer {
+  readonly identity: string;
+  readonly reserved: readonly string[];
+}
+
+/** Compiles an announced list. A bad tool costs its sender that tool only; the error names it and says why. */
 export function compileAnnouncement(
   { tools = [], invalidTools = [] }: MessageBody<"configuration">,
-  reserved: readonly string[],
+  { identity, reserved }: Announcer,
 ): Announcement {
   const errors = invalidTools.map(({ index, name, reason }) => malformed(name ?? `tools[${index}]`, reason));
   const compiled = new Map<string, AnnouncedTool>();
   let schemasLength = 0;
   for (const tool of tools) {
     if (compiled.has(tool.name)) errors.push(malformed(tool.name, "is announced twice"));
+    else if (tool.name === OUTCOME_TOOL) errors.push(malformed(tool.name, "its name is the worker's own"));
     else if (reserved.some((prefix) => tool.name.startsWith(prefix)))
       errors.push(malformed(tool.name, "its name begins like those of a server's tools"));
-    else if (compiled.size >= LIMITS.announcedTools) {
-      errors.push(malformed(tool.name, `more than ${LIMITS.announcedTools} tools are announced`));
-    } else {
+    else {
       try {
         const schema = JSON.stringify(tool.inputSchema);
         schemasLength += schema.length;
         if (schemasLength > MAX_SCHEMAS_LENGTH) {
           throw new TypeError(`all schemas together are longer than ${MAX_SCHEMAS_LENGTH} characters`);
         }
-        compiled.set(tool.name, compile(tool, schema));
+        compiled.set(tool.name, compile(tool, { schema, identity }));
       } catch (error) {
         errors.push(malformed(tool.name, error instanceof Error ? error.message : "its schema cannot be used"));
       }
@@ -60,24 +62,29 @@ export function compileAnnouncement(
 
 type WireTool = NonNullable<MessageBody<"configuration">["tools"]>[number];
 
-function compile(tool: WireTool, schema: string): AnnouncedTool {
-  const { name, description, inputSchema, execution = "client", timeoutMs, annotations } = tool;
+function compile(tool: WireTool, { schema, identity }: { schema: string; identity: string }): AnnouncedTool {
+  const { name, description, inputSchema, execution = "client", scope = "own", timeoutMs, annotations } = tool;
   if (schema.length > MAX_SCHEMA_LENGTH) {
     throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
   }
-  const input = compiledSchemas.get(schema) ?? compileAnnouncedSchema(inputSchema);
-  compiledSchemas.delete(schema);
-  compiledSchemas.set(schema, input);
-  const oldest = compiledSchemas.keys().next();
-  if (compiledSchemas.size > MAX_COMPILED && !oldest.done) compiledSchemas.delete(oldest.value);
+  const jsonSchema = toModelSchema(inputSchema, (text) => quoteOf(identity, text));
+  if (JSON.stringify(jsonSchema).length > MAX_SHOWN_LENGTH) {
+    throw new TypeError("its schema has too many descriptions");
+  }
   return {
     name,
     description: description.slice(0, MAX_DESCRIPTION_LENGTH),
-    input,
+    input: compileForeignSchema(inputSchema, jsonSchema),
     execution,
-    timeoutMs: timeoutMs === undefined || timeoutMs === 0 ? undefined : Math.min(timeoutMs, TOOL_TIMES.maxTimeoutMs),
+    scope,
+    timeoutMs: Math.min(timeoutMs || TOOL_TIMES.defaultTimeoutMs, TOOL_TIMES.maxTimeoutMs),
     readOnly: annotations?.["readOnlyHint"] === true,
   };
+}
+
+/** Texts in a schema are its participant's, so the model gets them as quotations, as it does the tool's own. */
+function quoteOf(identity: string, text: string): string {
+  return `Participant ${JSON.stringify(identity)} describes it as: ${JSON.stringify(text)}`;
 }
 
 function malformed(name: string, reason: string): AppError {

@@ -6,7 +6,7 @@ import { type Outbox } from "./outbox.ts";
  * Tells all who may have sent a packet that its sender is not known. Only the one that did knows the id, and sends it
  * again; a packet without an id is repeated when its Ack does not come.
  */
-export function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Outbox): void {
+export function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);
   if (id === undefined) return;
   const error = new AppError("unavailable", "Its sender could not be told from others who joined: send it again");

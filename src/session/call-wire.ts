@@ -1,13 +1,14 @@
 import { type AppError } from "../errors/app-error.ts";
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { type JsonObject } from "../lib/json.ts";
+import { TOOL_NAME } from "../protocol/limits.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Call, type CancelReason } from "../tool/call.ts";
 import { type CallLedger } from "../tool/call-ledger.ts";
 import { cancelCall } from "../tool/cancel-call.ts";
 import { type Execution } from "../tool/define-tool.ts";
 import { failure, success, type Outcome } from "../tool/outcome.ts";
-import { type Outbox } from "./outbox.ts";
+import { type Destination, type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { StreamedRequests } from "./streamed-requests.ts";
@@ -30,15 +31,29 @@ export class CallWire {
 
   /** @throws when it cannot be encoded or sent in time */
   async sendRequest(call: Call): Promise<void> {
-    const { id, messageId, toolName, input, editedInput, timeoutMs, addressee, executionResolved } = call;
-    const execution: Execution = executionResolved ?? "either";
-    const body = { id, messageId, toolName, parameters: { ...(editedInput ?? input) }, execution, timeoutMs };
+    const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
+    // What has ended is run by nobody: it is shown to all, as what the server runs is.
+    const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
+    const addressee = outcome ? undefined : call.addressee;
+    const asker = addressee === undefined || addressee === participant ? {} : { participant };
+    const parameters = { ...(editedInput ?? input) };
+    const body = { id, messageId, toolName: toSendableName(toolName), parameters, execution, timeoutMs, ...asker };
     const meta = this.#telemetry.traceOfCall(id);
     const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
-    const { stanzaId, sent, isStream } = this.#outbox.send({ type: "tool_use_request", body }, destination);
+    const { stanzaId, sent, isStream } = this.#postRequest(body, destination);
     if (isStream) this.#streamed.follow(id, sent);
     if (execution === "either") this.#callOfStanza.set(Math.abs(stanzaId), id);
     await sent;
+  }
+
+  /** What is only shown may come without arguments that no envelope can hold. */
+  #postRequest(body: MessageBody<"tool_use_request">, destination: Destination): ReturnType<Outbox["send"]> {
+    try {
+      return this.#outbox.send({ type: "tool_use_request", body }, destination);
+    } catch (error) {
+      if (body.execution !== "server") throw error;
+      return this.#outbox.send({ type: "tool_use_request", body: { ...body, parameters: {} } }, destination);
+    }
   }
 
   sendResult({ id, outcome }: Call): void {
@@ -67,18 +82,18 @@ export class CallWire {
     );
   }
 
-  /** Calls that wait for a permission are left as they are: the next worker waits on. */
+  /** Calls that wait for leave to start are left as they are: the next worker waits on. */
   cancelAll(ledger: CallLedger): void {
     const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
-    const open = ledger.openCalls().filter(({ isWaiting }) => !isWaiting);
+    const open = ledger.openCalls().filter(({ isWaiting, current }) => !(isWaiting && current.state === "pending"));
     for (const call of open) cancelCall(call, "closed", { ledger, sendCancel });
   }
 
   handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
     const outcome = toOutcome(body);
+    const isShared = ledger.find(body.id)?.current.executionAsked === "either";
     const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
-    const call = ledger.find(body.id)?.current;
-    if (isRefused && call?.executionAsked === "either" && ledger.signal(body.id, from.identity, "declined")) return;
+    if (isShared && isRefused && ledger.signal(body.id, from.identity, outcome)) return;
     ledger.answer(body.id, outcome, from.identity);
   }
 
@@ -98,19 +113,27 @@ export class CallWire {
     ledger.answer(originatingId, failure("protocol_error", message || "The client reported an error"), from.identity);
   }
 
+  /** The call whose request a stanza carried that a client may claim. */
+  callOf(stanzaId: number): string | undefined {
+    return this.#callOfStanza.get(stanzaId);
+  }
+
   forget({ id }: Call): void {
     for (const [stanzaId, callId] of this.#callOfStanza) if (callId === id) this.#callOfStanza.delete(stanzaId);
   }
 }
 
+/** A tool that does not exist may have any name in the model's words. */
+function toSendableName(name: string): string {
+  return TOOL_NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
+}
+
 function toOutcome({ success: isSuccess, result, errorCode, errorMessage }: MessageBody<"tool_use_result">): Outcome {
   const map = result && (cleanJson(result) as JsonObject);
   if (isSuccess) return success(map ?? {});
-  const message = errorMessage || "The tool failed without a message";
+  const message = errorMessage || errorCode || "The tool failed without a message";
   return {
-    state: "error",
-    errorCode: errorCode || "execution_error",
-    errorMessage: cleanText(message),
+    ...failure(errorCode || "execution_error", cleanText(message)),
     ...(map && Object.keys(map).length > 0 && { result: map }),
   };
 }

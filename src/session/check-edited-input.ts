@@ -1,4 +1,5 @@
 import { type JsonObject } from "../lib/json.ts";
+import { literalPattern } from "../lib/literal-pattern.ts";
 import { type PermissionRule } from "../permission/rule.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
 import { type EditedInput } from "../store/reply-to-permission.ts";
@@ -33,7 +34,7 @@ export function checkEditedInput(
   const need = needOf(() => permissionNeed(tool, checked.value));
   if (!need) return { error: "the tool cannot say what they touch" };
   if (judge(toolName, need, rules) === "deny") return { error: toRuleText(need) };
-  return { input, patterns: need.patterns };
+  return { input, patterns: need.values.map(literalPattern) };
 }
 
 function needOf(read: () => PermissionNeed): PermissionNeed | undefined {

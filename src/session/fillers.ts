@@ -31,7 +31,9 @@ export class Fillers {
 
   /** A call has changed. `turn` is the running one. */
   handle(call: Call, turn: CallTurn | undefined): void {
-    if (call.state !== "running" || call.isBackground || turn?.turnId !== call.turnId) return this.#end(call.id);
+    const isAsking = call.state === "running" && call.deadlineAt === undefined;
+    if (call.state !== "running" || isAsking || call.isBackground || turn?.turnId !== call.turnId)
+      return this.#end(call.id);
     const talk = this.#tools.get(call.toolName)?.talk;
     if (this.#waits.has(call.id) || !talk || !turn.speech) return;
     const controller = new AbortController();

@@ -1,7 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { decodeEnvelope, type ReceivedMessage } from "../protocol/codec.ts";
-import { LIMITS } from "../protocol/limits.ts";
 import { MalformedMessageError } from "../protocol/malformed-message-error.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type Outbox } from "./outbox.ts";
@@ -26,7 +25,7 @@ export interface MessageHandlers {
 interface InboxOptions {
   readonly outbox: Outbox;
   readonly handlers: MessageHandlers;
-  readonly onDropped: (reason: "malformed" | "rate_limited" | "repeated" | "handler_failed", error?: unknown) => void;
+  readonly onDropped: (reason: "malformed" | "repeated" | "handler_failed", error?: unknown) => void;
 }
 
 /**
@@ -34,13 +33,6 @@ interface InboxOptions {
  * an ErrorMessage to its sender. A client's message is acknowledged before it is handled, and a repeated one only that.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
-  const rate = peer.countMessage(performance.now());
-  if (rate !== "ok") {
-    const { messagesPerWindow, messageWindowMs } = LIMITS;
-    const text = `More than ${messagesPerWindow} messages in ${messageWindowMs / 1000} s: the rest is dropped`;
-    if (rate === "exceeded") outbox.postError(new AppError("too_many", text), peer.identity);
-    return onDropped("rate_limited");
-  }
   let originatingId: string | undefined;
   try {
     const incoming = decodeEnvelope(bytes);

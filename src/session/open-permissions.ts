@@ -92,7 +92,7 @@ export class OpenPermissions {
   async #readAgain(permissionId: string): Promise<void> {
     if (!this.#open.has(permissionId)) return;
     try {
-      const record = await this.#options.store.load({ permissionId });
+      const record = await this.#options.store.load(permissionId);
       if (record) this.apply(record);
     } catch (error) {
       this.#options.logger.warn({ permissionId, error }, "a permission request could not be read");

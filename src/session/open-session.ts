@@ -6,6 +6,7 @@ import { type Sql } from "../store/pool.ts";
 import { reserveStanzas } from "../store/reserve-stanzas.ts";
 import { trimStanzas } from "../store/trim-stanzas.ts";
 import { type Telemetry } from "../telemetry/telemetry.ts";
+import { CountedLog } from "./counted-log.ts";
 import { createEventPublisher } from "./event-publisher.ts";
 import { createPermissionStore } from "./permission-store.ts";
 import { Outbox } from "./outbox.ts";
@@ -72,12 +73,13 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const link = heldLink(options.link, lease);
   const { past, ...left } = await restore(writer, { maxBytes: policy.toolResultMaxBytes });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
+  const unsent = new CountedLog(logger, "a message could not be sent");
   const outbox = new Outbox({
     conversationId,
     stanzas,
     sentBefore,
     publish: (bytes, to) => link.publish(bytes, to),
-    onFailed: (type, error) => logger.warn({ type, error }, "a message could not be sent"),
+    onFailed: (type, error) => unsent.note({ type }, error),
   });
   const publish = createEventPublisher({ writer, logger });
   const recorder = new Recorder(lease, {
@@ -102,6 +104,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {
     await session.close(graceMs);
+    unsent.close();
     await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
     await lease.release().catch(() => {});
   };

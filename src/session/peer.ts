@@ -1,17 +1,20 @@
-import { LIMITS } from "../protocol/limits.ts";
 import { type AnnouncedTool } from "../tool/directory.ts";
+import { MessageBudget } from "./message-budget.ts";
 import { type RoomParticipant } from "./room-link.ts";
 
 const REMEMBERED_STANZAS = 2_000;
 
 /** Optional parts of the protocol that a client asks for in its Configuration. */
 export type Feature =
+  | "claims"
   | "tool_call_state"
   | "permissions"
   | "tool_use_cancel"
   | "tool_use_progress"
   | "blocks"
   | "reasoning_steps";
+
+type Tools = ReadonlyMap<string, AnnouncedTool>;
 
 /** One participant of the session, across its reconnects. */
 export class Peer {
@@ -24,16 +27,38 @@ export class Peer {
   /** It has spoken the protocol: it can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
-  /** `undefined` while unknown. */
-  tools: ReadonlyMap<string, AnnouncedTool> | undefined;
   language: string | undefined;
   #seenStanzas = new Set<number>();
-  #window = { startedAt: 0, count: 0 };
+  #tools: Tools | undefined;
+  #readTools: (() => Tools) | undefined;
+  readonly budget = new MessageBudget();
 
   constructor({ identity, sid, isSip }: RoomParticipant) {
     this.identity = identity;
     this.sid = sid;
     this.isSip = isSip;
+  }
+
+  /** It says by Ack whether it takes an `either` call. */
+  get claims(): boolean {
+    return this.features.has("claims");
+  }
+
+  /** `undefined` while unknown. */
+  get tools(): Tools | undefined {
+    this.readAnnouncement();
+    return this.#tools;
+  }
+
+  /** Its list, read when somebody asks for it: of several that come soon after each other, only the last one is. */
+  announce(read: () => Tools): void {
+    this.#readTools = read;
+  }
+
+  readAnnouncement(): void {
+    const read = this.#readTools;
+    this.#readTools = undefined;
+    if (read) this.#tools = read();
   }
 
   /** `true` when this is another join than before: its stanza numbers begin again. */
@@ -59,13 +84,5 @@ export class Peer {
       if (!oldest.done) this.#seenStanzas.delete(oldest.value);
     }
     return true;
-  }
-
-  /** Counts a message: "exceeded" once a window when there are too many, then "dropped" until the window passes. */
-  countMessage(now: number): "ok" | "exceeded" | "dropped" {
-    if (now - this.#window.startedAt >= LIMITS.messageWindowMs) this.#window = { startedAt: now, count: 0 };
-    this.#window.count += 1;
-    if (this.#window.count <= LIMITS.messagesPerWindow) return "ok";
-    return this.#window.count === LIMITS.messagesPerWindow + 1 ? "exceeded" : "dropped";
   }
 }

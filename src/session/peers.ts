@@ -1,4 +1,4 @@
-import { type ToolHost } from "../tool/directory.ts";
+import { hostsFor, type ToolHost } from "../tool/directory.ts";
 import { Peer, type Feature } from "./peer.ts";
 import { type RoomParticipant } from "./room-link.ts";
 
@@ -46,10 +46,14 @@ export class Peers {
       .map((peer) => peer.identity);
   }
 
-  /** Clients that are present and may run tools, the given one first, then by when they came. */
-  hosts(first: string): ToolHost[] {
-    const hosts = this.#present().filter((peer) => peer.isClient && !peer.isSip);
-    return hosts.toSorted((a, b) => Number(b.identity === first) - Number(a.identity === first));
+  /** Clients that are present, by when they came. */
+  clients(): Peer[] {
+    return this.#present().filter((peer) => peer.isClient && !peer.isSip);
+  }
+
+  /** Those that may run tools in this participant's turns. */
+  hosts(participant: string): ToolHost[] {
+    return hostsFor(participant, this.clients());
   }
 
   #present(): Peer[] {

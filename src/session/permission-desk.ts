@@ -3,30 +3,34 @@ import { AppError } from "../errors/app-error.ts";
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
+import { literalPattern } from "../lib/literal-pattern.ts";
 import { decide, isGranted } from "../permission/decide.ts";
-import { readSpokenAnswer } from "../permission/read-spoken-answer.ts";
 import { type PermissionRule } from "../permission/rule.ts";
+import { toDeeds } from "../permission/to-deeds.ts";
 import { type MessageBody } from "../protocol/messages.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
 import { type EditedInput, type PermissionDecision, type PermissionReply } from "../store/reply-to-permission.ts";
 import { type Call } from "../tool/call.ts";
 import { type OpenCall } from "../tool/call-ledger.ts";
 import { type CallTurn } from "../tool/call-ports.ts";
-import { TOOL_TYPE, type PermissionNeed, type Permit } from "../tool/permission-need.ts";
+import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../tool/permission-need.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
 import { checkEditedInput } from "./check-edited-input.ts";
 import { hashInput } from "./hash-input.ts";
 import { judge } from "./judge.ts";
 import { OpenPermissions } from "./open-permissions.ts";
 import { PermissionDialogs } from "./permission-dialogs.ts";
+import { type AnsweredRequest } from "./answered-request.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { type PermissionStore } from "./permission-store.ts";
 import { type SessionEvent } from "./session-event.ts";
-import { toSpokenQuestion } from "./spoken-question.ts";
-import { toDenial, toPermit, toUnaskable } from "./to-permit.ts";
+import { type RoomLink } from "./room-link.ts";
+import { sayApart } from "./say-apart.ts";
+import { toPermit, toRuleText, toUnaskable } from "./to-permit.ts";
 import { type VoicePort } from "./voice-port.ts";
+import { WordedQuestions, type Saying } from "./worded-questions.ts";
 
 /** What the config says of permissions. */
 export interface PermissionPolicy {
@@ -44,53 +48,83 @@ interface PermissionDeskOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly peers: Peers;
   readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
   readonly logger: Logger;
   readonly tell: (event: SessionEvent) => void;
 }
 
-interface Question {
-  readonly record: PermissionRecord;
-  /** It need not be said any more. */
-  readonly cut: AbortSignal;
+interface Asked extends AskedNeed {
+  readonly whileRunning: boolean;
 }
 
-/** Where a session's calls get leave to run: by the rules, by what was granted before, or by asking the participant. */
+/** Where a session's calls get leave to run: by the rules, by what was granted before, or by asking a participant. */
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
   readonly #dialogs: PermissionDialogs;
-  /** Requests whose question has been said in full, and that an utterance may answer. */
-  readonly #said = new Set<string>();
-  /** Those whose question is to be said, and has not been yet, or not in full. */
-  readonly #unsaid = new Map<string, Question>();
+  readonly #questions: WordedQuestions;
 
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
     this.#open = new OpenPermissions(options);
     this.#dialogs = new PermissionDialogs(options);
+    this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
   }
 
   /** Rejects when the request cannot be stored. */
-  permit(call: OpenCall, need: PermissionNeed, turn: CallTurn): Permit | Promise<Permit> {
+  permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
     const action = judge(call.current.toolName, need, this.#options.policy.rules);
-    if (action === "deny") return { isAllowed: false, why: toDenial(need) };
+    if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
     if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
-    return this.#ask(call, need, turn);
+    return this.#ask(call, { ...need, whileRunning: false }, turn);
+  }
+
+  /**
+   * The same for what a call that runs asks leave for. Its tool's name was judged before it began. Without a turn that
+   * goes on, who has no dialog is shown the question apart from any; else it is said behind the participant's next answer.
+   */
+  permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
+    const action = decide(toDeeds(need), this.#options.policy.rules);
+    if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
+    if (action === "allow") return { isAllowed: true };
+    const asked = { ...need, askedOf: call.current.participant, whileRunning: true };
+    return this.#ask(call, asked, this.#sayingOf(call, turn));
+  }
+
+  #sayingOf({ current, over }: OpenCall, turn: CallTurn | undefined): Saying {
+    if (turn && !turn.signal.aborted) return turn;
+    const { participant, messageId: previousId } = current;
+    const peer = this.#options.peers.get(participant);
+    if (!peer?.isPresent || peer.features.has("permissions")) return { signal: over };
+    const { language } = peer;
+    const aside = (text: string) => sayApart(text, { ...this.#options, previousId, participant, language });
+    return { signal: over, aside };
   }
 
   /** Why a rule forbids it, for the model: no grant and no answer overrides that. */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
-    return judge(call.toolName, need, this.#options.policy.rules) === "deny" ? toDenial(need) : undefined;
+    return judge(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
   /** Whether calls of a tool may start at once, without anybody being asked. */
   isFree(toolName: string, hasPermission: boolean): boolean {
     if (hasPermission) return false;
-    return decide([{ type: TOOL_TYPE, pattern: toolName }], this.#options.policy.rules, "allow") === "allow";
+    return decide([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
   /** An answer by data packet. One that does not count is answered with an error. */
+  isAnyAwaited(from: string): boolean {
+    return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
+  }
+
+  isAwaited(from: string, answer: AnsweredRequest): boolean {
+    if (answer.kind !== "permission") return false;
+    return this.#open.records.some(
+      ({ id, participantIdentity }) => id === answer.permissionId && participantIdentity === from,
+    );
+  }
+
   handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
     this.#answer(from, body).catch(refuse);
@@ -116,16 +150,12 @@ export class PermissionDesk {
    * Then it is an answer, and no message.
    */
   takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
-    const { identity, language } = from;
-    if (!this.#options.policy.byVoice) return false;
-    const asked = this.#open.records.find((one) => one.participantIdentity === identity && this.#said.has(one.id));
-    const answer = asked && readSpokenAnswer(utterance, language);
-    if (!answer) return false;
-    // The next utterance is not for this request any more, whatever becomes of this one.
-    this.#said.delete(asked.id);
+    const taken = this.#questions.take(from, utterance, via);
+    if (!taken) return false;
+    const { permissionId, answer } = taken;
     const decision: PermissionDecision = answer === "yes" ? { kind: "approve", isAlways: false } : { kind: "reject" };
-    this.#reply({ permissionId: asked.id, by: identity, via, decision }).catch((error: unknown) =>
-      this.#options.outbox.postError(error, identity, asked.id),
+    this.#reply({ permissionId, by: from.identity, via, decision }).catch((error: unknown) =>
+      this.#options.outbox.postError(error, from.identity, permissionId),
     );
     return true;
   }
@@ -139,19 +169,15 @@ export class PermissionDesk {
    * Says what this participant is asked and has not heard in full: a turn of its own was cut off, or an earlier worker
    * asked. Never rejects.
    */
-  async sayAgain(participant: string, turn: Pick<CallTurn, "aside" | "signal">): Promise<void> {
-    for (const question of this.#unsaid.values())
-      if (question.record.participantIdentity === participant) await this.#say(question, turn);
+  async sayAgain(participant: string, turn: Saying): Promise<void> {
+    await this.#questions.sayAgain(participant, turn);
   }
 
   /** A call that an earlier worker asked about has ended, perhaps because it cannot run any more. Never rejects. */
   async withdraw({ id: callId }: Call): Promise<void> {
     if (this.#open.records.some((record) => record.callId === callId)) return;
     try {
-      const asked = await this.#options.store.load({ callId });
-      if (asked?.state !== "asked") return;
-      const permission = await this.#options.store.close({ permissionId: asked.id, state: "withdrawn" });
-      if (permission) this.#tellOver(permission);
+      for (const permission of await this.#options.store.withdraw(callId)) this.#tellOver(permission);
     } catch (error) {
       this.#options.logger.warn({ callId, error }, "a permission request could not be withdrawn");
     }
@@ -165,7 +191,7 @@ export class PermissionDesk {
   /** @throws {AppError} `malformed` when they may not be put in the place of what was shown */
   async #checkEdited({ identity }: Peer, permissionId: string, input: JsonObject): Promise<EditedInput> {
     const { store, sessionId, serverTools, policy } = this.#options;
-    const permission = await store.load({ permissionId });
+    const permission = await store.load(permissionId);
     const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
     // The store refuses the answer then, and says why.
     if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
@@ -174,14 +200,16 @@ export class PermissionDesk {
     return checked;
   }
 
-  async #ask(call: OpenCall, need: PermissionNeed, turn: CallTurn): Promise<Permit> {
+  async #ask(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
     const { store, logger, tell } = this.#options;
-    const { id: callId, participant, toolName, wasAskedFor = false } = call.current;
-    if (!wasAskedFor) {
-      const grants = await store.grants(participant);
-      const granted = grants.filter((grant) => grant.toolName === toolName).map(({ pattern }) => pattern);
-      if (isGranted(need.patterns, granted)) return { isAllowed: true };
-      if (this.#isOutOfReach(participant, need)) return toUnaskable();
+    const { id: callId, toolName, wasAskedFor = false } = call.current;
+    const { askedOf, type } = need;
+    if (need.whileRunning || !wasAskedFor) {
+      const grants = await store.grants(askedOf);
+      const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
+      const granted = theirs.map(({ pattern }) => pattern);
+      if (isGranted(need, granted)) return { isAllowed: true, askedOf };
+      if (this.#isOutOfReach(need)) return toUnaskable();
     }
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;
@@ -194,46 +222,42 @@ export class PermissionDesk {
       logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission asked");
       tell({ type: "permission_asked", permission: record });
       this.#dialogs.show(record);
-      if (this.#options.policy.byVoice && need.voiceApproval) {
-        const question = { record, cut: isOver.signal };
-        this.#unsaid.set(permissionId, question);
-        void this.#say(question, turn);
-      }
+      void this.#questions.ask({ record, voiceApproval: need.voiceApproval, cut: isOver.signal }, turn);
     }
     const permission = await decided;
     isOver.abort();
-    this.#said.delete(permissionId);
-    this.#unsaid.delete(permissionId);
+    this.#questions.forget(permissionId);
     const { state, repliedVia: via } = permission;
     logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
     this.#tellOver(permission);
-    return toPermit(permission, call.current);
+    return toPermit(permission, call.current, need);
   }
 
   /** A caller by telephone sees nothing and has its voice alone to answer with. */
-  #isOutOfReach(participant: string, { voiceApproval }: PermissionNeed): boolean {
+  #isOutOfReach({ askedOf, voiceApproval }: AskedNeed): boolean {
     const { peers, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;
-    return peers.get(participant)?.isSip === true && !canTalk;
+    return peers.get(askedOf)?.isSip === true && !canTalk;
   }
 
-  #toRequest(call: Call, need: PermissionNeed) {
+  #toRequest(call: Call, need: Asked) {
     const { policy } = this.#options;
     const { toolName, input, participant, turnId, messageId } = call;
-    const { type, patterns, title, metadata, editedInputSchema = null } = need;
+    const { type, values, title, metadata, editedInputSchema = null, askedOf, whileRunning } = need;
     return {
       id: createId(),
       turnId,
       callId: call.id,
       messageId,
-      participantIdentity: participant,
+      participantIdentity: askedOf,
       toolName,
       type,
-      pattern: patterns,
+      pattern: values.map(literalPattern),
       title,
-      metadata: { ...metadata, toolName, input },
+      metadata: { ...metadata, toolName, input, ...(participant !== askedOf && { participant }) },
       inputHash: hashInput(call),
       editedInputSchema,
+      whileRunning,
       waitMs: policy.waitMs,
     };
   }
@@ -241,16 +265,6 @@ export class PermissionDesk {
   #tellOver(permission: PermissionRecord): void {
     this.#dialogs.close(permission);
     this.#options.tell({ type: "permission_replied", permission });
-  }
-
-  /** A question that was cut off, or came when nobody listened any more, has not been said. */
-  async #say({ record, cut }: Question, { aside, signal }: Pick<CallTurn, "aside" | "signal">): Promise<void> {
-    const { id, title, participantIdentity } = record;
-    if (!aside || signal.aborted || cut.aborted) return;
-    await aside(toSpokenQuestion(title, this.#options.peers.get(participantIdentity)?.language), cut);
-    if (signal.aborted || cut.aborted) return;
-    this.#unsaid.delete(id);
-    this.#said.add(id);
   }
 
   /** @throws {AppError} when the answer does not count */

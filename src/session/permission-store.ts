@@ -1,5 +1,5 @@
 import { type Logger } from "pino";
-import { closePermission, type PermissionEnd } from "../store/close-permission.ts";
+import { closePermission, withdrawPermissions, type PermissionEnd } from "../store/close-permission.ts";
 import { insertPermission, type NewPermission } from "../store/insert-permission.ts";
 import { listGrants, type GrantRecord } from "../store/list-grants.ts";
 import { listenEvents } from "../store/listen-events.ts";
@@ -11,9 +11,10 @@ import { type SessionWriter } from "../store/session-writer.ts";
 /** Where requests are kept and decided, whoever answers them and wherever. */
 export interface PermissionStore {
   readonly insert: (permission: NewPermission) => Promise<PermissionRecord>;
-  readonly load: (key: Parameters<typeof loadPermission>[1]) => Promise<PermissionRecord | undefined>;
+  readonly load: (permissionId: string) => Promise<PermissionRecord | undefined>;
   readonly reply: (reply: PermissionReply) => ReturnType<typeof replyToPermission>;
   readonly close: (end: PermissionEnd) => Promise<PermissionRecord | undefined>;
+  readonly withdraw: (callId: string) => Promise<readonly PermissionRecord[]>;
   readonly grants: (identity: string) => Promise<readonly GrantRecord[]>;
   readonly listen: (listener: PermissionListener) => { readonly close: () => Promise<void> };
 }
@@ -34,9 +35,10 @@ export function createPermissionStore(writer: SessionWriter, { databaseUrl, logg
   const { sql, lease } = writer;
   return {
     insert: (permission) => insertPermission(writer, permission),
-    load: (key) => loadPermission(sql, key),
+    load: (permissionId) => loadPermission(sql, { permissionId }),
     reply: (reply) => replyToPermission(sql, reply),
     close: (end) => closePermission(writer, end),
+    withdraw: (callId) => withdrawPermissions(writer, { callId }),
     grants: (identity) => listGrants(sql, { identity }),
     listen: ({ onAnswered, onListening }) =>
       listenEvents({

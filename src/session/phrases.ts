@@ -8,6 +8,8 @@ export interface Phrases {
   readonly failed: string;
   /** A call takes longer than its tool's `noticeAfterMs`. */
   readonly notice: string;
+  /** A typed or spoken message was not taken: too many came at once. */
+  readonly tooMany: string;
 }
 
 /** By the primary subtag of a BCP 47 tag. */
@@ -20,6 +22,7 @@ const ENGLISH: Phrases = {
   unfinished: "I could not finish that.",
   failed: "Something went wrong. Please try again.",
   notice: "This is taking a little longer.",
+  tooMany: "Too many messages at once. Please say that again in a moment.",
 };
 
 const TABLE: Readonly<Record<string, Phrases>> = {
@@ -30,6 +33,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Das hat leider nicht geklappt.",
     failed: "Da ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal.",
     notice: "Das dauert etwas länger.",
+    tooMany: "Das waren zu viele Nachrichten auf einmal. Bitte sagen Sie das gleich noch einmal.",
   },
   es: {
     refused: "No puedo ayudar con eso.",
@@ -38,6 +42,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "No he podido terminarlo.",
     failed: "Algo ha salido mal. Inténtelo de nuevo, por favor.",
     notice: "Esto está tardando un poco más.",
+    tooMany: "Demasiados mensajes a la vez. Repítalo en un momento, por favor.",
   },
   fr: {
     refused: "Je ne peux pas vous aider pour cela.",
@@ -46,6 +51,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Je n'ai pas pu terminer.",
     failed: "Quelque chose s'est mal passé. Veuillez réessayer.",
     notice: "Cela prend un peu plus de temps.",
+    tooMany: "Trop de messages à la fois. Veuillez répéter dans un instant.",
   },
   it: {
     refused: "Non posso aiutare con questo.",
@@ -54,6 +60,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Non sono riuscito a finire.",
     failed: "Qualcosa è andato storto. Riprovi, per favore.",
     notice: "Ci vuole ancora un momento.",
+    tooMany: "Troppi messaggi insieme. Lo ripeta tra un momento, per favore.",
   },
   nl: {
     refused: "Daar kan ik niet bij helpen.",
@@ -62,6 +69,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Dat is me niet gelukt.",
     failed: "Er is iets misgegaan. Probeer het nog eens.",
     notice: "Dit duurt iets langer.",
+    tooMany: "Te veel berichten tegelijk. Zeg het zo nog eens.",
   },
   pt: {
     refused: "Não posso ajudar com isso.",
@@ -70,6 +78,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Não consegui terminar.",
     failed: "Algo correu mal. Tente novamente, por favor.",
     notice: "Isto está a demorar um pouco mais.",
+    tooMany: "Demasiadas mensagens de uma vez. Repita daqui a pouco, por favor.",
   },
 };
 

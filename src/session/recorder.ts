@@ -150,7 +150,7 @@ export class Recorder implements LedgerListener {
   /** What changes before it runs is not of the record: a pending call has not been started. */
   onChanged(call: Call): void {
     if (call.state === "pending") return;
-    const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt = Date.now() } = call;
+    const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt } = call;
     const { isBackground, revision } = call;
     const start = { callId, executionResolved, addressee, startedAt, deadlineAt, isBackground, revision };
     this.#writeCall(call, () => startToolCall(this.#writer, start));

@@ -17,7 +17,7 @@ export function endOfLeft({ state }: Pick<ToolCallRecord, "state">) {
 }
 
 const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OUTCOME_UNKNOWN } as const;
-const UNSTARTED = { state: "cancelled", errorCode: "cancelled", errorMessage: NOT_STARTED } as const;
+const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STARTED } as const;
 
 /**
  * Ends a turn whose worker stopped in the middle of it: every tool use gets its stored result, from the call's record

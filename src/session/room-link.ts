@@ -1,5 +1,7 @@
 import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
+import { cleanText, isCleanText } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
+import { isId } from "../protocol/fields.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
@@ -81,9 +83,11 @@ export class RoomLink {
       });
     });
     room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
-      const id = reader.info.streamId;
+      const { streamId } = reader.info;
+      // Nobody asks for a text again: one whose own id no record can hold is answered under a new one.
+      const id = isId(streamId) ? streamId : createId();
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        if (isWhole) listener.onChat(from, { id, text: chunks.join("") });
+        if (isWhole) listener.onChat(from, { id, text: cleanText(chunks.join("")) });
         else listener.onDropped("too_large");
       });
     });
@@ -182,8 +186,9 @@ function isOverLimit(error: unknown): boolean {
   return error instanceof Error && error.message.includes("exceeds maximum size");
 }
 
-function isPerson(participant: RemoteParticipant): boolean {
-  return participant.kind !== ParticipantKind.AGENT;
+/** Whoever has a name that no record can hold is nobody here: under a name made clean it would be somebody else. */
+function isPerson({ kind, identity }: RemoteParticipant): boolean {
+  return kind !== ParticipantKind.AGENT && isCleanText(identity);
 }
 
 function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {

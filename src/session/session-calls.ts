@@ -8,16 +8,18 @@ import { CallLedger, type LedgerListener } from "../tool/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../tool/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../tool/directory.ts";
 import { type ModelAnswer } from "../tool/outcome.ts";
-import { failure } from "../tool/outcome.ts";
+import { refuse } from "../tool/refuse.ts";
 import { resumeCall } from "../tool/resume-call.ts";
 import { refuseCall, runCall } from "../tool/run-call.ts";
 import { isReceipt } from "../tool/receipt.ts";
 import { type ServerTool, type StateDetail } from "../tool/server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../tool/talk-behavior.ts";
 import { type TurnDependencies } from "../turn/run-turn.ts";
+import { type AnsweredRequest } from "./answered-request.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
 import { type LateOutcome } from "./outcome-turn.ts";
+import { type Offer } from "./open-stream.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
@@ -44,7 +46,7 @@ export interface SessionCallsOptions {
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
-  readonly permissions: Pick<PermissionDesk, "permit" | "denialOf" | "isFree" | "withdraw">;
+  readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
   /** A call that its turn did not wait for has ended. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
   readonly voice?: VoicePort | undefined;
@@ -58,7 +60,9 @@ export class SessionCalls {
   readonly #states: ToolStates;
   readonly #ports: CallPorts;
   readonly #fillers: Fillers;
-  /** The last that was begun. */
+  /** Of tools for which the model's API refused a request. */
+  readonly #refusedSchemas = new WeakSet<object>();
+  /** The one whose answer goes on. */
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
@@ -95,7 +99,7 @@ export class SessionCalls {
     this.#ports = {
       ledger: this.#ledger,
       serverTools: options.serverTools,
-      hosts: (first) => peers.hosts(first),
+      hosts: (participant) => peers.hosts(participant),
       room: options.room,
       defaultTimeoutMs: policy.toolTimeoutMs,
       resultMaxBytes: policy.toolResultMaxBytes,
@@ -111,6 +115,11 @@ export class SessionCalls {
         return untilMayStart(call, turn, { voice: options.voice, startWhen });
       },
       permit: (call, need, turn) => options.permissions.permit(call, need, turn),
+      ask: (call, need) => {
+        const turn = this.#turn?.turnId === call.current.turnId ? this.#turn : undefined;
+        return options.permissions.permitRunning(call, need, turn);
+      },
+      withdraw: (call) => options.permissions.withdraw(call),
       denialOf: (call, need) => options.permissions.denialOf(call, need),
       onLateOutcome: (call, answer) => this.#reportLate(call, answer),
     };
@@ -150,9 +159,18 @@ export class SessionCalls {
     }
   }
 
+  /** Nothing more can be said in its answer. */
+  endTurn(): void {
+    this.#turn = undefined;
+  }
+
   /** What the model may use now, in the turn of this participant. */
-  offered(participant: string): OfferedTool[] {
-    return offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
+  offer(participant: string): Offer {
+    const tools = offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
+    return {
+      tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
+      onRefusedTool: (tool, field) => this.#leaveOut(tool, field),
+    };
   }
 
   /** All open calls of a turn, and there are some, wait for a permission. */
@@ -161,11 +179,29 @@ export class SessionCalls {
     return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
   }
 
+  /** The same of calls that have not been started, which the next worker can wait on for. */
+  isOnlyWaitingToStart(turnId: string | undefined): boolean {
+    const hasBegun = this.#ledger
+      .openCalls()
+      .some(({ current }) => current.state === "running" && current.turnId === turnId);
+    return !hasBegun && this.isOnlyWaiting(turnId);
+  }
+
   /** A tool runs that must not be talked over. */
   get isBlocking(): boolean {
-    return this.#ledger.openCalls().some(({ current: { state, onInterrupt, isBackground } }) => {
-      return state === "running" && onInterrupt === "block" && !isBackground;
+    return this.#ledger.openCalls().some(({ isWaiting, current: { state, onInterrupt, isBackground } }) => {
+      return state === "running" && onInterrupt === "block" && !isBackground && !isWaiting;
     });
+  }
+
+  isAnyAwaited(from: string): boolean {
+    return this.#ledger.openCalls().some(({ current }) => current.addressee === from);
+  }
+
+  isAwaited(from: string, answer: AnsweredRequest): boolean {
+    if (answer.kind === "permission") return false;
+    const callId = answer.kind === "claim" ? this.#wire.callOf(answer.stanzaId) : answer.callId;
+    return this.#ledger.openCalls().some(({ current: { id, addressee } }) => id === callId && addressee === from);
   }
 
   handlePresence(identity: string, signal: "left" | "returned"): void {
@@ -203,6 +239,14 @@ export class SessionCalls {
     this.#wire.cancelAll(this.#ledger);
   }
 
+  /** Until it is announced or listed anew. */
+  #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
+    this.#refusedSchemas.add(inputSchema);
+    this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
+    const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);
+    if (owner !== undefined) this.#options.outbox.postError(error, owner);
+  }
+
   #startsEarly(tool: ServerTool | undefined): boolean {
     if (!tool?.readOnly) return false;
     return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
@@ -213,8 +257,9 @@ export class SessionCalls {
     try {
       await this.#wire.sendRequest(call);
     } catch (error) {
-      if (error instanceof AppError && error.code === "too_large" && call.addressee !== undefined)
-        this.#ledger.settle(call.id, failure("invalid_parameters", `Invalid parameters: ${error.message}`));
+      const open = this.#ledger.find(call.id);
+      if (error instanceof AppError && error.code === "too_large" && open?.current.addressee !== undefined)
+        refuse(open, this.#ports, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 import { type JsonObject } from "../lib/json.ts";
 import { AppError } from "../errors/app-error.ts";
 import { type MessageBody } from "../protocol/messages.ts";
+import { Admission } from "./admission.ts";
 import { type AnsweredTurn } from "./catch-up.ts";
 import { createBlockEvents } from "./block-events.ts";
-import { askAgain } from "./ask-again.ts";
 import { Configurations } from "./configurations.ts";
 import { handlePacket, type MessageHandlers } from "./inbox.ts";
 import { PermissionDesk } from "./permission-desk.ts";
@@ -46,6 +46,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   readonly #desk: PermissionDesk;
   readonly #calls: SessionCalls;
   readonly #configurations: Configurations;
+  readonly #admission: Admission;
   readonly #unfollowTools: () => void;
   /** What a ControlStop may name to mean the running turn. */
   #runningIds: readonly string[] = [];
@@ -55,8 +56,8 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
     const { watchers, telemetry = new SessionTelemetry() } = options;
     this.#telemetry = telemetry;
     this.#options = { ...options, watchers: [createBlockEvents({ ...options, peers: this.#peers }), ...watchers] };
-    this.#configurations = new Configurations(options);
-    this.#unfollowTools = this.#configurations.follow(this.#peers);
+    this.#configurations = new Configurations({ ...options, peers: this.#peers });
+    this.#unfollowTools = this.#configurations.follow();
     this.#past = options.past;
     this.#messageIds = new Set(options.past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
     this.#desk = new PermissionDesk({
@@ -77,6 +78,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
       },
       onLateOutcome: (outcome) => this.#lateOutcomes.add(outcome),
     });
+    this.#admission = new Admission({ ...options, telemetry, asking: [this.#calls, this.#desk] });
   }
 
   onJoined(participant: RoomParticipant): void {
@@ -92,13 +94,14 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   onPacket(from: RoomParticipant, bytes: Uint8Array): void {
     const { peer, isNewJoin } = this.#peers.join(from);
     if (isNewJoin) this.#welcome(peer);
+    if (!this.#admission.packet(peer, bytes)) return;
     const onDropped = this.onDropped.bind(this);
     handlePacket(peer, bytes, { outbox: this.#options.outbox, handlers: this.#handlers, onDropped });
   }
 
   onChat(from: RoomParticipant, { id, text }: { readonly id: string; readonly text: string }): void {
     const { peer } = this.#peers.join(from);
-    if (peer.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
+    if (!this.#admission.text(peer, text)) return;
     try {
       this.#begin(peer, { id, content: text });
     } catch (error) {
@@ -114,7 +117,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   /** What was said is a message like a typed one, but that it never waits for the running answer to end. */
   onUtterance(from: RoomParticipant, { id, text, language }: Transcript): void {
     const { peer } = this.#peers.join(from);
-    if (peer.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
+    if (!this.#admission.text(peer, text)) return;
     const body = { id, text, final: true, ...(language !== undefined && { language }) };
     this.#options.outbox.post({ type: "transcription", body });
     try {
@@ -125,21 +128,16 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
   }
 
   onUnclear(candidates: readonly string[], bytes: Uint8Array): void {
-    this.onDropped("unclear_sender");
-    askAgain(candidates, bytes, this.#options.outbox);
+    this.#admission.unclear(candidates, bytes);
   }
 
   onStreamRefused(identity: string): void {
     const peer = this.#peers.get(identity);
-    if (peer?.countMessage(performance.now()) !== "ok") return this.onDropped("rate_limited");
-    const text = "A stream was dropped: too many are open at once, or they hold too much";
-    this.#options.outbox.postError(new AppError("too_many", text), identity);
+    if (peer) this.#admission.stream(peer);
   }
 
   onDropped(reason: string, error?: unknown): void {
-    this.#telemetry.noteDropped(reason);
-    this.#options.logger.warn({ reason, code: error instanceof AppError ? error.code : undefined }, "message dropped");
-    if (reason === "handler_failed") this.#options.logger.error({ error }, "a message handler failed");
+    this.#admission.drop(reason, error);
   }
 
   /** Takes up what an earlier worker left: its turn before anything new. Call once, at the start. */
@@ -152,14 +150,15 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
 
   /**
    * Ends the talk: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written.
-   * What only waits for a permission is left as it is, for the next worker. Messages that waited for their turn are
+   * What only waits for leave to start is left as it is, for the next worker. Messages that waited for their turn are
    * refused: whoever sent them hears that they must be sent again.
    */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
+    this.#admission.close();
     this.#unfollowTools();
     for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
-    await this.#queue.close(graceMs, () => this.#calls.isOnlyWaiting(this.#runningIds[0]));
+    await this.#queue.close(graceMs, () => this.#calls.isOnlyWaitingToStart(this.#runningIds[0]));
     this.#calls.cancelAll();
     await this.#desk.close();
     await this.#options.recorder.close();
@@ -246,12 +245,12 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
       language: this.#peers.get(participant)?.language,
       phrases: policy.phrases,
       traceOfTurn,
-      onAnswered: (turn) => this.#desk.sayAgain(participant, turn),
+      onAnswered: (turn) => this.#desk.sayAgain(participant, turn).finally(() => this.#calls.endTurn()),
       dependencies: (turn) => ({
         model: policy.model,
         maxSteps: policy.maxSteps,
         openStream: (request, aborted) =>
-          openStream({ ...request, tools: this.#calls.offered(participant), observe: observeChat }, aborted),
+          openStream({ ...request, ...this.#calls.offer(participant), observe: observeChat }, aborted),
         ...this.#calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {
@@ -259,7 +258,7 @@ export class Session implements Omit<RoomListener, "onDisconnected" | "onKeys">,
         this.#tell({ type: "turn", turn, event });
       },
     };
-    if ("turn" in begin) await this.#configurations.untilAnnounced(begin.turn, signal);
+    if ("turn" in begin) await this.#configurations.untilAnnounced(begin, signal);
     const startedAt = performance.now();
     await this.#telemetry.turn({ participant, meta: "turn" in begin ? undefined : begin.meta }, async () => {
       const turn = await runSessionTurn(begin, ports, signal);

@@ -14,6 +14,6 @@ function toMetadataJson({ metadata, expiresAt, leftMs, editedInputSchema }: Perm
   const allowEditedInput = editedInputSchema !== null;
   const whole = JSON.stringify({ ...metadata, allowEditedInput, expiresAt, leftMs });
   if (whole.length * 3 <= LIMITS.stringBytes) return whole;
-  const { toolName = null } = metadata;
-  return JSON.stringify({ toolName, allowEditedInput, expiresAt, leftMs });
+  const { toolName = null, participant } = metadata;
+  return JSON.stringify({ toolName, participant, allowEditedInput, expiresAt, leftMs });
 }

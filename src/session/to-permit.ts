@@ -1,15 +1,21 @@
+import { isGranted } from "../permission/decide.ts";
 import { type PermissionRecord } from "../store/permission-record.ts";
 import { type Call } from "../tool/call.ts";
 import { type PermissionNeed, type Permit } from "../tool/permission-need.ts";
 import { hashInput } from "./hash-input.ts";
 
-/** What a decided request lets its call do. Only an approval of exactly this call's tool and arguments lets it run. */
-export function toPermit(permission: PermissionRecord, call: Call): Permit {
-  const { state, message, editedInput, inputHash, createdAt, expiresAt } = permission;
+/**
+ * What a decided request lets its call do. Only an approval of exactly this call's tool and arguments lets it run, and
+ * of what they touch: by the time that another worker takes the call up, a path may lead elsewhere.
+ */
+export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
+  const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
   switch (state) {
     case "approved":
       if (inputHash !== hashInput(call)) return refused("the approval was for other arguments than these");
-      return { isAllowed: true, ...(editedInput && { editedInput }) };
+      if (!editedInput && !isGranted(need, permission.pattern))
+        return refused("it would touch something else now than what was asked about");
+      return { isAllowed: true, askedOf: participantIdentity, ...(editedInput && { editedInput }) };
     case "rejected":
       return refused(`the participant rejected it${message ? `. What the participant said: ${message}` : ""}`);
     case "expired":
@@ -20,13 +26,9 @@ export function toPermit(permission: PermissionRecord, call: Call): Permit {
   }
 }
 
-/** What the model is told of a call that a rule denies. */
-export function toDenial(need: PermissionNeed): string {
-  return `Not run: ${toRuleText(need)}`;
-}
-
-export function toRuleText({ type, patterns }: PermissionNeed): string {
-  return `a rule does not allow it (${type}: ${patterns.join(", ")})`;
+/** Why a rule forbids it. */
+export function toRuleText({ type, values }: PermissionNeed): string {
+  return `a rule does not allow it (${type}: ${values.join(", ")})`;
 }
 
 export function toUnaskable(): Permit {
@@ -34,5 +36,5 @@ export function toUnaskable(): Permit {
 }
 
 function refused(why: string): Permit {
-  return { isAllowed: false, why: `Not run: ${why}` };
+  return { isAllowed: false, why };
 }

@@ -52,6 +52,7 @@ function toMetadata(call: Call): JsonObject {
     ...(addressee !== undefined && { addressee }),
     timeoutMs,
     ...(deadlineAt !== undefined && { deadlineAt }),
+    ...(call.state === "running" && deadlineAt === undefined && { waitsForPermission: true }),
     ...(progress !== undefined && { progress }),
     ...(outcome && "errorCode" in outcome && { errorCode: outcome.errorCode }),
     ...(editedInput && { editedInput: toInputJson(editedInput) }),

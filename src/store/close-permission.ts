@@ -25,3 +25,19 @@ export async function closePermission(
   `);
   return rows[0];
 }
+
+/** Ends all open requests of a call, and returns them as they are then. */
+export async function withdrawPermissions(
+  writer: SessionWriter,
+  { callId }: { readonly callId: string },
+): Promise<readonly PermissionRecord[]> {
+  const { sql } = writer;
+  return await writeHeld<PermissionRecord>(
+    writer,
+    sql`
+      update permissions set state = 'withdrawn', replied_at = now() from held
+      where call_id = ${callId} and state = 'asked'
+      returning ${permissionColumns(sql)}
+    `,
+  );
+}

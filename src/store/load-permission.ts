@@ -2,14 +2,13 @@ import { permissionColumns, type PermissionRecord } from "./permission-record.ts
 import { type Sql } from "./pool.ts";
 import { runQuery } from "./store-error.ts";
 
-/** A request by its own id or by its call's, whatever has become of it. */
+/** A request, whatever has become of it. */
 export async function loadPermission(
   sql: Sql,
-  key: { readonly permissionId: string } | { readonly callId: string },
+  { permissionId }: { readonly permissionId: string },
 ): Promise<PermissionRecord | undefined> {
-  const where = "callId" in key ? sql`call_id = ${key.callId}` : sql`id = ${key.permissionId}`;
   const rows = await runQuery(sql<PermissionRecord[]>`
-    select ${permissionColumns(sql)} from permissions where ${where}
+    select ${permissionColumns(sql)} from permissions where id = ${permissionId}
   `);
   return rows[0];
 }

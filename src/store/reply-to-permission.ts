@@ -62,8 +62,8 @@ export async function replyToPermission(
         and state = 'asked' and expires_at > now()
       returning *
     ), granted as (
-      insert into permission_grants (id, participant_identity, tool_name, pattern)
-      select gen_random_uuid()::text, participant_identity, tool_name, granted_pattern
+      insert into permission_grants (id, participant_identity, tool_name, type, pattern)
+      select gen_random_uuid()::text, participant_identity, tool_name, type, granted_pattern
       from decided,
         jsonb_array_elements_text(coalesce(${jsonParameter(sql, edited?.patterns)}, pattern)) as granted_pattern
       where is_always

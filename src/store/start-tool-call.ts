@@ -5,8 +5,8 @@ export interface ToolCallStart {
   readonly executionResolved: "server" | "client";
   /** The participant that must answer; absent for a call that runs on the server. */
   readonly addressee?: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly deadlineAt: number;
+  /** Milliseconds since the epoch; absent while its clock stands still. */
+  readonly deadlineAt: number | undefined;
   /** @defaultValue now, or when it was started before */
   readonly startedAt?: number | undefined;
   /** @defaultValue one more than what is stored */
@@ -26,7 +26,7 @@ export async function startToolCall(writer: SessionWriter, start: ToolCallStart)
     set state = 'running',
       execution_resolved = ${start.executionResolved},
       participant_identity = ${start.addressee ?? null},
-      deadline_at = ${sql.types.timestamp(start.deadlineAt)},
+      deadline_at = ${start.deadlineAt === undefined ? null : sql.types.timestamp(start.deadlineAt)},
       started_at = coalesce(started_at, ${start.startedAt === undefined ? null : sql.types.timestamp(start.startedAt)}, now()),
       is_background = is_background or ${start.isBackground ?? false},
       revision = coalesce(${start.revision ?? null}, revision + 1)

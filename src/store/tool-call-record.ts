@@ -40,7 +40,7 @@ export interface ToolCallRecord {
   readonly detail: "full" | "name" | "off";
   /** The arguments that a person put in the place of `input`. */
   readonly editedInput: JsonObject | null;
-  /** A person was asked whether it may run. */
+  /** A person was asked whether it may run, or go on. */
   readonly wasAskedFor: boolean;
   readonly extraAnswers: readonly ExtraAnswerRecord[];
   readonly createdAt: number;
@@ -57,7 +57,7 @@ export function callColumns(sql: Sql) {
     deadline_at as "deadlineAt", idempotency_key as "idempotencyKey", tool_calls.input, is_background as "isBackground", result,
     tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
     logs, revision, progress, detail, extra_answers as "extraAnswers",
-    (select edited_input from permissions where call_id = tool_calls.id) as "editedInput",
+    (select edited_input from permissions where call_id = tool_calls.id and not while_running) as "editedInput",
     exists (select from permissions where call_id = tool_calls.id) as "wasAskedFor",
     tool_calls.created_at as "createdAt", started_at as "startedAt", tool_calls.finished_at as "finishedAt"
   `;

@@ -9,6 +9,8 @@ const KNOWN_CODES: ReadonlySet<string> = new Set([
   "permission_denied",
   "result_too_large",
   "protocol_error",
+  "not_run",
+  "outcome_unknown",
 ]);
 
 export function callErrorType(errorCode: string): string {

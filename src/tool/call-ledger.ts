@@ -1,6 +1,6 @@
 import { type Call, type ExtraAnswer } from "./call.ts";
 import { CallLog } from "./call-log.ts";
-import { withShortError, type Outcome } from "./outcome.ts";
+import { withShortError, type Failure, type Outcome } from "./outcome.ts";
 import { type ServerTool } from "./server-tool.ts";
 
 /** What may change on an open call besides its outcome. */
@@ -8,8 +8,8 @@ type Progress = Partial<
   Pick<Call, "state" | "editedInput" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
 >;
 
-/** What is known of the client that runs a call, short of its answer. */
-export type ClientSignal = "claimed" | "declined" | "left" | "returned";
+/** What is known of the client that runs a call, short of its result. A failure: it says that it has no such tool. */
+export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;
 
 /** A call that has not ended. */
 export interface OpenCall {
@@ -20,7 +20,7 @@ export interface OpenCall {
   readonly begun: Promise<"begun">;
   /** Aborted when the call has ended, however it ended: whatever works for the call watches it. */
   readonly over: AbortSignal;
-  /** A person's leave is waited for: nothing has been started. */
+  /** A person's leave is waited for: to start it, or, while it runs, to go on. */
   readonly isWaiting: boolean;
 }
 
@@ -193,6 +193,7 @@ export class CallLedger {
   answer(callId: string, outcome: Outcome, from: string): "won" | "unknown" | ExtraAnswer["kind"] {
     const entry = this.#open.get(callId);
     if (entry?.current.addressee === from) {
+      if (!entry.current.executionResolved) this.update(callId, { executionResolved: "client" });
       this.settle(callId, outcome, from);
       return "won";
     }

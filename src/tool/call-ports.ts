@@ -3,7 +3,7 @@ import { type Call, type CancelReason } from "./call.ts";
 import { type CallLedger, type OpenCall } from "./call-ledger.ts";
 import { type ToolHost } from "./directory.ts";
 import { type ModelAnswer } from "./outcome.ts";
-import { type PermissionNeed, type Permit } from "./permission-need.ts";
+import { type AskedNeed, type PermissionNeed, type Permit } from "./permission-need.ts";
 import { type ServerTool, type StateDetail } from "./server-tool.ts";
 
 /** The model's request for a tool, as its block says it. */
@@ -46,8 +46,8 @@ export interface TurnSpeech {
 export interface CallPorts {
   readonly ledger: CallLedger;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** Participants that may run tools, the one given first. */
-  readonly hosts: (first: string) => readonly ToolHost[];
+  /** Whom the calls of this participant's turns may go to (`hostsFor`). */
+  readonly hosts: (participant: string) => readonly ToolHost[];
   readonly room: string;
   /** For tools that declare no `timeoutMs` of their own. */
   readonly defaultTimeoutMs: number;
@@ -57,11 +57,15 @@ export interface CallPorts {
   /** Resolves when the call may be handed to whoever runs it, or is over; the time until then is not the call's. */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
   /** Whether the call may run: at once where nobody need be asked, else when the person has answered. */
-  readonly permit: (call: OpenCall, need: PermissionNeed, turn: CallTurn) => Permit | Promise<Permit>;
+  readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
+  /** The same for what a running call asks leave for. */
+  readonly ask: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
+  /** Nobody is asked about a stored call any more. Never rejects. */
+  readonly withdraw: (call: Call) => Promise<void>;
   /** What nobody may allow: why it may not run, for the model; `undefined` when no rule denies it. */
   readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
   readonly isPresent: (identity: string) => boolean;
-  /** ToolUseRequest, to the call's addressee or, for a server call, to all. Rejects when it cannot be sent. */
+  /** ToolUseRequest, to the call's addressee or, for one that no client runs, to all. Rejects when it cannot be sent. */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;

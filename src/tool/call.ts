@@ -32,6 +32,7 @@ export interface Call {
   readonly addressee: string | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | undefined;
+  /** Of a running call absent while its clock stands still: a person's leave is waited for. */
   readonly deadlineAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly outcome: Outcome | undefined;
@@ -45,7 +46,7 @@ export interface Call {
   readonly detail: StateDetail;
   /** The arguments that the person put in the place of `input`: with these it runs. */
   readonly editedInput?: JsonObject;
-  /** Of a stored call that an earlier worker asked leave for, and did not start. */
+  /** Of a stored call that an earlier worker asked leave for. */
   readonly wasAskedFor?: boolean;
 }
 

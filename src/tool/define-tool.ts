@@ -1,6 +1,6 @@
 import { type z } from "zod";
 import { type JsonObject } from "../lib/json.ts";
-import { type ToolPermission } from "./permission-need.ts";
+import { type PermissionAsk, type ToolPermission } from "./permission-need.ts";
 
 /** Who runs a tool (spec/000). */
 export type Execution = "server" | "client" | "either";
@@ -18,10 +18,20 @@ export interface ToolContext<Settings = unknown> {
   /** Who asked: the participant whose turn this is, and its room. */
   readonly participant: string;
   readonly room: string;
+  /** What leave was given for, as `permission.pattern` said it; absent when an earlier worker was given it. */
+  readonly permitted?: readonly string[];
   /** Adds a line to the call's record, which is shown while it runs. What comes after its end is dropped. */
   readonly log: (line: string) => void;
   /** Says how far it is, 0 to 1. */
   readonly progress: (fraction: number) => void;
+  /**
+   * Asks for leave to go on, for what only the running tool knows of. The rules judge first; where they say so, the
+   * participant is asked, and the tool's `timeoutMs` stands still. Resolves when it is allowed.
+   *
+   * @throws {PermissionDenied} when it is not; the tool may go on without it, or let it out: then the call ends as
+   *   `permission_denied`
+   */
+  readonly ask: (request: PermissionAsk) => Promise<void>;
   /** `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace. */
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
@@ -85,8 +95,11 @@ interface ToolOptions<Input, Settings> {
    */
   readonly onResult?: "speak" | "wait" | "silent";
   /** What a call needs leave for. The rules of the config decide whether the person is asked; without it, it is not. */
-  readonly permission?: ToolPermission<Input>;
-  /** Whether a spoken or written yes may allow a call. @defaultValue true */
+  readonly permission?: ToolPermission<Input, Settings>;
+  /**
+   * Whether a yes in words may allow a call. With `false` only a typed one does, to a question that was shown whole to a
+   * client without dialogs. @defaultValue true
+   */
   readonly voiceApproval?: boolean;
   /** Whether the person may put other arguments in the place of the model's. @defaultValue false */
   readonly allowEditedInput?: boolean;

@@ -9,6 +9,8 @@ export interface AnnouncedTool {
   readonly description: string;
   readonly input: InputSchema;
   readonly execution: "client" | "either";
+  /** In whose turns it may be used: in those of its owner, or in everybody's. */
+  readonly scope: "own" | "room";
   readonly timeoutMs: number | undefined;
   readonly readOnly: boolean;
 }
@@ -16,7 +18,21 @@ export interface AnnouncedTool {
 /** A participant that can be asked to run tools. `tools` is `undefined` while its list is unknown. */
 export interface ToolHost {
   readonly identity: string;
+  /** Its client has said that it claims what it takes of the calls that the server could run too. */
+  readonly claims: boolean;
   readonly tools: ReadonlyMap<string, AnnouncedTool> | undefined;
+}
+
+/**
+ * Whom the calls of this participant's turns may go to: to itself with all that it announced, to the others with what
+ * they announced for the room, in this order. Whose list is unknown is asked in its own turns only.
+ */
+export function hostsFor(participant: string, hosts: readonly ToolHost[]): ToolHost[] {
+  const others = hosts.filter(({ identity }) => identity !== participant);
+  const shared = others.map(({ identity, claims, tools = new Map<string, AnnouncedTool>() }) => {
+    return { identity, claims, tools: new Map([...tools].filter(([, { scope }]) => scope === "room")) };
+  });
+  return [...hosts.filter(({ identity }) => identity === participant), ...shared];
 }
 
 /** What the model is shown. */
@@ -24,15 +40,21 @@ export interface OfferedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** The participant that announced it; absent for the worker's own and for MCP servers'. */
+  readonly owner?: string;
 }
 
 /** Everything that is needed to run a tool, wherever it was declared. */
 export type FoundTool = Omit<ServerTool, "description" | "isAway">;
 
-/** Who a call goes to. `ask` is an `either` tool whose client's list is unknown: it must claim the call first. */
+/**
+ * Who a call goes to. `ask` is an `either` tool whose client's list is unknown: one that `claims` does so first, any other
+ * has all of the call's time to answer.
+ */
 export type Route =
   | { readonly to: "server" }
-  | { readonly to: "client" | "ask"; readonly identity: string }
+  | { readonly to: "client"; readonly identity: string }
+  | { readonly to: "ask"; readonly identity: string; readonly claims: boolean }
   | { readonly to: "nobody" };
 
 type ServerTools = ReadonlyMap<string, ServerTool>;
@@ -52,13 +74,14 @@ export function offeredTools(serverTools: ServerTools, hosts: readonly ToolHost[
         name: tool.name,
         description: describeAnnounced(host.identity, tool.description),
         inputSchema: tool.input.jsonSchema,
+        owner: host.identity,
       });
     }
   }
   return [...offered.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A server tool, else the announced one of the participant whose turn it is, else of any other. */
+/** A server tool, else the announced one of the participant whose turn it is, else one that another shares. */
 export function findTool(name: string, serverTools: ServerTools, hosts: readonly ToolHost[]): FoundTool | undefined {
   const own = serverTools.get(name);
   if (own) return own;
@@ -69,14 +92,14 @@ export function findTool(name: string, serverTools: ServerTools, hosts: readonly
   return { ...announced, idempotent: readOnly, onInterrupt, talk: DEFAULT_TALK_BEHAVIOR };
 }
 
-/** `hosts` in order of preference: the participant whose turn it is comes first. */
+/** `hosts` as `hostsFor` gives them: the participant whose turn it is comes first. */
 export function routeCall(tool: FoundTool, hosts: readonly ToolHost[]): Route {
   if (tool.execution === "server") return { to: "server" };
   const able = hosts.find((host) => host.tools?.has(tool.name));
   if (able) return { to: "client", identity: able.identity };
   const unknown = hosts.find((host) => host.tools === undefined);
   if (tool.execution === "either" && tool.run)
-    return unknown ? { to: "ask", identity: unknown.identity } : { to: "server" };
+    return unknown ? { to: "ask", identity: unknown.identity, claims: unknown.claims } : { to: "server" };
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 

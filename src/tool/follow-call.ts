@@ -5,6 +5,7 @@ import { type CallPorts, type CallTurn } from "./call-ports.ts";
 import { toCallAnswer } from "./call-answer.ts";
 import { cancelCall } from "./cancel-call.ts";
 import { failure, messageOf, type ModelAnswer, type Outcome } from "./outcome.ts";
+import { refuse } from "./refuse.ts";
 import { backgroundReceipt, STILL_RUNNING, STILL_WAITING } from "./receipt.ts";
 
 interface Follow {
@@ -43,7 +44,9 @@ async function started(open: OpenCall, turn: CallTurn, { ports, start }: Follow)
     if (!open.over.aborted) await ports.untilMayStart(open, turn);
     if (!open.over.aborted) await start(open);
   } catch (error) {
-    ports.ledger.settle(open.current.id, failure("execution_error", messageOf(error)));
+    const failed = failure("execution_error", messageOf(error));
+    if (open.current.state === "pending") refuse(open, ports, [failed.errorCode, failed.errorMessage]);
+    else ports.ledger.settle(open.current.id, failed);
   }
 }
 

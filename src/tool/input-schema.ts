@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { z } from "zod";
+import { compileJsonSchema, describeProblem } from "../lib/json-schema.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 
 /** A tool's input, compiled once: what the model is shown, and the check of what it wrote. */
@@ -10,22 +11,6 @@ export interface InputSchema {
 }
 
 export class InvalidInputError extends Error {}
-
-/**
- * Keywords that cost unbounded time on hostile input, point elsewhere or change how the check itself runs (`$async`
- * would make it a promise, which is always true); a participant's schema loses them.
- */
-const UNSAFE_KEYWORDS = new Set([
-  "pattern",
-  "patternProperties",
-  "uniqueItems",
-  "format",
-  "$ref",
-  "$dynamicRef",
-  "$id",
-  "$schema",
-  "$async",
-]);
 
 /** The checked input, or what is wrong with it. */
 export function tryParse(
@@ -45,9 +30,21 @@ export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema 
   return schema instanceof z.ZodType ? fromZod(schema) : fromJsonSchema(schema);
 }
 
-/** The same for a schema that a participant announced: only keywords that are cheap to check are kept. */
-export function compileAnnouncedSchema(schema: JsonObject): InputSchema {
-  return fromJsonSchema(withoutUnsafe(schema) as JsonObject);
+/**
+ * The same for a schema of somebody else's, a participant or a server: it is never made into code, and neither it nor a
+ * value can make its check expensive. `shown` is what the model gets of it.
+ */
+export function compileForeignSchema(schema: JsonObject, shown: JsonObject = schema): InputSchema {
+  requireObjectRoot(schema);
+  const check = compileJsonSchema(schema, { isForeign: true });
+  return {
+    jsonSchema: shown,
+    parse(input) {
+      const problem = check(input);
+      if (problem) throw new InvalidInputError(describeProblem(problem.path, problem.message));
+      return input;
+    },
+  };
 }
 
 function fromZod(schema: z.ZodType): InputSchema {
@@ -59,7 +56,7 @@ function fromZod(schema: z.ZodType): InputSchema {
       const parsed = schema.safeParse(input);
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
-      throw new InvalidInputError(describe(issue?.path.join(".") ?? "", issue?.message ?? "is invalid"));
+      throw new InvalidInputError(describeProblem(issue?.path.map(String) ?? [], issue?.message ?? "is invalid"));
     },
   };
 }
@@ -84,7 +81,7 @@ function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
     jsonSchema,
     parse(input) {
       if (validate(input)) return input;
-      throw new InvalidInputError(describe(...fieldOf(validate.errors?.[0])));
+      throw new InvalidInputError(describeProblem(...fieldOf(validate.errors?.[0])));
     },
   };
 }
@@ -97,27 +94,10 @@ function requireObjectRoot(schema: unknown): void {
 /** Where Ajv names the property, when the error is about one that is missing or one too many. */
 const PROPERTY_PARAMS = ["missingProperty", "additionalProperty", "unevaluatedProperty", "propertyName"];
 
-function fieldOf(error: ErrorObject | undefined): [string, string] {
+function fieldOf(error: ErrorObject | undefined): [string[], string] {
   const steps = (error?.instancePath ?? "").split("/").slice(1);
   const path = steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   const params: Record<string, unknown> = error?.params ?? {};
   const named = PROPERTY_PARAMS.map((param) => params[param]).find((name) => typeof name === "string");
-  const field = [...path, ...(typeof named === "string" ? [named] : [])].join(".");
-  return [field, error?.message ?? "is invalid"];
-}
-
-function describe(field: string, message: string): string {
-  return field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}`;
-}
-
-function withoutUnsafe(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutUnsafe);
-  if (!isRecord(value)) return value;
-  const kept: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === "properties" && isRecord(inner)) {
-      kept[key] = Object.fromEntries(Object.entries(inner).map(([name, schema]) => [name, withoutUnsafe(schema)]));
-    } else if (!UNSAFE_KEYWORDS.has(key)) kept[key] = key === "enum" || key === "const" ? inner : withoutUnsafe(inner);
-  }
-  return kept;
+  return [[...path, ...(typeof named === "string" ? [named] : [])], error?.message ?? "is invalid"];
 }

@@ -16,17 +16,19 @@ export type CallErrorCode =
   | "permission_denied"
   | "result_too_large"
   | "protocol_error"
+  | "not_run"
+  | "outcome_unknown"
   | (string & {});
 
 /** How a call ended. `result` beside an error is a partial result or a diagnosis (spec/000). */
-export type Outcome =
-  | { readonly state: "success"; readonly result: JsonObject }
-  | {
-      readonly state: "error" | "cancelled";
-      readonly errorCode: CallErrorCode;
-      readonly errorMessage: string;
-      readonly result?: JsonObject;
-    };
+export type Outcome = { readonly state: "success"; readonly result: JsonObject } | Failure;
+
+export interface Failure {
+  readonly state: "error" | "cancelled";
+  readonly errorCode: CallErrorCode;
+  readonly errorMessage: string;
+  readonly result?: JsonObject;
+}
 
 /** What the model reads in the tool_result block. */
 export interface ModelAnswer {
@@ -38,7 +40,8 @@ export function success(result: JsonObject): Outcome {
   return { state: "success", result };
 }
 
-export function failure(errorCode: CallErrorCode, errorMessage: string): Outcome {
+/** `cancelled` is for what the participant, or its client, has aborted, and for nothing else (spec/004). */
+export function failure(errorCode: CallErrorCode, errorMessage: string): Failure {
   return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
 }
 

@@ -4,22 +4,35 @@ import { type FoundTool } from "./directory.ts";
 import { messageOf } from "./outcome.ts";
 
 /** What a tool asks leave for before it runs. Each function gets the checked input. */
-export interface ToolPermission<Input> {
-  /** The kind of thing, as rules name it: `edit`, `bash`. */
+export interface ToolPermission<Input, Settings = unknown> {
+  /** The kind of thing, as rules name it: values of `read` and `edit` are paths, those of `bash` command lines. */
   readonly type: string;
-  /** Globs that say exactly what the call touches; `literalPattern` takes a text's own stars and brackets as they are. */
-  readonly pattern: (input: Input) => string | readonly string[];
+  /** What the call touches, as it is: rules are patterns, this is not. The tool must then touch just that. */
+  readonly pattern: (input: Input, settings: Settings) => string | readonly string[];
+  /** Whether names that differ in upper and lower case are one there. @defaultValue false */
+  readonly ignoresCase?: (input: Input, settings: Settings) => boolean;
   /** What the person is asked, without the question: "Write notes/today.md". */
   readonly title: (input: Input) => string;
   /** What else a client may show. */
   readonly metadata?: (input: Input) => JsonObject;
 }
 
+/** What a tool asks leave for while it runs: the fields of `ToolPermission`. */
+export interface PermissionAsk {
+  readonly type: string;
+  readonly pattern: string | readonly string[];
+  readonly ignoresCase?: boolean;
+  readonly title: string;
+  readonly metadata?: JsonObject;
+}
+
 /** What one call needs leave for. */
 export interface PermissionNeed {
   /** `tool` when the tool declares none: only a rule that names it can ask or deny. */
   readonly type: string;
-  readonly patterns: readonly string[];
+  /** What it touches, literally. */
+  readonly values: readonly string[];
+  readonly ignoresCase: boolean;
   readonly title: string;
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
@@ -29,31 +42,65 @@ export interface PermissionNeed {
   readonly editedInputSchema: JsonObject | undefined;
 }
 
+/** A need with the one who is asked: the owner of the device that the call would run on, else whose turn it is. */
+export interface AskedNeed extends PermissionNeed {
+  readonly askedOf: string;
+}
+
 /** Whether a call may run. */
 export type Permit =
-  | { readonly isAllowed: true; readonly editedInput?: JsonObject }
-  /** `why` is for the model. */
+  /** `askedOf`: no other participant's device may run it, for that one was not asked. */
+  | { readonly isAllowed: true; readonly editedInput?: JsonObject; readonly askedOf?: string }
+  /** `why` goes on from "Not run: " or "Not allowed: ". */
   | { readonly isAllowed: false; readonly why: string };
 
 /** The `type` of what declares none. */
 export const TOOL_TYPE = "tool";
-const MAX_PATTERNS = 50;
-const MAX_PATTERN_LENGTH = 10_000;
-const MAX_TITLE_LENGTH = 500;
+const MAX_VALUES = 50;
+const MAX_VALUE_LENGTH = 10_000;
+/** A longer title is cut there. */
+export const MAX_TITLE_LENGTH = 500;
 
 /** @throws {TypeError} naming what the tool's definition says wrongly of this input */
 export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed {
   const { name, permission, voiceApproval = true, allowEditedInput = false } = tool;
   const editedInputSchema = allowEditedInput ? tool.input.jsonSchema : undefined;
   const common = { voiceApproval, editedInputSchema, isDeclared: permission !== undefined };
-  if (!permission) return { type: TOOL_TYPE, patterns: [name], title: `Use ${name}`, metadata: {}, ...common };
-  const { pattern, title, metadata } = permission;
+  if (!permission)
+    return { type: TOOL_TYPE, values: [name], ignoresCase: false, title: `Use ${name}`, metadata: {}, ...common };
+  const { pattern, ignoresCase, title, metadata } = permission;
   return {
     type: permission.type,
-    patterns: call("pattern", () => toPatterns(pattern(input))),
+    values: call("pattern", () => toValues(pattern(input, undefined))),
+    ignoresCase: call("ignoresCase", () => ignoresCase?.(input, undefined) ?? false),
     title: call("title", () => toTitle(title(input))),
     metadata: metadata ? call("metadata", () => toMetadata(metadata(input))) : {},
     ...common,
+  };
+}
+
+/** @throws {TypeError} naming the field that is wrong */
+export function askedNeed(
+  { voiceApproval = true }: Pick<FoundTool, "voiceApproval">,
+  { type, pattern, ignoresCase = false, title, metadata = {} }: PermissionAsk,
+): PermissionNeed {
+  if (typeof type !== "string" || type === "") throw new TypeError("ask: type: expected a text");
+  const read = <Value>(field: string, value: () => Value): Value => {
+    try {
+      return value();
+    } catch (error) {
+      throw new TypeError(`ask: ${field}: ${messageOf(error)}`, { cause: error });
+    }
+  };
+  return {
+    type: cleanText(type),
+    values: read("pattern", () => toValues(pattern)),
+    ignoresCase,
+    title: read("title", () => toTitle(title)),
+    metadata: read("metadata", () => toMetadata(metadata)),
+    isDeclared: true,
+    voiceApproval,
+    editedInputSchema: undefined,
   };
 }
 
@@ -65,14 +112,14 @@ function call<Value>(field: keyof ToolPermission<unknown>, read: () => Value): V
   }
 }
 
-function toPatterns(value: unknown): string[] {
-  const patterns: unknown[] = Array.isArray(value) ? value : [value];
-  if (patterns.length === 0 || patterns.length > MAX_PATTERNS)
-    throw new TypeError(`expected 1 to ${MAX_PATTERNS} patterns, got ${patterns.length}`);
-  return patterns.map((pattern) => {
-    if (typeof pattern !== "string" || pattern === "") throw new TypeError("expected a text or a list of texts");
-    if (pattern.length > MAX_PATTERN_LENGTH) throw new TypeError(`longer than ${MAX_PATTERN_LENGTH} characters`);
-    return cleanText(pattern);
+function toValues(touched: unknown): string[] {
+  const values: unknown[] = Array.isArray(touched) ? touched : [touched];
+  if (values.length === 0 || values.length > MAX_VALUES)
+    throw new TypeError(`expected 1 to ${MAX_VALUES} texts, got ${values.length}`);
+  return values.map((value) => {
+    if (typeof value !== "string" || value === "") throw new TypeError("expected a text or a list of texts");
+    if (value.length > MAX_VALUE_LENGTH) throw new TypeError(`longer than ${MAX_VALUE_LENGTH} characters`);
+    return cleanText(value);
   });
 }
 

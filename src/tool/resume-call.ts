@@ -1,4 +1,3 @@
-import { OUTCOME_UNKNOWN } from "../conversation/history.ts";
 import { type Call } from "./call.ts";
 import { toCallAnswer } from "./call-answer.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
@@ -13,6 +12,8 @@ import { runOnServer } from "./run-on-server.ts";
 
 /** What is known of a tool use whose call is not on record as running: nothing runs before that. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
+/** What is known of a call that ran on the server: `KillWithUs` ends the processes that it started there. */
+const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
 
 /**
  * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
@@ -47,13 +48,15 @@ export async function resumeCall(
     const route = { to: "client", identity } as const;
     return followCall(stored, turn, { ports, start: (call) => runOnClient(call, { ...run, route, wasAsked: true }) });
   }
+  // What it asked while it ran is over with that run: who goes on asks again.
+  if (stored.wasAskedFor) await ports.withdraw(stored);
   if (found?.run && found.idempotent) {
     const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
     return followCall(fresh, turn, { ports, start: (call) => runOnServer(call, { ...run, tool: found }) });
   }
   ports.ledger.open(stored);
-  ports.ledger.settle(id, failure("outcome_unknown", OUTCOME_UNKNOWN));
-  return { content: OUTCOME_UNKNOWN, isError: true };
+  ports.ledger.settle(id, failure("outcome_unknown", ENDED_WITH_WORKER));
+  return { content: ENDED_WITH_WORKER, isError: true };
 }
 
 /** The arguments were checked before the call was started; a schema that has changed since does not matter any more. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
+import { isUserAbort } from "../conversation/turn-abort.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import { type JsonObject } from "../lib/json.ts";
@@ -11,6 +12,7 @@ import { findTool, type FoundTool } from "./directory.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "./input-schema.ts";
 import { failure, type ModelAnswer } from "./outcome.ts";
+import { refuse } from "./refuse.ts";
 import { runPermitted } from "./run-permitted.ts";
 import { type StateDetail } from "./server-tool.ts";
 
@@ -34,7 +36,7 @@ export function runCall(
   return followCall(call, turn, { ports, start: (open) => start(open, { use, tool, turn, isOneTooMany, ports }) });
 }
 
-/** A tool use that must not run (its step was cut off, say): on record as cancelled, with the reason for the model. */
+/** A tool use that must not run (its step was cut off, say): on record, with the reason for the model. */
 export function refuseCall(
   use: ToolUse,
   turn: CallTurn,
@@ -42,7 +44,7 @@ export function refuseCall(
 ): ModelAnswer {
   const tool = findTool(use.toolName, ports.serverTools, ports.hosts(turn.participant));
   const call = ports.ledger.open(stored ?? newCall(use, turn, { tool, ports }));
-  ports.ledger.settle(call.current.id, failure("cancelled", why));
+  ports.ledger.settle(call.current.id, failure(isUserAbort(turn.signal) ? "cancelled" : "not_run", why));
   return { content: why, isError: true };
 }
 
@@ -57,17 +59,15 @@ interface Start {
 
 /** Checks the call, then hands it to whoever runs it; every way out settles it. */
 function start(call: OpenCall, { use, tool, turn, isOneTooMany, ports }: Start): Promise<void> | undefined {
-  const refuse = (...why: Parameters<typeof failure>): undefined => {
-    ports.ledger.settle(call.current.id, failure(...why));
-  };
-  if (!tool) return refuse("unknown_tool", `Tool '${use.toolName}' does not exist`);
-  if (use.inputError !== undefined) return refuse("invalid_parameters", use.inputError);
-  if (isOneTooMany) return refuse("execution_error", `More than ${LIMITS.openCalls} calls are open`);
+  const no = (...why: Parameters<typeof failure>) => refuse(call, ports, why);
+  if (!tool) return no("unknown_tool", `Tool '${use.toolName}' does not exist`);
+  if (use.inputError !== undefined) return no("invalid_parameters", use.inputError);
+  if (isOneTooMany) return no("execution_error", `More than ${LIMITS.openCalls} calls are open`);
   const input = tryParse(tool.input, call.current.input);
-  if ("error" in input) return refuse("invalid_parameters", input.error);
+  if ("error" in input) return no("invalid_parameters", input.error);
   const earlier = ports.ledger.earlierOf(call.current);
   if (earlier && tool.onDuplicate === "reject")
-    return refuse("execution_error", "Not run: the same call was made before in this turn");
+    return no("execution_error", "Not run: the same call was made before in this turn");
   if (earlier) {
     ports.ledger.begin(call.current.id);
     return earlier.then((outcome) => void ports.ledger.settle(call.current.id, outcome));

@@ -79,19 +79,32 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
     ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
     ...(tool.stateDetail !== undefined && { stateDetail: tool.stateDetail }),
-    ...(tool.permission && { permission: tool.permission as ToolPermission<unknown> }),
+    ...(tool.permission && { permission: withSettings(tool.permission, settings) }),
     ...(tool.voiceApproval !== undefined && { voiceApproval: tool.voiceApproval }),
     ...(tool.allowEditedInput !== undefined && { allowEditedInput: tool.allowEditedInput }),
     ...(run && { run: (input, context) => run(input as never, { ...context, settings } as never) }),
   };
 }
 
-function checkPermission({ type, pattern, title, metadata }: ToolPermission<never>): void {
+function checkPermission({ type, pattern, ignoresCase, title, metadata }: ToolPermission<never, never>): void {
   if (typeof type !== "string" || type === "") throw new TypeError("permission.type: expected a text");
   if (typeof pattern !== "function") throw new TypeError("permission.pattern: expected a function");
+  if (ignoresCase !== undefined && typeof ignoresCase !== "function")
+    throw new TypeError("permission.ignoresCase: expected a function");
   if (typeof title !== "function") throw new TypeError("permission.title: expected a function");
   if (metadata !== undefined && typeof metadata !== "function")
     throw new TypeError("permission.metadata: expected a function");
+}
+
+function withSettings(permission: NonNullable<Tool["permission"]>, settings: unknown): ToolPermission<unknown> {
+  const { type, pattern, ignoresCase, title, metadata } = permission as unknown as ToolPermission<unknown>;
+  return {
+    type,
+    pattern: (input) => pattern(input, settings),
+    ...(ignoresCase && { ignoresCase: (input) => ignoresCase(input, settings) }),
+    title,
+    ...(metadata && { metadata }),
+  };
 }
 
 function isTimeout(timeoutMs: number): boolean {

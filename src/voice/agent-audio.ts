@@ -1,8 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { voice } from "@livekit/agents";
-import { ParticipantKind, RoomEvent, TrackPublishOptions, TrackSource, type Room } from "@livekit/rtc-node";
+import {
+  ParticipantKind,
+  RoomEvent,
+  TrackPublishOptions,
+  TrackSource,
+  type RemoteParticipant,
+  type Room,
+} from "@livekit/rtc-node";
 
 const SAMPLE_RATE = 24_000;
 const QUEUE_MS = 200;
+/** Who subscribes by itself (LiveKit's default) has done so this long after it could. */
+const SUBSCRIBED_BY_MS = 2_000;
 
 interface AgentAudioOptions {
   readonly room: Room;
@@ -18,7 +28,12 @@ export class AgentAudio {
   readonly output: voice.ParticipantAudioOutput;
   readonly #options: AgentAudioOptions;
   readonly #closing = new AbortController();
-  #isPublished = false;
+  /** Resolves when somebody has subscribed; undefined: nothing is published. */
+  #subscribed: Promise<boolean> | undefined;
+  /** By `performance.now()`. */
+  #expectedUntil = 0;
+  /** Somebody is in the room whom LiveKit has not announced to us. */
+  #isAheadOfNews = false;
 
   constructor(options: AgentAudioOptions) {
     this.#options = options;
@@ -28,33 +43,70 @@ export class AgentAudio {
       queueSizeMs: QUEUE_MS,
       trackPublishOptions: new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE }),
     });
-    options.room.on(RoomEvent.ParticipantConnected, this.#publish);
+    options.room.on(RoomEvent.ParticipantConnected, this.#onConnected);
   }
 
   /** Call once the room is connected. */
   start(): void {
     const others = [...this.#options.room.remoteParticipants.values()];
-    if (others.some(({ kind }) => kind !== ParticipantKind.AGENT)) this.#publish();
+    if (others.some(isPerson)) this.#expect();
+  }
+
+  /** Somebody has said something: it is in the room, also when its announcement, which takes LiveKit up to 3 s, is to come. */
+  notePresence(): void {
+    if (this.#subscribed) return;
+    this.#isAheadOfNews = true;
+    this.#expect();
   }
 
   get hasListener(): boolean {
     return this.output.subscribed && this.#options.room.remoteParticipants.size > 0;
   }
 
+  /** Somebody has only just come, and may be about to listen. */
+  get isExpected(): boolean {
+    return performance.now() < this.#expectedUntil;
+  }
+
+  /** Resolves as soon as it is known whether somebody listens who has only just come. */
+  async untilListener(): Promise<boolean> {
+    const over = new AbortController();
+    const leftMs = Math.max(0, this.#expectedUntil - performance.now());
+    const tooLate = sleep(leftMs, false, { signal: over.signal }).catch(() => false);
+    const isThere = await Promise.race([this.#subscribed ?? false, tooLate]);
+    over.abort();
+    return isThere;
+  }
+
   async close(): Promise<void> {
-    this.#options.room.off(RoomEvent.ParticipantConnected, this.#publish);
+    this.#options.room.off(RoomEvent.ParticipantConnected, this.#onConnected);
     this.#closing.abort();
     await this.output.close();
   }
 
-  readonly #publish = (): void => {
-    if (this.#isPublished) return;
-    this.#isPublished = true;
-    this.output.start(this.#closing.signal).then(
-      () => {
-        if (!this.#closing.signal.aborted) this.#options.onListener();
-      },
-      () => {},
-    );
+  readonly #onConnected = (participant: RemoteParticipant): void => {
+    if (!isPerson(participant)) return;
+    if (!this.#isAheadOfNews) this.#expect();
+    this.#isAheadOfNews = false;
   };
+
+  #expect(): void {
+    this.#expectedUntil = performance.now() + SUBSCRIBED_BY_MS;
+    this.#subscribed ??= this.#publish();
+  }
+
+  /** Resolves when somebody has subscribed to it. */
+  async #publish(): Promise<boolean> {
+    const isPublished = await this.output.start(this.#closing.signal).then(
+      () => true,
+      () => false,
+    );
+    if (!isPublished || this.#closing.signal.aborted) return false;
+    this.#options.onListener();
+    return true;
+  }
+}
+
+function isPerson({ kind }: RemoteParticipant): boolean {
+  return kind !== ParticipantKind.AGENT;
 }

@@ -6,8 +6,12 @@ import { type RoomParticipant } from "../session/room-link.ts";
 import { type AnswerToSpeak, type SpokenAnswer, type VoiceListener, type VoicePort } from "../session/voice-port.ts";
 import { AgentAudio } from "./agent-audio.ts";
 import { AnswerSpeech } from "./answer-speech.ts";
+import { AwaitedPlayer } from "./awaited-player.ts";
 import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
+import { LimitedRecogniser } from "./limited-recogniser.ts";
 import { Microphones } from "./microphones.ts";
+import { Misheard } from "./misheard.ts";
+import { type Player } from "./player.ts";
 import { Quiet } from "./quiet.ts";
 import { type Synthesizer } from "./synthesizer.ts";
 import { UserSpeech } from "./user-speech.ts";
@@ -27,8 +31,6 @@ export interface RoomVoiceOptions {
   readonly logger: Logger;
 }
 
-/** Speech shorter than this that nobody understood was hardly meant for us. */
-const NOTICED_SPEECH_MS = 1_000;
 const HAND_ON_AFTER_MS = 1_500;
 
 /**
@@ -40,12 +42,16 @@ export class RoomVoice implements VoicePort {
   readonly #audio: AgentAudio | undefined;
   readonly #microphones: Microphones | undefined;
   readonly #speech: UserSpeech;
+  readonly #ears: stt.STT | undefined;
+  readonly #misheard = new Misheard(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
   #session: AudioSession | undefined;
   #speaker: string | undefined;
   #isInterruptible = true;
   readonly #quiet = new Quiet(TRANSCRIPT_TIMEOUT_MS);
   #isClosed = false;
+  /** It could not be started, or has ended by itself. */
+  #hasEnded = false;
 
   /** Make it before the room is connected. */
   constructor(options: RoomVoiceOptions) {
@@ -56,6 +62,7 @@ export class RoomVoice implements VoicePort {
     this.#microphones =
       ears &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isUserSpeaking });
+    this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecogniser(ears, this.#misheard) : ears;
     this.#speech = new UserSpeech({
       listener,
       speaker: () => this.#participant(),
@@ -77,8 +84,13 @@ export class RoomVoice implements VoicePort {
 
   open(answer: AnswerToSpeak): SpokenAnswer | undefined {
     this.#microphones?.prefer(answer.participant);
-    if (!this.#session || !this.#audio?.hasListener || this.#isClosed) return undefined;
-    return new AnswerSpeech(this.#session.player, answer);
+    if (!this.#audio || this.#isClosed || this.#hasEnded) return undefined;
+    this.#audio.notePresence();
+    const { hasListener, isExpected } = this.#audio;
+    if (!hasListener && !isExpected) return undefined;
+    const playing = hasListener ? this.#session?.player : undefined;
+    const player = playing ?? new AwaitedPlayer(this.#playerToCome(this.#audio));
+    return new AnswerSpeech(player, answer);
   }
 
   async untilQuiet(signal: AbortSignal): Promise<void> {
@@ -105,6 +117,13 @@ export class RoomVoice implements VoicePort {
     return this.#session?.session.userState === "speaking";
   }
 
+  /** Whoever asks a question as soon as it has come is subscribing to the track meanwhile. */
+  async #playerToCome(audio: AgentAudio): Promise<Player | undefined> {
+    if (!(await audio.untilListener())) return undefined;
+    await this.#started;
+    return this.#isClosed ? undefined : this.#session?.player;
+  }
+
   #listenTo(identity: string | undefined): void {
     this.#speaker = identity;
     if (identity === undefined) this.#session?.io.unsetParticipant();
@@ -114,6 +133,7 @@ export class RoomVoice implements VoicePort {
 
   #start(): Promise<void> {
     this.#started ??= this.#startSession().catch((error: unknown) => {
+      this.#hasEnded = true;
       this.#options.logger.error({ error }, "the voice could not be started");
     });
     return this.#started;
@@ -124,6 +144,7 @@ export class RoomVoice implements VoicePort {
     const { logger } = this.#options;
     const started = await startAudioSession({
       ...this.#options,
+      stt: this.#ears,
       audio: this.#audio,
       onUserTurn: (text) => {
         this.#speech.complete(text);
@@ -133,22 +154,23 @@ export class RoomVoice implements VoicePort {
     });
     const { session, player, io } = started;
     player.setInterruptible(this.#isInterruptible);
-    session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ transcript, isFinal, language }) =>
-      this.#speech.take(transcript, { isFinal, language: language ?? undefined }),
-    );
+    session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ transcript, isFinal, language }) => {
+      if (transcript.trim() !== "") this.#misheard.noteUnderstood();
+      this.#speech.take(transcript, { isFinal, language: language ?? undefined });
+    });
     session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
-      if (newState === "speaking") this.#quiet.noteSpeech();
-      else this.#quiet.noteSilence();
+      for (const each of [this.#quiet, this.#misheard])
+        if (newState === "speaking") each.noteSpeech();
+        else each.noteSilence();
     });
     session.on(voice.AgentSessionEventTypes.AgentStateChanged, ({ newState }) =>
       this.#options.onSpeaking(newState === "speaking"),
     );
-    session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, ({ speechDuration }) => {
-      if (speechDuration >= NOTICED_SPEECH_MS) this.#sayNotUnderstood();
-    });
+    session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#misheard.noteTimeout());
     session.on(voice.AgentSessionEventTypes.Close, () => {
       if (!this.#isClosed) logger.error("the voice has ended; the session goes on in text");
       this.#session = undefined;
+      this.#hasEnded = true;
     });
     if (this.#speaker !== undefined) io.setParticipant(this.#speaker);
     this.#session = started;

@@ -1,3 +1,4 @@
+import { cleanText } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import { type RoomParticipant } from "../session/room-link.ts";
 import { type VoiceListener } from "../session/voice-port.ts";
@@ -58,7 +59,7 @@ export class UserSpeech {
   }
 
   #transcript(text: string) {
-    return { id: this.#id ?? createId(), text: text.trim(), language: this.#language };
+    return { id: this.#id ?? createId(), text: cleanText(text).trim(), language: this.#language };
   }
 
   #handOnLater(): void {

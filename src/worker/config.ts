@@ -19,14 +19,18 @@ const phrasesSchema = z.record(
     unfinished: phrase,
     failed: phrase,
     notice: phrase,
+    tooMany: phrase,
   }),
 );
+/** A denial that means a choice and is taken by its word would deny nothing. */
+const rulePattern = z
+  .string()
+  .min(1)
+  .refine((text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text), "{a,b} is no choice: write a rule for each, or \\{a,b}");
 const permissionSchema = z.strictObject({
   /** `type` and `pattern` are globs. A deny wins, then the last rule that matches; when none does, the person is asked. */
   rules: z
-    .array(
-      z.strictObject({ type: z.string().min(1), pattern: z.string().min(1), action: z.enum(["allow", "ask", "deny"]) }),
-    )
+    .array(z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }))
     .default([]),
   /** The question is said, and a short yes or no answers it. */
   byVoice: z.boolean().default(false),

@@ -1,6 +1,7 @@
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { AppError } from "../errors/app-error.ts";
+import { isCleanText } from "../lib/clean-json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { openSession } from "../session/open-session.ts";
@@ -142,7 +143,7 @@ function createRoomApi({ url, apiKey, apiSecret, name }: JobRoom): RoomApi {
         sid,
         isSip: Number(kind) === Number(ParticipantKind.SIP),
         isAgent: Number(kind) === Number(ParticipantKind.AGENT),
-        isHidden: permission?.hidden ?? false,
+        isHidden: (permission?.hidden ?? false) || !isCleanText(identity),
         canSend: permission?.canPublishData ?? true,
       })),
     // Removing an attribute that is not there changes nothing, but the server tells everyone of the participant at once.

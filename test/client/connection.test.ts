@@ -14,7 +14,7 @@ test("the first Configuration goes as a byte stream, to the agent, with our tool
   expect(first).toMatchObject({ way: "stream", to: ["agent-1"], stanzaId: 1, conversationId: "ac_1" });
   expect(first?.message.body).toMatchObject({
     preferredLanguage: "nb-NO",
-    features: ["tool_use_cancel", "tool_use_progress", "blocks"],
+    features: ["claims", "tool_use_cancel", "tool_use_progress", "blocks"],
     tools: [],
   });
   expect(first?.message.body).not.toHaveProperty("lastSequenceSeen");

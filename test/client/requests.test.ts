@@ -1,5 +1,6 @@
+import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { type ToolCallEvent } from "../../src/client/index.ts";
+import { type ToolCallEvent, type ToolContext } from "../../src/client/index.ts";
 import { encodeEnvelope } from "../../src/protocol/codec.ts";
 import { openClient, openWithTool, stuckTool } from "./open-client.ts";
 
@@ -59,16 +60,90 @@ test("a packet that comes twice is handled once", async () => {
 test.each([
   ["is missing", {}],
   ["is unknown", { execution: "Client" }],
-])("a request whose execution %s is answered with error 101 and not run", async (_name, execution) => {
+  ["is missing, as are its parameters", { parameters: undefined }],
+  ["is unknown, as is its tool", { execution: "Client", toolName: "../echo" }],
+])("a request whose execution %s is answered with error 101 and not run", async (_name, fields) => {
   const tool = stuckTool();
   const { room } = await openWithTool(tool.run);
 
-  room.sayBytes(rawRequest({ id: "r1", ...execution }));
+  room.sayBytes(rawRequest({ id: "r1", ...fields }));
   await room.until(() => room.all("error_message").length > 0);
 
-  expect(room.all("error_message")).toEqual([expect.objectContaining({ code: 101, originatingId: "r1" })]);
+  const message = expect.stringMatching(/^tool_use_request\.execution: /);
+  expect(room.all("error_message")).toEqual([expect.objectContaining({ code: 101, message, originatingId: "r1" })]);
   expect(room.results("r1")).toEqual([]);
   expect(tool.started()).toBe(0);
+});
+
+test.each([
+  ["a name that no tool can have", { toolName: "../echo" }, "unknown_tool", "Tool '../echo' is not supported"],
+  ["no name", { toolName: undefined }, "unknown_tool", "Tool '' is not supported"],
+  ["no parameters", { parameters: undefined }, "invalid_parameters", "tool_use_request.parameters: "],
+  ["a list as parameters", { parameters: [1] }, "invalid_parameters", "tool_use_request.parameters: "],
+  ["a text as timeoutMs", { timeoutMs: "5" }, "invalid_parameters", "tool_use_request.timeoutMs: "],
+  ["a negative timeoutMs", { timeoutMs: -1 }, "invalid_parameters", "tool_use_request.timeoutMs: "],
+  ["no messageId", { messageId: undefined }, "invalid_parameters", "tool_use_request.messageId: "],
+])("a request with %s is answered with one result and no ErrorMessage", async (...[, fields, errorCode, why]) => {
+  const tool = stuckTool();
+  const { room } = await openWithTool(tool.run);
+
+  room.sayBytes(rawRequest({ id: "r1", execution: "client", ...fields }));
+  room.sayBytes(rawRequest({ id: "r1", execution: "client", ...fields }));
+  await room.result("r1");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  const errorMessage = expect.stringContaining(why);
+  expect(room.results("r1")).toEqual([{ id: "r1", success: false, errorCode, errorMessage }]);
+  expect(room.all("error_message")).toEqual([]);
+  expect(tool.started()).toBe(0);
+});
+
+test("a request that is too deep to be read is answered with a result", async () => {
+  const { room } = await openWithTool(stuckTool().run);
+  let parameters: unknown = 1;
+  for (let depth = 0; depth < 40; depth++) parameters = { parameters };
+  const body = { id: "r1", messageId: "m1", toolName: "echo", execution: "client", parameters };
+
+  room.sayBytes(encode({ stanzaId: -90, conversationId: "ac_1", type: 6, meta: {}, body }));
+
+  expect(await room.result("r1")).toMatchObject({ errorCode: "invalid_parameters" });
+  expect(room.all("error_message")).toEqual([]);
+});
+
+test("a wrong request that comes again, as another packet, is answered again in the same way", async () => {
+  const { room, parley } = await openClient();
+  room.sayBytes(rawRequest({ id: "r1", execution: "client", timeoutMs: -1 }, -90));
+  await room.result("r1");
+
+  parley.registerTool({ name: "echo", description: "", input: { type: "object" }, run: () => "now" });
+  room.sayBytes(rawRequest({ id: "r1", execution: "client", timeoutMs: -1 }, -91));
+  await room.until(() => room.results("r1").length === 2);
+
+  expect(room.results("r1").map(({ errorCode }) => errorCode)).toEqual(["unknown_tool", "unknown_tool"]);
+});
+
+test("a request without an id, which no result can name, is answered with error 101", async () => {
+  const { room } = await openWithTool(stuckTool().run);
+
+  room.sayBytes(rawRequest({ execution: "client" }));
+  await room.until(() => room.all("error_message").length > 0);
+
+  expect(room.all("error_message")).toMatchObject([{ code: 101, message: expect.stringContaining(".id: ") }]);
+  expect(room.all("error_message")[0]).not.toHaveProperty("originatingId");
+  expect(room.all("tool_use_result")).toEqual([]);
+});
+
+test("a wrong request for the server is none of ours", async () => {
+  const { room, parley } = await openWithTool(stuckTool().run);
+  const codes: number[] = [];
+  parley.on("error", ({ code }) => codes.push(code));
+
+  room.sayBytes(rawRequest({ id: "r1", execution: "server", timeoutMs: -1 }));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  expect(codes).toEqual([101]);
+  expect(room.all("error_message")).toEqual([]);
+  expect(room.results("r1")).toEqual([]);
 });
 
 test("a request for the server is shown and neither run nor answered", async () => {
@@ -172,4 +247,24 @@ test("bytes that are no message do no harm", async () => {
 
   expect(await room.result("r1")).toMatchObject({ success: true });
   expect(codes).toEqual([101, 101]);
+});
+
+test("a tool for the room is announced so, and is told whose turn it is when that is another's", async () => {
+  const { room, parley } = await openClient();
+  const calls: ToolCallEvent[] = [];
+  parley.on("tool_call", (call) => calls.push(call));
+  const input = { type: "object" };
+  const run = (_input: unknown, context: ToolContext) => ({ for: context.participant ?? "us" });
+  parley.registerTool({ name: "print", description: "Prints.", input, scope: "room", run });
+  await parley.whenConnected(1_000);
+
+  room.request({ id: "r1", toolName: "print", participant: "bob" });
+  room.request({ id: "r2", toolName: "print" });
+
+  expect(room.all("configuration").at(-1)?.tools).toMatchObject([{ name: "print", scope: "room" }]);
+  expect([await room.result("r1"), await room.result("r2")]).toMatchObject([
+    { result: { for: "bob" } },
+    { result: { for: "us" } },
+  ]);
+  expect(calls.map(({ participant }) => participant)).toEqual(["bob", undefined]);
 });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { ToolError } from "../../src/client/index.ts";
 import { encodeEnvelope } from "../../src/protocol/codec.ts";
+import { VirtualClock } from "../support/virtual-clock.ts";
 import { openClient, openWithTool, stuckTool } from "./open-client.ts";
 
 test("a map that a tool returns is the result", async () => {
@@ -204,12 +205,14 @@ test("a slow tool is aborted at timeoutMs and answered in the words of spec/000"
   expect(parley.runningToolCount).toBe(0);
 });
 
-test("without timeoutMs in the request the tool's own counts", async () => {
+test.each([{}, { timeoutMs: 0 }])("a request with %j for its time is given 30 s", async (time) => {
+  using clock = new VirtualClock();
   const { room } = await openWithTool(stuckTool().run, { timeoutMs: 15 });
 
-  room.request({ id: "r1", timeoutMs: 0 });
+  room.request({ id: "r1", ...time });
+  await clock.run(31_000);
 
-  expect((await room.result("r1")).errorMessage).toBe("Tool execution exceeded timeout of 15ms");
+  expect((await room.result("r1")).errorMessage).toBe("Tool execution exceeded timeout of 30000ms");
 });
 
 test("a tool that ends after its timeout gives no second result", async () => {

@@ -31,6 +31,22 @@ test("a text is a user message, and resolves when the worker has it", async () =
   expect(room.all("user_message")).toEqual([{ id: messageId, content: "Hello there" }]);
 });
 
+test("sentences and errors of an older worker, which have no id, are heard", async () => {
+  const { room, parley } = await openClient();
+  const codes: number[] = [];
+  parley.on("error", ({ code }) => codes.push(code));
+
+  const asked = parley.ask("Hello");
+  await room.until(() => room.all("user_message").length === 1);
+  const [{ id: previousId } = { id: "" }] = room.all("user_message");
+  room.say({ type: "start_answer", body: { id: "a1", previousId } });
+  room.say({ type: "assistant_sentence", body: { previousId: "a1", sequence: 1, text: "Hi.", isFinal: true } });
+  room.say({ type: "error_message", body: { code: 102, message: "m", severity: 1, recoverable: true } });
+
+  expect((await asked).text).toBe("Hi.");
+  expect(codes).toEqual([102]);
+});
+
 test("texts keep their order, and follow the tools registered before them", async () => {
   const { room, parley } = await openClient();
 

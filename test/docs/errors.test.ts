@@ -1,11 +1,21 @@
+import { encode } from "@msgpack/msgpack";
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
+import { openClient } from "../client/open-client.ts";
 
 const doc = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
+const section = doc.split(/^## /m).find((part) => part.startsWith("Error codes of a tool result")) ?? "";
+/** Codes of a tool result, with who gives them. */
+const resultCodes: ReadonlyMap<string, readonly string[]> = new Map(
+  [...section.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)].map(([, code = "", givers = ""]) => [
+    code,
+    givers.split(", "),
+  ]),
+);
 
 test("the page and the table of codes say the same", () => {
-  const rows = [...doc.matchAll(/^\| (\d+) \| `(\w+)` \| (\d) \| (yes|no) \| [^|]+ \| [^|]+ \|$/gm)].map(
+  const rows = [...doc.matchAll(/^\| (\d+) \| `(\w+)` \| (\d) \| (yes|no) \| [^|]+ \| [^|]+ \| [^|]+ \|$/gm)].map(
     ([, wire, code, severity, recoverable]) => ({ code, wire, severity, recoverable }),
   );
   const codes = Object.entries(ERROR_CODES).map(([code, { wire, severity, recoverable }]) => ({
@@ -24,12 +34,80 @@ test("no number stands for two codes", () => {
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-test("every error code that a tool result can get is on the page, and no other", () => {
-  const section = doc.split(/^## /m).find((part) => part.startsWith("Error codes of a tool result")) ?? "";
-  const described = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
+/** Raised, but told to nobody in a talk: one stops the start, the other is of a worker that may not speak any more. */
+const UNTOLD = ["invalid_config", "lost_lease"];
 
-  expect(new Set(described)).toEqual(new Set([...unionOf("CallErrorCode"), ...literalCodes()]));
+test("the page says which codes the worker sends", () => {
+  const sources = sourcesIn("conversation", "llm", "permission", "protocol", "session", "store", "tool", "turn");
+  // A MalformedMessageError and a ModelError name their codes as `code: "…"`.
+  const raised = [...sources.matchAll(/(?:new AppError\(\s*|\bcode: )"(\w+)"/g)].flatMap(([, code]) => code ?? []);
+
+  const codes = Object.keys(ERROR_CODES).filter((code) => raised.includes(code) && !UNTOLD.includes(code));
+  expect(new Set(sentBy("worker"))).toEqual(new Set(codes));
+  expect(sentBy("nobody").toSorted()).toEqual(
+    Object.keys(ERROR_CODES)
+      .filter((code) => !codes.includes(code))
+      .toSorted(),
+  );
 });
+
+test("the page says which codes our client sends", async () => {
+  const { room } = await openClient();
+  const request = { id: "r1", messageId: "m", toolName: "t", parameters: { text: "x".repeat(1024 * 1024 + 1) } };
+  const bodies = [{ id: "r2" }, { id: "r3", execution: "elsewhere" }, { execution: "client" }, request];
+
+  for (const [index, body] of bodies.entries())
+    room.sayBytes(encode({ stanzaId: -90 - index, conversationId: "c", type: 6, meta: {}, body }));
+  await room.until(() => room.all("error_message").length === bodies.length);
+
+  const wires = sentBy("client").map((code) => ERROR_CODES[code as keyof typeof ERROR_CODES].wire);
+  expect(new Set(room.all("error_message").map(({ code }) => code))).toEqual(new Set(wires));
+});
+
+test("every error code that a tool result can get is on the page, and no other", () => {
+  expect(new Set(resultCodes.keys())).toEqual(new Set([...unionOf("CallErrorCode"), ...literalCodes()]));
+});
+
+test.each([
+  ["worker", ["tool", "session"]],
+  ["client", ["client", "cli/talk"]],
+])("the page says which codes of a result the %s gives", (who, folders) => {
+  const given = [...resultCodes].filter(([, givers]) => givers.includes(who)).map(([code]) => code);
+  // The type that lists the codes gives none.
+  const sources = sourcesIn(...folders).replace(/type CallErrorCode =[^;]*;/, "");
+
+  expect(given).toEqual([...resultCodes.keys()].filter((code) => sources.includes(`"${code}"`)));
+});
+
+test("the wire's page names the same codes of a result", () => {
+  const protocol = readFileSync(new URL("../../docs/protocol.md", import.meta.url), "utf8");
+  const [, row = ""] = /^\| `errorCode` \| (.*)$/m.exec(protocol) ?? [];
+
+  expect(new Set([...row.matchAll(/`(\w+)`/g)].map(([, code]) => code))).toEqual(new Set(resultCodes.keys()));
+});
+
+test("the client's page has the codes that its SDK gives", () => {
+  const client = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf8");
+  const [, table = ""] = client.split("| what happened | errorCode | errorMessage |");
+  const described = [...table.matchAll(/^\| [^|]+ \| `(\w+)` \|/gm)].map(([, code]) => code);
+  const sources = sourcesIn("client");
+
+  const given = [...resultCodes.keys()].filter((code) => sources.includes(`"${code}"`));
+  expect(new Set(described)).toEqual(new Set(given));
+});
+
+/** Codes of an ErrorMessage by who sends them, as the page says. */
+function sentBy(who: string): string[] {
+  return [...doc.matchAll(/^\| \d+ \| `(\w+)` \| \d \| \w+ \| ([^|]+) \|/gm)].flatMap(([, code = "", senders = ""]) =>
+    senders.split(", ").includes(who) ? [code] : [],
+  );
+}
+
+/** The sources of folders of `src/`, one after another. */
+function sourcesIn(...folders: readonly string[]): string {
+  const files = folders.flatMap((folder) => globSync(`src/${folder}/**/*.ts`));
+  return files.map((file) => readFileSync(file, "utf8")).join("\n");
+}
 
 /** The named members of a union of texts, read from its source: types are gone at run time. */
 function unionOf(name: string): string[] {

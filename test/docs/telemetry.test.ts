@@ -101,16 +101,19 @@ async function talkInText(names: string): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
-/** A talk that is spoken, with a client that has not said which tools it has. */
+/** A talk that is spoken, with a client that claims and has not said which tools it has. */
 async function talkByVoice(): Promise<Emitted> {
   await warmUp();
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
   await using watching = await Watching.start();
   const { telemetry, logger, receiver } = watching;
   await using voice = await VoiceAgent.start({ telemetry, logger, tools: { note } });
-  const user = await voice.speaker("user");
+  const user = await voice.speaker("user", { features: ["claims"] });
   voice.agent.model.script([reply([toolUse("note")]), reply([text("Good.")])]);
-  await user.client.answerTo(await user.client.say("Go"));
+  const messageId = await user.client.say("Go");
+  const { id } = await user.client.next("tool_use_request", ({ execution }) => execution === "either");
+  await user.client.answer(id, { success: false, errorCode: "unknown_tool", errorMessage: "None of that name" });
+  await user.client.answerTo(messageId);
   await voice.agent.leave();
   await watching.close();
   return emittedBy(receiver);

@@ -74,7 +74,8 @@ test("the events of a failed tool are what such a turn yields", async () => {
   const dependencies = {
     model: "claude-test",
     maxSteps: 10,
-    openStream: (request: StepRequest, signal: AbortSignal) => openStream({ ...request, tools }, signal),
+    openStream: (request: StepRequest, signal: AbortSignal) =>
+      openStream({ ...request, tools, onRefusedTool: () => {} }, signal),
     record: { add: () => {}, durable: async () => {} },
     tools: {
       run: async () => ({ content: "File not found: gone.txt", isError: true }),

@@ -257,13 +257,20 @@ test("requests that ours never sends: no execution, the same again, a cancel, an
     ]);
   expect(results()).toEqual([]);
 
+  await send(6, request("bare", { execution: "client" }), -3);
+  await expect.poll(results).toMatchObject([{ id: "bare", success: false, errorCode: "invalid_parameters" }]);
+  await send(6, request("timed", { ...notes, execution: "client", timeoutMs: "5" }), -3);
+  await expect.poll(() => results().at(-1)).toMatchObject({ id: "timed", errorCode: "invalid_parameters" });
+  await send(6, request("odd", { execution: "client", toolName: ["scan"] }), -3);
+  await expect.poll(() => results().at(-1)).toMatchObject({ id: "odd", errorCode: "unknown_tool" });
+
   await send(6, request("twice", { ...notes, execution: "client" }), -4);
-  await expect.poll(results).toMatchObject([{ id: "twice", success: true, result: { content: "Milk" } }]);
+  await expect.poll(() => results().at(-1)).toMatchObject({ id: "twice", success: true, result: { content: "Milk" } });
   await writeFile(join(folder, "notes.txt"), "Changed");
   onTestFinished(async () => writeFile(join(folder, "notes.txt"), "Milk"));
   await send(6, request("twice", { ...notes, execution: "client" }), -4);
-  await expect.poll(() => results().length).toBe(2);
-  expect(results()[1]).toEqual(results()[0]);
+  await expect.poll(() => results().length).toBe(5);
+  expect(results()[4]).toEqual(results()[3]);
 
   const slow = { toolName: "wait_for_local_file", execution: "client", parameters: { filePath: "never" } };
   await send(6, request("slow", slow), -5);

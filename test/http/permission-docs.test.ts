@@ -116,6 +116,7 @@ test("the events of docs/permissions.md are what such a request sends, on both s
   await using demo = await startDemo();
   await using own = new EventReader(await demo.server.get(`/session/${demo.agent.roomName}/events`, demo.headers));
   await using opencode = new EventReader(await demo.server.get("/event", demo.headers));
+  await opencode.until(() => opencode.text.includes("server.connected"));
   await demo.ask();
   await run(demo, 'POST /session/demo/permissions/PERMISSION {"response":"approve"}');
   await own.until(() => own.text.includes("turn_complete"));

@@ -285,6 +285,42 @@ test.each([
   expect(await stateOf(permission)).toBe("asked");
 });
 
+test("without a token the answer is a 401 whatever else is wrong, and a JSON request without a body is a good one", async () => {
+  const send = async (path: string, request: RequestInit, as?: string) => {
+    const headers = { "content-type": "application/json", ...(as !== undefined && { authorization: `Bearer ${as}` }) };
+    return (await fetch(`${server.url}${path}`, { ...request, headers })).status;
+  };
+  const grant = "/permissions/grants/none";
+  const answer = `/session/${sessionId}/permissions/none`;
+
+  expect(await send(grant, { method: "DELETE" })).toBe(401);
+  expect(await send(grant, { method: "DELETE" }, token)).toBe(404);
+  expect(await send(answer, { method: "POST", body: "{" })).toBe(401);
+  expect(await send(answer, { method: "POST", body: "{" }, token)).toBe(400);
+  expect(await send("/permission/%00/reply", { method: "POST", body: "{" })).toBe(401);
+});
+
+test("an id with NUL is a 404 on every route, and a token that names one a 403", async () => {
+  const body = { response: "once" };
+  const answers = await Promise.all([
+    server.postAs(token, `/session/${sessionId}/permissions/a%00b`, body),
+    server.postAs(token, `/session/a%00b/permissions/none`, body),
+    server.postAs(token, "/permission/a%00b/reply", { reply: "once" }),
+    server.postAs(token, `/api/session/${sessionId}/permission/a%00b/reply`, { reply: "once" }),
+    server.getAs(token, "/session/a%00b/permissions"),
+    server.getAs(token, "/session/a%00b/events"),
+    fetch(`${server.url}/permissions/grants/a%00b`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+
+  const named = [await roomToken("a\0b"), await roomToken(room, { identity: "a\0b" })];
+  const read = await Promise.all(named.map((as) => server.getAs(as, "/session")));
+  expect(read.map(({ status }) => status)).toEqual([403, 403]);
+});
+
 test("what can still be answered is listed with the time left, the oldest first", async () => {
   const { room: own, sessionId: ownId } = await storedRoom(database.sql);
   const [first, second, answered] = [
@@ -372,6 +408,7 @@ test("what was allowed for good is listed and taken back by the identity that al
   expect(grant).toEqual({
     id: expect.any(String),
     toolName: "write",
+    type: "edit",
     pattern: "notes/today.md",
     createdAt: expect.any(Number),
   });

@@ -1,9 +1,9 @@
 import { createClient, Code, ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { connect as connectHttp2 } from "node:http2";
+import { connect as connectHttp2, constants } from "node:http2";
 import { once } from "node:events";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openGrpcServer, type GrpcServer } from "../../src/http/grpc-server.ts";
 import { PermissionService } from "../../src/http/generated/opencode/tool_pb.ts";
 import { permissionService } from "../../src/http/permission-service.ts";
@@ -122,6 +122,8 @@ test.each(CLIENTS)("%s learns why nothing was decided", async (_, open) => {
   expect(await respond({ ...good, sessionId: "s".repeat(257) }, token)).toBe(
     "InvalidArgument: session_id: expected at most 256 characters",
   );
+  expect(await respond({ ...good, permissionId: "a\0b" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond({ ...good, sessionId: "a\0b" }, token)).toBe("NotFound: There is no such permission");
   expect(await respond({ ...good, response: "yes" }, token)).toBe(
     "InvalidArgument: response: expected one of approve, once, always, reject",
   );
@@ -154,4 +156,54 @@ test("closing the gRPC server ends connections that are open", async () => {
 
   await closed;
   expect(session.destroyed).toBe(true);
+});
+
+const CALL = { ":method": "POST", ":path": "/opencode.tool.PermissionService/RespondToPermission" };
+
+test("a call that never ends its request is ended, and so is a connection without calls that is kept alive", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const own = await openGrpc();
+  onTestFinished(() => own.close());
+  const session = connectHttp2(`http://127.0.0.1:${own.port}`);
+  await once(session, "remoteSettings");
+  const call = session.request({ ...CALL, "content-type": "application/grpc" });
+  const isOver = { call: false, session: false };
+  call.on("error", () => {}).once("close", () => (isOver.call = true));
+  session.once("close", () => (isOver.session = true));
+  const alive = async () => new Promise<void>((done) => session.ping(() => done()));
+  await new Promise((done) => call.write("a", done));
+  await alive();
+
+  vi.advanceTimersByTime(29_000);
+  call.write("a");
+  await alive();
+  expect(isOver.call).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  await vi.waitUntil(() => isOver.call);
+  await alive();
+  expect(call.rstCode).toBe(constants.NGHTTP2_CANCEL);
+
+  vi.advanceTimersByTime(59_000);
+  await alive();
+  expect(isOver.session).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  await vi.waitUntil(() => isOver.session);
+});
+
+test("more connections than the gRPC server takes are not opened, and it closes with calls that hang", async () => {
+  const own = await openGrpc();
+  const connections = Array.from({ length: 510 }, () => connectHttp2(`http://127.0.0.1:${own.port}`));
+  const states = connections.map((session) => {
+    session.on("error", () => {});
+    const call = session.request({ ...CALL, "content-type": "application/grpc" });
+    call.on("error", () => {});
+    return Promise.race([
+      once(session, "remoteSettings").then(() => "open" as const),
+      once(session, "close").then(() => "closed" as const),
+    ]).catch(() => "closed" as const);
+  });
+
+  expect((await Promise.all(states)).filter((state) => state === "open")).toHaveLength(500);
+  await own.close();
 });

@@ -29,7 +29,7 @@ async function startWriting(
   const { tool, ran } = guardedTool(options);
   const agent = cleanup.use(await TestAgent.start({ tools: { write: tool } }));
   const server = cleanup.use(await EventServer.start({ databaseUrl: agent.databaseUrl }));
-  const user = await agent.client("user");
+  const user = await agent.client("user", { features: ["permissions"] });
   const uses = paths.map((path, index) => toolUse("write", { path }, `toolu_${index}`));
   agent.model.script([reply(uses), reply([text("Done.")])]);
   const token = await roomToken(agent.roomName, { identity: "user" });

@@ -4,7 +4,7 @@ import { decide, isGranted } from "../../src/permission/decide.ts";
 import { type Action, type PermissionRule } from "../../src/permission/rule.ts";
 
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
-const deed = (pattern: string, type = "write") => ({ type, pattern });
+const deed = (value: string, type = "write") => ({ type, value });
 
 test("when no rule matches, the person is asked", () => {
   expect(decide([deed("a")], [])).toBe("ask");
@@ -32,16 +32,28 @@ test("a call that does nothing that is known is asked about", () => {
 });
 
 test("a grant covers all patterns of a call or does not count", () => {
-  expect(isGranted(["notes/a", "notes/b"], ["notes/*"])).toBe(true);
-  expect(isGranted(["notes/a", "todo"], ["notes/*"])).toBe(false);
-  expect(isGranted([], ["**"])).toBe(false);
+  expect(isGranted({ type: "write", values: ["notes/a", "notes/b"] }, ["notes/*"])).toBe(true);
+  expect(isGranted({ type: "write", values: ["notes/a", "todo"] }, ["notes/*"])).toBe(false);
+  expect(isGranted({ type: "write", values: [] }, ["**"])).toBe(false);
+});
+
+test("grants of 0.1.0 count: their backslashes say what follows, and a line of several commands had a mark", () => {
+  const granted = [String.raw`notes/\[1\]\(a\)\!.md`, "; make \\&& make", "git status", "; make && make"];
+
+  expect(isGranted({ type: "write", values: ["notes/[1](a)!.md"] }, granted)).toBe(true);
+  expect(isGranted({ type: "bash", values: ["make && make"] }, granted)).toBe(true);
+  expect(isGranted({ type: "bash", values: ["git status"] }, granted)).toBe(true);
+  expect(isGranted({ type: "bash", values: ["git status; make"] }, granted)).toBe(false);
 });
 
 const pattern = fc.constantFrom("a", "b", "a/b", "*", "a/*", "**", "git *", "git push");
 const action = fc.constantFrom<Action>("allow", "ask", "deny");
 const type = fc.constantFrom("read", "write", "*");
 const rules = fc.array(fc.record({ type, pattern, action }), { maxLength: 8 });
-const deeds = fc.array(fc.record({ type: fc.constantFrom("read", "write"), pattern }), { minLength: 1, maxLength: 4 });
+const deeds = fc.array(fc.record({ type: fc.constantFrom("read", "write"), value: pattern }), {
+  minLength: 1,
+  maxLength: 4,
+});
 
 test("whatever the rules are, one more deny is never looser, and no order of them loses a deny", () => {
   const strictness: readonly Action[] = ["allow", "ask", "deny"];

@@ -204,6 +204,12 @@ test.each([
     "tool_use_request.timeoutMs: Invalid input: expected number, received string",
   ],
   [
+    "no parameters",
+    "tool_use_request",
+    { ...request, parameters: null },
+    "tool_use_request.parameters: Invalid input: expected record, received undefined",
+  ],
+  [
     "parameters as a list",
     "tool_use_request",
     { ...request, parameters: [] },
@@ -227,12 +233,6 @@ test.each([
 
 test.each([0, 2 ** 31, 2 ** 53 - 1])("timeoutMs %d is read", (timeoutMs) => {
   expect(bodyOf(decodeEnvelope(packet("tool_use_request", { ...request, timeoutMs })))).toMatchObject({ timeoutMs });
-});
-
-test("a request without parameters has none", () => {
-  expect(bodyOf(decodeEnvelope(packet("tool_use_request", { ...request, parameters: null })))).toMatchObject({
-    parameters: {},
-  });
 });
 
 test.each([
@@ -361,6 +361,28 @@ test("a bad announcement costs a client that tool only", () => {
   });
 });
 
+test("a list of tools is read up to the limit, and one fault says that more were there", () => {
+  const named = Array.from({ length: 70 }, (_, index) => ({ name: `tool_${index}` }));
+  const tools = [...named, ...Array.from({ length: 99_000 }, () => 0)];
+
+  expect(bodyOf(decodeEnvelope(packet("configuration", { tools })))).toEqual({
+    tools: named.slice(0, 64).map((tool) => ({ ...tool, description: "", inputSchema: { type: "object" } })),
+    invalidTools: [
+      { index: 64, name: "tool_64", reason: "over 64 tools are announced: this and what follows it is not taken" },
+    ],
+  });
+});
+
+test.each([
+  ["user_message", "attachments"],
+  ["configuration", "features"],
+] as const)("a %s is refused unread when its list of %s is too long", (type, field) => {
+  const list = Array.from({ length: 1_001 }, () => 0);
+  const { code, message } = refusal(packet(type, { id: "a", content: "Hi", [field]: list }));
+
+  expect(`${code} ${message}`).toBe(`too_large ${type}.${field}: over 1000 items`);
+});
+
 test("no list of tools is not an empty one", () => {
   expect(bodyOf(decodeEnvelope(packet("configuration", { features: [] })))).toEqual({ features: [] });
   expect(bodyOf(decodeEnvelope(packet("configuration", { tools: [], invalidTools: [1] })))).toEqual({ tools: [] });
@@ -371,6 +393,14 @@ test("an ErrorMessage is read even when its severity makes no sense", () => {
   const body = { id: "e", code: 501, message: "m", severity: 9 };
 
   expect(bodyOf(decodeEnvelope(packet("error_message", body)))).toEqual({ ...body, severity: 2, recoverable: true });
+});
+
+test.each([
+  ["error_message", { code: 501, message: "m", severity: 2, recoverable: true }],
+  ["assistant_sentence", { previousId: "a", sequence: 1, text: "Hi.", isFinal: true }],
+] as const)("a %s of an older peer needs no id", (type, body) => {
+  expect(bodyOf(decodeEnvelope(packet(type, body)))).toEqual(body);
+  expect(bodyOf(decodeEnvelope(packet(type, { ...body, id: "" })))).toEqual(body);
 });
 
 test("a cancel with a new reason still cancels", () => {

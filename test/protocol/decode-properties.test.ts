@@ -104,11 +104,11 @@ function encodeLeniently(value: unknown): Uint8Array {
   }
 }
 
-const json = fc.jsonValue({ maxDepth: 4 });
-const plain = fc.dictionary(
-  fc.string().filter((key) => !/^(__proto__|constructor|prototype)$/.test(key)),
-  json,
-);
+/** Keys that a decoder leaves out, at any depth. */
+const LEFT_OUT = /"(__proto__|constructor|prototype)":/;
+const plain = fc
+  .dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }))
+  .filter((map) => !LEFT_OUT.test(JSON.stringify(map)));
 
 test("whatever is encoded is decoded to the same", () => {
   const stanzaId = fc.maxSafeInteger();

@@ -15,6 +15,13 @@ test.each(goldens)("a $type is printed as JSON from hex and base64, and turned b
   expect(encodePacketLine(line)).toBe(hex);
 });
 
+test("an ErrorMessage of an older client, which has no id, is printed", () => {
+  const body = { code: 101, message: "m", severity: 2, recoverable: true, originatingId: "msg_9" };
+  const hex = encodePacketLine(JSON.stringify({ stanzaId: 1, conversationId: "c", type: 1, body }));
+
+  expect(JSON.parse(decodePacketLine(hex))).toMatchObject({ type: "error_message", body });
+});
+
 test("an unknown type is printed by its number", () => {
   expect(JSON.parse(decodePacketLine("83a87374616e7a6149640 1a47479706532a4626f647980"))).toMatchObject({
     unknownType: 50,

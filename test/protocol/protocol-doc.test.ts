@@ -69,23 +69,25 @@ test.each(Object.entries(REQUIRED_FEATURES))("the documentation says that %s nee
 });
 
 test("the documentation has the limits as they are", () => {
-  const { envelopeBytes, packetBytes, depth, values, stringBytes, keyBytes, idLength, announcedTools, openCalls } =
-    LIMITS;
+  const { envelopeBytes, packetBytes, depth, values, differentKeys, stringBytes, keyBytes, idLength } = LIMITS;
+  const { announcedTools, listItems, openCalls } = LIMITS;
   const numbers = [
     envelopeBytes,
     packetBytes,
     depth,
     values,
+    differentKeys,
     stringBytes,
     keyBytes,
     idLength,
     announcedTools,
+    listItems,
     openCalls,
   ];
   const rows = [...sectionOf((title) => title === "Limits").matchAll(/^\| .+ \| (\d+)/gm)].map(([, value]) =>
     Number(value),
   );
 
-  const { messagesPerWindow, openStreams } = LIMITS;
-  expect(rows).toEqual([...numbers, messagesPerWindow, openStreams, TOOL_TIMES.maxTimeoutMs]);
+  const { messageBurst, openStreams } = LIMITS;
+  expect(rows).toEqual([...numbers, messageBurst, openStreams, TOOL_TIMES.maxTimeoutMs]);
 });

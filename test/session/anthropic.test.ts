@@ -119,7 +119,7 @@ test("a tool call that was cut off by the limit is not run", async () => {
   agent.model.script([reply([toolUse("order")], { stopReason: "max_tokens" }), reply([text("I stop.")])]);
   expect(await user.answerTo(await user.say("a"))).toBe("I stop.");
   expect(runs).toBe(0);
-  expect(await agent.calls()).toMatchObject([{ name: "order", state: "cancelled" }]);
+  expect(await agent.calls()).toMatchObject([{ name: "order", state: "error", error_code: "not_run" }]);
 });
 
 test("a long talk reads its history from the cache, and the turns' usage shows it", async () => {

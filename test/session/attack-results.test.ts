@@ -2,7 +2,7 @@ import { DataPacket_Kind } from "livekit-server-sdk";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { TestAgent } from "../support/agent.ts";
-import { announced, callOf, lastContent, rawPacket, resultPacket, roomApi, sleep } from "../support/attack.ts";
+import { announced, callOf, dropLog, lastContent, rawPacket, resultPacket, roomApi, sleep } from "../support/attack.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 
@@ -33,7 +33,8 @@ test("F4: results for calls that do not exist, or are over, change nothing", asy
 });
 
 test("F5, F7: a result from another client, the server's API or a hidden participant does not count", async () => {
-  await using agent = await TestAgent.start();
+  const { logger, reasons } = dropLog();
+  await using agent = await TestAgent.start({ logger });
   const { user, messageId, id } = await openCall(agent);
   const thief = await agent.client("thief", { tools: [announced("scan")] });
   await using ghost = await Participant.join(agent.roomName, "ghost", { hidden: true });
@@ -44,7 +45,8 @@ test("F5, F7: a result from another client, the server's API or a hidden partici
   await ghost.sendBytes(forged, true);
   await roomApi().sendData(agent.roomName, forged, DataPacket_Kind.RELIABLE, { topic: "parley" });
   await roomApi().sendData(agent.roomName, forged, DataPacket_Kind.RELIABLE, {});
-  await sleep(4_500);
+  await expect.poll(reasons, { timeout: 10_000 }).toContain("unknown_sender");
+  await sleep(500);
   expect(agent.model.requests).toHaveLength(1);
   await user.answer(id, { success: true, result: { ok: 1 } });
   await user.answerTo(messageId);
@@ -55,13 +57,15 @@ test("F5, F7: a result from another client, the server's API or a hidden partici
 });
 
 test("F7: a hidden participant cannot begin a turn, by packet or by stream", async () => {
-  await using agent = await TestAgent.start();
+  const { logger, reasons } = dropLog();
+  await using agent = await TestAgent.start({ logger });
   await using ghost = await Participant.join(agent.roomName, "ghost", { hidden: true });
   const packet = () => rawPacket({ type: 2, body: { id: createId(), content: "Forged" } });
   await ghost.sendBytes(packet());
   await ghost.sendBytes(packet(), true);
   await ghost.room.localParticipant?.sendText("Forged", { topic: "lk.chat" });
-  await sleep(4_500);
+  await expect.poll(reasons, { timeout: 10_000 }).toContain("unknown_sender");
+  await sleep(500);
   expect(agent.model.requests).toHaveLength(0);
 });
 
@@ -121,6 +125,23 @@ test("F8: a client that may not publish data costs a call its time and no more",
   await user.answer(id, { success: true }).catch(() => {});
   await user.answerTo(messageId);
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
+});
+
+test("forty calls at once, each with eight lines of progress, all get their result", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  const uses = Array.from({ length: 40 }, (_, index) => toolUse("scan", { index }, `toolu_${index}`));
+  agent.model.script([reply(uses), reply([text("Done.")])]);
+  const messageId = await user.say("Go");
+  await user.until(() => user.all("tool_use_request").length === 40, "40 requests");
+  const requests = user.all("tool_use_request");
+  for (let line = 0; line < 8; line++)
+    await Promise.all(requests.map(({ id }) => user.send({ type: "tool_use_progress", body: { id, log: `${line}` } })));
+  await Promise.all(requests.map(({ id }) => user.answer(id, { success: true, result: { ok: 1 } })));
+
+  expect(await user.answerTo(messageId)).toBe("Done.");
+  const calls = await agent.calls();
+  expect(calls.map(({ state }) => state)).toEqual(uses.map(() => "success"));
 });
 
 test("50 calls in flight, answered in random order, each get their own result", async () => {

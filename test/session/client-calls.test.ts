@@ -51,6 +51,33 @@ test("a client that never answers is answered for at the deadline and told to st
   expect(await user.next("tool_use_cancel")).toMatchObject({ reason: "timeout" });
 });
 
+test("an announced tool that names no time has 30 s, whatever the config gives the server's own", async () => {
+  await using agent = await TestAgent.start({ policy: { toolTimeoutMs: 5_000 } });
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+
+  const request = await user.next("tool_use_request");
+  expect(request.timeoutMs).toBe(30_000);
+
+  await user.answer(request.id, { success: true });
+  await user.answerTo(id);
+});
+
+test("a call that its client says was cancelled is cancelled on record", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+
+  await user.answer(request.id, { success: false, errorCode: "cancelled", errorMessage: "Closed by hand" });
+  await user.answerTo(id);
+
+  expect(lastContent(agent)).toBe("Closed by hand");
+  expect(await agent.calls()).toMatchObject([{ state: "cancelled", error_code: "cancelled" }]);
+});
+
 test("late and duplicate results are recorded and change nothing", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
@@ -66,7 +93,7 @@ test("late and duplicate results are recorded and change nothing", async () => {
 
 test("only the participant that was asked can answer", async () => {
   await using agent = await TestAgent.start();
-  const phone = await agent.client("phone", { tools: [announced("scan")] });
+  const phone = await agent.client("phone", { tools: [announced("scan", { scope: "room" })] });
   const laptop = await agent.client("laptop", { tools: [] });
   agent.model.script(scriptOf("scan"));
   const id = await laptop.say("Go");
@@ -89,7 +116,7 @@ test("a tool that nobody has is not offered, and a call to it is answered at onc
   agent.model.script(scriptOf("read"));
   await user.answerTo(await user.say("Go"));
   expect(agent.model.requests[0]?.body["tools"] ?? []).toEqual([]);
-  expect(user.all("tool_use_request")).toEqual([]);
+  expect(user.all("tool_use_request")).toMatchObject([{ execution: "server" }]);
   expect(await agent.calls()).toMatchObject([{ error_code: "unknown_tool" }]);
 });
 
@@ -153,10 +180,32 @@ test("an either tool that the client declines is taken over by the server", asyn
   expect([lastContent(agent), ran]).toEqual(["from the server", ["server"]]);
 });
 
+test.each([
+  ["unknown_tool", "Tool 'scan' is not supported by this client"],
+  ["unknown_tool", undefined],
+  ["invalid_parameters", "parameters.page: expected a number"],
+  ["no_paper", undefined],
+])("what a client reports of an either tool that only it has, %s (%s), is stored as it is", async (code, message) => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan", { execution: "either" })] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  const error = { errorCode: code, ...(message !== undefined && { errorMessage: message }) };
+  await user.answer(request.id, { success: false, ...error });
+  await user.answer(request.id, { success: true });
+  await user.answerTo(id);
+  await agent.leave();
+  expect(lastContent(agent)).toBe(message ?? code);
+  expect(await agent.calls()).toMatchObject([
+    { state: "error", error_code: code, error_message: message ?? code, extra_answers: [{ kind: "duplicate" }] },
+  ]);
+});
+
 test("an either tool that a client of unknown tools does not claim is taken over, and its late result does not count", async () => {
   const ran: string[] = [];
   await using agent = await TestAgent.start({ tools: { both: both(ran) } });
-  const user = await agent.client("user", { features: ["tool_use_cancel"] });
+  const user = await agent.client("user", { features: ["claims", "tool_use_cancel"] });
   agent.model.script(scriptOf("both"));
   const id = await user.say("Go");
   const request = await user.next("tool_use_request");
@@ -170,7 +219,7 @@ test("an either tool that a client of unknown tools does not claim is taken over
 test("an either tool that the client claims is not run by the server", async () => {
   const ran: string[] = [];
   await using agent = await TestAgent.start({ tools: { both: both(ran) } });
-  const user = await agent.client("user");
+  const user = await agent.client("user", { features: ["claims"] });
   agent.model.script(scriptOf("both"));
   const id = await user.say("Go");
   const request = await user.next("tool_use_request");

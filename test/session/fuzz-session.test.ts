@@ -34,7 +34,7 @@ class Arena {
   #stanza = 0;
 
   constructor() {
-    const tools = [{ name: "scan", description: "S.", inputSchema: { type: "object" } }];
+    const tools = [{ name: "scan", description: "S.", inputSchema: { type: "object" }, scope: "room" as const }];
     this.helperSays({ type: "configuration", body: { features: ["tool_use_cancel"], tools } });
   }
 

@@ -44,7 +44,7 @@ test("a turn that was left running long ago is ended, and the model is told what
   expect(await agent.sql`select state from turns where id = 'old'`).toMatchObject([{ state: "failed" }]);
   expect(await agent.sql`select state from tool_calls order by id`).toMatchObject([
     { state: "success" },
-    { state: "cancelled" },
+    { state: "error" },
     { state: "error" },
   ]);
 });
@@ -98,7 +98,7 @@ test("a call that waited for leave in such a turn was not run, and nobody is ask
   expect(toolResults(agent)).toEqual([
     { content: "Not run: the worker stopped before the tool was started.", isError: true },
   ]);
-  expect(await agent.calls()).toMatchObject([{ state: "cancelled" }]);
+  expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "not_run" }]);
   expect(await agent.sql`select state from permissions`).toEqual([{ state: "withdrawn" }]);
   expect(ran).toEqual([]);
 });

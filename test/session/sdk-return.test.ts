@@ -55,7 +55,7 @@ test("an answer that went on while the client was away is sent again", async () 
   expect((await answer).text).toBe("One. Two. Three. Four. Five. Six.");
 });
 
-test("a phone and a laptop in one room each run the tool that is theirs, in anyone's turn", async () => {
+test("a phone and a laptop in one room each run the tool that is theirs, in anyone's turn, if it is for the room", async () => {
   await using agent = await TestAgent.start();
   const ran: string[] = [];
   const named = (name: string, device: string) =>
@@ -63,7 +63,7 @@ test("a phone and a laptop in one room each run the tool that is theirs, in anyo
       () => {
         ran.push(`${name} on ${device}`);
       },
-      { name },
+      { name, scope: "room" },
     );
   const phone = await openSdk(agent, "phone", [named("call", "phone"), named("show", "phone")]);
   const laptop = await openSdk(agent, "laptop", [named("print", "laptop"), named("show", "laptop")]);
@@ -94,7 +94,7 @@ test("a worker that leaves ends its open call once; the next one is told of the 
   expect(await parley.ask("Again")).toMatchObject({ text: "Done.", toolResults: [{ result: { ok: 1 } }] });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   expect(await stored(agent)).toMatchObject([
-    { state: "cancelled", error_code: "cancelled" },
+    { state: "error", error_code: "outcome_unknown" },
     { state: "success", result: { ok: 1 } },
   ]);
 });

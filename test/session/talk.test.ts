@@ -56,6 +56,24 @@ test("plain text on lk.chat is a message, and lk.transcription carries the answe
   expect(outline(agent)).toEqual(["user: Hi"]);
 });
 
+test("texts on lk.chat are kept whatever the id of their stream is, and whatever they hold", async () => {
+  await using agent = await TestAgent.start();
+  await using user = await Participant.join(agent.roomName, "plain");
+  const streamIds = ["a\0b", "s".repeat(6_000)];
+  agent.model.script(streamIds.map(() => reply([text("Ok.")])));
+
+  for (const streamId of streamIds) {
+    const writer = await user.room.localParticipant?.streamText({ topic: "lk.chat", streamId });
+    await writer?.write("One\0two");
+    await writer?.close();
+  }
+
+  const turns = async () =>
+    (await agent.sql`select input from turns where state = 'completed'`).map(({ input }) => input);
+  await expect.poll(turns).toEqual(streamIds.map(() => [{ type: "text", text: "One\u{FFFD}two" }]));
+  expect(agent.model.rejections).toEqual([]);
+});
+
 test("messages that come during a turn wait in order", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");

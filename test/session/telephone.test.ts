@@ -5,7 +5,7 @@ import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { Participant } from "../support/participant.ts";
 import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
 
-const SCAN = { name: "scan", description: "Scans.", inputSchema: { type: "object" } };
+const SCAN = { name: "scan", description: "Scans.", inputSchema: { type: "object" }, scope: "room" as const };
 
 let agent: TestAgent;
 let caller: Participant;

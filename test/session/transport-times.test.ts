@@ -94,7 +94,7 @@ for (const skewMs of [3_600_000, -3_600_000]) {
       },
     });
     const room = new Room("both", { both });
-    room.say({ type: "configuration", body: {} });
+    room.say({ type: "configuration", body: { features: ["claims"] } });
     const startedAt = clock.now;
     room.go();
     clock.after(500, () => {

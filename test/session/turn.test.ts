@@ -19,9 +19,9 @@ test("a message is answered in sentences, and the turn is stored", async () => {
 
   expect(await user.answerTo(messageId)).toBe("Hello there. How are you?");
   const sentences = user.all("assistant_sentence");
-  expect(sentences.map(({ sequence, isFinal }) => [sequence, isFinal])).toEqual([
-    [1, false],
-    [2, true],
+  expect(sentences.map(({ id, sequence, isFinal }) => [typeof id, sequence, isFinal])).toEqual([
+    ["string", 1, false],
+    ["string", 2, true],
   ]);
   await agent.leave();
   expect(await agent.blocks()).toMatchObject([{ turn: 1, sequence: 0, block_type: "text", content: null }]);
@@ -49,7 +49,11 @@ test("a server tool runs in the middle of a turn, and the turn goes on with its 
       block_type: "tool_use",
       content: { tool_use_id: "toolu_1", tool_name: "add", input: { a: 1, b: 2 } },
     },
-    { sequence: 2, block_type: "tool_result", content: { tool_use_id: "toolu_1", content: '{"sum":3}' } },
+    {
+      sequence: 2,
+      block_type: "tool_result",
+      content: { tool_use_id: "toolu_1", content: '{"sum":3}', is_error: false },
+    },
     { sequence: 3, block_type: "text", text_content: "It is 3." },
   ]);
   expect(agent.model.rejections).toEqual([]);

@@ -34,7 +34,7 @@ function reply({ id, sessionId }: PermissionRecord, changes: Partial<PermissionR
 
 test("a request is stored as asked, with the time that is left", async () => {
   const { writer, permission } = await newPermission(database.sql);
-  const { waitMs, ...kept } = permission;
+  const { waitMs, whileRunning: _, ...kept } = permission;
 
   const stored = await insertPermission(writer, permission);
 
@@ -94,7 +94,7 @@ test("of many answers at once, one wins and the others learn that it was answere
 
   expect(results.filter((result) => result === "answered")).toHaveLength(4);
   const winner = results.find((result) => typeof result === "object");
-  expect(await loadPermission(database.sql, { callId: permission.callId })).toMatchObject({ state: winner?.state });
+  expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ state: winner?.state });
 });
 
 test("an answer by somebody else, to another session or to nothing changes nothing", async () => {

@@ -108,6 +108,7 @@ export async function newPermission(
     title: "Write notes/today.md",
     metadata: {},
     inputHash: "hash",
+    whileRunning: false,
     editedInputSchema: null,
     waitMs: 60_000,
     ...changes,

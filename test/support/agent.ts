@@ -53,6 +53,7 @@ interface CallRow {
   readonly name: string;
   readonly state: string;
   readonly error_code: string | null;
+  readonly error_message: string | null;
   readonly result: unknown;
   readonly execution_resolved: string | null;
   readonly extra_answers: readonly { readonly kind: string }[];
@@ -210,7 +211,7 @@ export class TestAgent implements AsyncDisposable {
     const giveUpAt = performance.now() + 2_000;
     for (;;) {
       const rows = await this.sql<CallRow[]>`
-        select name, state, error_code, result, execution_resolved, extra_answers from tool_calls order by created_at`;
+        select name, state, error_code, error_message, result, execution_resolved, extra_answers from tool_calls order by created_at`;
       if (rows.every(({ state }) => state !== "running") || performance.now() > giveUpAt) return rows;
       await sleep(10);
     }

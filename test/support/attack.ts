@@ -1,6 +1,7 @@
 import { encode } from "@msgpack/msgpack";
 import { ParticipantKind } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
+import { pino, type Logger } from "pino";
 import { inject } from "vitest";
 import { type TestAgent } from "./agent.ts";
 import { reply, text, toolUse } from "./model-server/step.ts";
@@ -47,3 +48,11 @@ export const resultPacket = (id: string, result: Record<string, unknown>, stanza
   rawPacket({ type: 7, stanzaId, body: { id, requestId: id, success: true, result } });
 
 export const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A log to give to an agent, and what it says was dropped. */
+export function dropLog(): { readonly logger: Logger; readonly reasons: () => readonly unknown[] } {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+  const reasons = () => lines.flatMap(({ msg, reason }) => (msg === "message dropped" ? [reason] : []));
+  return { logger: pino({ level: "warn" }, { write }), reasons };
+}

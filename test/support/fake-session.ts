@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import { type TurnBlock } from "../../src/conversation/block.ts";
 import { type HistoryMessage } from "../../src/conversation/history.ts";
 import { type TurnRecord } from "../../src/conversation/turn-record.ts";
@@ -96,6 +96,10 @@ interface FakeSessionOptions {
   readonly policy?: Partial<SessionPolicy>;
   readonly watchers?: readonly SessionWatcher[];
   readonly voice?: VoicePort;
+  /** Where text goes that is written on lk.transcription. */
+  readonly transcribe?: (text: string) => void;
+  /** @defaultValue silent */
+  readonly logger?: Logger;
 }
 
 /** A session without LiveKit, database and model: packets go in and out as bytes, and the model is a function. */
@@ -105,7 +109,8 @@ export class FakeSession {
   readonly session: Session;
   readonly dropped: string[] = [];
 
-  constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice }: FakeSessionOptions) {
+  constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice, ...more }: FakeSessionOptions) {
+    const { transcribe = () => {}, logger = pino({ level: "silent" }) } = more;
     const { recorder, conversationId } = this;
     let reserved = 1;
     const reserve = (count: number) => Promise.resolve((reserved += count) - count);
@@ -126,11 +131,11 @@ export class FakeSession {
       openStream: ({ history }, signal) => stream(think(history), signal),
       outbox,
       recorder: recorder as unknown as Recorder,
-      link: { openTranscription: async () => ({ write: async () => {}, close: async () => {} }) },
+      link: { openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }) },
       past: [],
       voice,
       watchers,
-      logger: pino({ level: "silent" }),
+      logger,
     });
   }
 }

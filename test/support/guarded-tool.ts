@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { type TestAgent } from "./agent.ts";
 
@@ -17,7 +16,7 @@ export function guardedTool(options: GuardedOptions = {}) {
     input: z.object({ path: z.string().min(1) }),
     permission: {
       type: "edit",
-      pattern: ({ path }) => (path === "broken" ? "" : literalPattern(path)),
+      pattern: ({ path }) => (path === "broken" ? "" : path),
       title: ({ path }) => `Write ${path}`,
       metadata: ({ path }) => ({ folder: path.split("/")[0] ?? "" }),
     },

@@ -16,9 +16,9 @@ export class MemoryPermissions implements PermissionStore {
     this.#sessionId = sessionId;
   }
 
-  readonly insert = async ({ waitMs, ...permission }: NewPermission): Promise<PermissionRecord> => {
+  readonly insert = async ({ waitMs, whileRunning, ...permission }: NewPermission): Promise<PermissionRecord> => {
     const existing = [...this.rows.values()].find(({ callId }) => callId === permission.callId);
-    if (existing) return existing;
+    if (existing && !whileRunning) return existing;
     const now = Date.now();
     const record: PermissionRecord = {
       ...permission,
@@ -39,8 +39,7 @@ export class MemoryPermissions implements PermissionStore {
     return record;
   };
 
-  readonly load: PermissionStore["load"] = async (key) =>
-    [...this.rows.values()].find((row) => ("callId" in key ? row.callId === key.callId : row.id === key.permissionId));
+  readonly load: PermissionStore["load"] = async (permissionId) => this.rows.get(permissionId);
 
   readonly reply = async ({ permissionId, by, via, decision }: PermissionReply) => {
     const record = this.rows.get(permissionId);
@@ -66,6 +65,12 @@ export class MemoryPermissions implements PermissionStore {
     const record = this.rows.get(permissionId);
     if (record?.state === "asked") this.rows.set(permissionId, { ...record, state });
     return this.rows.get(permissionId);
+  };
+
+  readonly withdraw: PermissionStore["withdraw"] = async (callId) => {
+    const asked = [...this.rows.values()].filter((row) => row.callId === callId && row.state === "asked");
+    for (const row of asked) this.rows.set(row.id, { ...row, state: "withdrawn" });
+    return asked.map(({ id }) => this.rows.get(id) ?? []).flat();
   };
 
   readonly grants = async () => this.granted;

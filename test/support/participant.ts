@@ -47,6 +47,8 @@ export async function createToken(room: string, identity: string, options: Token
 export class Participant implements AsyncDisposable {
   readonly room = new Room();
   readonly received: ReceivedEnvelope[] = [];
+  /** The same, and whatever could not be read, as it came. */
+  readonly packets: Uint8Array[] = [];
   readonly #roomName: string;
   readonly #waiting = new Set<() => void>();
   #stanza = 0;
@@ -54,6 +56,7 @@ export class Participant implements AsyncDisposable {
   private constructor(roomName: string) {
     this.#roomName = roomName;
     const take = (bytes: Uint8Array) => {
+      this.packets.push(bytes);
       const incoming = decodeEnvelope(bytes);
       if ("message" in incoming) {
         const { stanzaId, meta, message } = incoming;

@@ -11,6 +11,7 @@ parley.registerTool({
   name: "scan",
   description: "Scans.",
   input: { type: "object" },
+  scope: "room",
   timeoutMs: Number(timeoutMs),
   async run() {
     process.stdout.write("ran\n");

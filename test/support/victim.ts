@@ -16,7 +16,9 @@ room.on(RoomEvent.DataReceived, (bytes) => {
   if (type === "configuration" && isAcknowledged) process.stdout.write("ready\n");
   if (type === "tool_use_request") process.stdout.write("asked\n");
 });
-const tools = [{ name: "scan", description: "S.", inputSchema: { type: "object" }, timeoutMs: 1_500 }];
+const tools = [
+  { name: "scan", description: "S.", inputSchema: { type: "object" }, timeoutMs: 1_500, scope: "room" as const },
+];
 const writer = await room.localParticipant?.streamBytes({ topic: "parley" });
 await writer?.write(
   encodeEnvelope({ stanzaId: 1, conversationId: "", message: { type: "configuration", body: { tools } } }),

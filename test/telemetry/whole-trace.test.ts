@@ -229,7 +229,7 @@ test("an either call shows its claim window", async () => {
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
   await using talk = await WatchedTalk.start({ tools: { note } });
   const { agent, receiver } = talk;
-  const user = await agent.client("user");
+  const user = await agent.client("user", { features: ["claims"] });
   agent.model.script([reply([toolUse("note")]), reply([text("Done.")])]);
   await user.answerTo(await user.say("Go"));
   await talk.end();

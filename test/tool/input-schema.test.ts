@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type JsonObject } from "../../src/lib/json.ts";
-import { compileAnnouncedSchema, compileInputSchema, InvalidInputError } from "../../src/tool/input-schema.ts";
+import { compileForeignSchema, compileInputSchema, InvalidInputError } from "../../src/tool/input-schema.ts";
 
 const object = (more: JsonObject = {}): JsonObject => ({ type: "object", ...more });
 function problemOf(schema: Parameters<typeof compileInputSchema>[0], input: unknown): string {
@@ -75,33 +75,32 @@ test.each(["http://json-schema.org/draft-07/schema#", "https://json-schema.org/d
   "a schema may say that it was written for %s",
   ($schema) => {
     expect(problemOf(object({ $schema, properties: { a: { type: "string" } } }), { a: 1 })).toContain('"a"');
-    expect(() => compileAnnouncedSchema(object({ $schema }))).not.toThrow();
+    expect(() => compileForeignSchema(object({ $schema }))).not.toThrow();
   },
 );
 
 test("an announced pattern that would take forever costs nothing", () => {
-  const schema = compileAnnouncedSchema(object({ properties: { a: { type: "string", pattern: "^(a+)+$" } } }));
+  const schema = compileForeignSchema(object({ properties: { a: { type: "string", pattern: "^(a+)+$" } } }));
   const startedAt = performance.now();
   schema.parse({ a: `${"a".repeat(50_000)}!` });
 
   expect(performance.now() - startedAt).toBeLessThan(100);
-  expect(JSON.stringify(schema.jsonSchema)).not.toContain("pattern");
 });
 
 test("an announced schema cannot make its check asynchronous, and so always true", () => {
-  const schema = compileAnnouncedSchema(object({ $async: true, properties: { a: { type: "string" } } }));
+  const schema = compileForeignSchema(object({ $async: true, properties: { a: { type: "string" } } }));
 
   expect(() => schema.parse({ a: 1 })).toThrow(InvalidInputError);
 });
 
 test("an announced schema cannot point elsewhere", () => {
-  const schema = compileAnnouncedSchema(object({ $id: "http://evil/", properties: { a: { $ref: "http://evil/x" } } }));
+  const schema = compileForeignSchema(object({ $id: "http://evil/", properties: { a: { $ref: "http://evil/x" } } }));
 
   expect(schema.parse({ a: 1 })).toEqual({ a: 1 });
 });
 
 test("parameters may have the names of keywords and of an object's own methods", () => {
-  const schema = compileAnnouncedSchema(
+  const schema = compileForeignSchema(
     object({
       properties: { pattern: { type: "string" }, $ref: { type: "number" }, constructor: { type: "string" } },
       required: ["pattern", "toString"],
@@ -116,7 +115,7 @@ test("parameters may have the names of keywords and of an object's own methods",
 
 test("text of a schema is never run", () => {
   const name = "'];globalThis.broken=1;//`${globalThis.broken=1}`";
-  const schema = compileAnnouncedSchema(object({ properties: { [name]: { enum: [name] } }, required: [name] }));
+  const schema = compileForeignSchema(object({ properties: { [name]: { enum: [name] } }, required: [name] }));
 
   expect(() => schema.parse({})).toThrow(InvalidInputError);
   expect(() => schema.parse({ [name]: "other" })).toThrow(InvalidInputError);
@@ -126,8 +125,8 @@ test("text of a schema is never run", () => {
 test.each([{ multipleOf: 0 }, { type: "strin" }, { items: [{}] }])(
   "a schema that is none (%j) cannot be compiled",
   (wrong) => {
-    expect(() => compileAnnouncedSchema(object({ properties: { a: wrong as JsonObject } }))).toThrow(
-      "schema is invalid",
+    expect(() => compileForeignSchema(object({ properties: { a: wrong as JsonObject } }))).toThrow(
+      /schema is invalid|its type/,
     );
   },
 );

@@ -3,11 +3,11 @@ import { type z } from "zod";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { type Call, type CancelReason, type ExtraAnswer } from "../../src/tool/call.ts";
-import { CallLedger, type LedgerListener } from "../../src/tool/call-ledger.ts";
+import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/call-ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
-import { type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
-import { compileAnnouncedSchema } from "../../src/tool/input-schema.ts";
+import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
+import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
 import { runCall } from "../../src/tool/run-call.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
@@ -16,11 +16,14 @@ interface Options {
   readonly tools?: Readonly<Record<string, ServerTool>>;
   /** Participants and the tools they announced; `undefined`: not known. */
   readonly hosts?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
+  /** Whether their clients claim `either` calls. @defaultValue true */
+  readonly claims?: boolean;
   readonly resultMaxBytes?: number;
   readonly durable?: () => Promise<void>;
   readonly untilMayStart?: () => Promise<void>;
   /** @defaultValue allows everything */
   readonly permit?: CallPorts["permit"];
+  readonly ask?: CallPorts["ask"];
   /** Of a call's n-th request. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
@@ -63,14 +66,20 @@ export class MemoryPorts implements CallPorts {
     this.resultMaxBytes = options.resultMaxBytes ?? 100_000;
   }
 
-  readonly hosts = (first: string): readonly ToolHost[] =>
-    Object.entries(this.#options.hosts ?? {})
-      .toSorted(([a], [b]) => Number(b === first) - Number(a === first))
-      .map(([identity, tools]) => ({ identity, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) }));
+  readonly hosts = (participant: string): readonly ToolHost[] => {
+    const hosts = Object.entries(this.#options.hosts ?? {});
+    const toHost = ([identity, tools]: (typeof hosts)[number]) => {
+      const { claims = true } = this.#options;
+      return { identity, claims, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) };
+    };
+    return hostsFor(participant, hosts.map(toHost));
+  };
   readonly durable = () => this.#options.durable?.() ?? Promise.resolve();
   readonly untilMayStart = () => this.#options.untilMayStart?.() ?? Promise.resolve();
   readonly permit: CallPorts["permit"] = (call, need, turn) =>
     this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
+  readonly ask: CallPorts["ask"] = (call, need) => this.#options.ask?.(call, need) ?? { isAllowed: true };
+  readonly withdraw = () => Promise.resolve();
   readonly denialOf = () => undefined;
   readonly isPresent = (identity: string) => !this.absent.has(identity);
   readonly sendRequest = (call: Call) => {
@@ -114,7 +123,7 @@ export class MemoryPorts implements CallPorts {
     return this.ledger.answer(this.callId, failure(code, message), from);
   }
 
-  signal(kind: "claimed" | "declined" | "left" | "returned", from = "user"): boolean {
+  signal(kind: ClientSignal, from = "user"): boolean {
     return this.ledger.signal(this.callId, from, kind);
   }
 }
@@ -130,7 +139,7 @@ export function serverTool<Input = unknown>(
 }
 
 /** Compiled once: it takes a while. */
-const ANY_OBJECT = compileAnnouncedSchema({ type: "object" });
+const ANY_OBJECT = compileForeignSchema({ type: "object" });
 
 export function announced(name: string, more: Partial<AnnouncedTool> = {}): AnnouncedTool {
   return {
@@ -138,6 +147,7 @@ export function announced(name: string, more: Partial<AnnouncedTool> = {}): Anno
     description: "A.",
     input: ANY_OBJECT,
     execution: "client",
+    scope: "own",
     timeoutMs: undefined,
     readOnly: false,
     ...more,

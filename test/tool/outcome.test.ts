@@ -26,7 +26,7 @@ test.each([
   expect(toModelAnswer(outcome, limits)).toEqual({ content, isError: true });
 });
 
-test("only our own cancel is a cancelled call", () => {
+test("only a cancel is a cancelled call", () => {
   expect([failure("cancelled", "").state, failure("timeout", "").state]).toEqual(["cancelled", "error"]);
 });
 

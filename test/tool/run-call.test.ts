@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { AppError } from "../../src/errors/app-error.ts";
 import { type Call } from "../../src/tool/call.ts";
+import { failure } from "../../src/tool/outcome.ts";
 import { resumeCall } from "../../src/tool/resume-call.ts";
 import { refuseCall } from "../../src/tool/run-call.ts";
 import { announced, MemoryPorts, serverTool } from "./memory-ports.ts";
@@ -23,6 +24,9 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 const state = (ports: MemoryPorts) =>
   ports.settled.map(({ outcome }) => (outcome && "errorCode" in outcome ? outcome.errorCode : outcome?.state));
 
+/** Requests of calls that had not ended: whoever gets one may run it. */
+const asked = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
+
 test("a server tool's request goes out before it runs, its result after", async () => {
   const order: string[] = [];
   const ports = new MemoryPorts({
@@ -39,7 +43,7 @@ test("an unknown tool, also one with the name of an object's own method, is answ
   for (const name of ["nothing", "constructor", "__proto__", "../x", "ADD"]) {
     const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
     expect(await ports.run(name)).toEqual({ content: `Tool '${name}' does not exist`, isError: true });
-    expect([state(ports), ports.requests]).toEqual([["unknown_tool"], []]);
+    expect([state(ports), asked(ports)]).toEqual([["unknown_tool"], []]);
   }
 });
 
@@ -50,7 +54,7 @@ test("bad input never reaches the client and names the field", async () => {
   });
 
   expect((await ports.run("scan", { n: "x" })).content).toMatch(/^Invalid parameter "n": /);
-  expect([state(ports), ports.requests]).toEqual([["invalid_parameters"], []]);
+  expect([state(ports), asked(ports)]).toEqual([["invalid_parameters"], []]);
 });
 
 test("arguments that could not be read are refused with the reason", async () => {
@@ -216,11 +220,11 @@ test("a client's error is the model's error", async () => {
   expect(await answer).toEqual({ content: "paper_jam", isError: true });
 });
 
-test("a client tool that nobody has is answered at once, with nothing sent", async () => {
+test("a client tool that nobody has is answered at once, and nobody is asked", async () => {
   const ports = new MemoryPorts({ tools: { scan: serverTool("scan", { execution: "client" }) }, hosts: { user: [] } });
 
   expect((await ports.run("scan")).content).toBe("Tool 'scan' is not available on any connected device");
-  expect(ports.requests).toEqual([]);
+  expect(asked(ports)).toEqual([]);
 });
 
 test("a request that cannot be delivered ends a client's call and hands over one that is shared", async () => {
@@ -374,6 +378,18 @@ test.each([
   ]);
 });
 
+test("a client that left and says, when it is asked again, that it has no such tool, has the last word", async () => {
+  const ran: string[] = [];
+  const ports = shared(ran, {}, { user: [announced("both")] });
+  const answer = ports.run("both");
+  await settle();
+  ports.signal("left");
+  ports.signal("returned");
+  ports.signal(failure("unknown_tool", "Not here"));
+
+  expect([(await answer).content, state(ports), ran]).toEqual(["Not here", ["unknown_tool"], []]);
+});
+
 test("the server does not run again what a client has, only because a second request was lost", async () => {
   const ran: string[] = [];
   const ports = new MemoryPorts({
@@ -389,10 +405,10 @@ test("the server does not run again what a client has, only because a second req
 });
 
 test.each([
-  ["interrupted", "cancel", "interrupted"],
-  ["stopped", "finish", "interrupted"],
-  ["closed", "finish", "closed"],
-] as const)("a turn that is %s ends a call that would %s", async (kind, onInterrupt, reason) => {
+  ["interrupted", "cancel", "interrupted", "cancelled"],
+  ["stopped", "finish", "interrupted", "cancelled"],
+  ["closed", "finish", "closed", "outcome_unknown"],
+] as const)("a turn that is %s ends a call that would %s", async (...[kind, onInterrupt, reason, code]) => {
   const ports = new MemoryPorts({
     tools: { scan: serverTool("scan", { execution: "client", onInterrupt }) },
     hosts: { user: undefined },
@@ -401,7 +417,8 @@ test.each([
   await settle();
   ports.abort(kind);
 
-  expect(await answer).toEqual({ content: "Cancelled while it was running; its outcome is unknown", isError: true });
+  expect(await answer).toMatchObject({ content: expect.stringContaining("its outcome is unknown"), isError: true });
+  expect(state(ports)).toEqual([code]);
   expect(ports.cancels).toMatchObject([{ reason }]);
 });
 
@@ -478,7 +495,7 @@ test("equal arguments in one turn have one idempotency key, in any order of thei
   expect(new Set(ports.opened.map(({ id }) => id)).size).toBe(3);
 });
 
-test("a refused use is on record as cancelled", () => {
+test("a refused use is on record as not run, which is no cancel", () => {
   const ports = client();
   const use = { toolUseId: "t", toolName: "scan", input: {} };
 
@@ -486,7 +503,20 @@ test("a refused use is on record as cancelled", () => {
     content: "Not run: cut off",
     isError: true,
   });
-  expect(state(ports)).toEqual(["cancelled"]);
+  expect(state(ports)).toEqual(["not_run"]);
+});
+
+test.each([
+  ["stopped", "cancelled"],
+  ["interrupted", "cancelled"],
+  ["closed", "not_run"],
+] as const)("a use that is refused since its turn was %s is %s", (kind, code) => {
+  const ports = client();
+  ports.abort(kind);
+
+  refuseCall({ toolUseId: "t", toolName: "scan", input: {} }, ports.turn, { ports, why: "Not run: cut off" });
+
+  expect(state(ports)).toEqual([code]);
 });
 
 async function storedCall(ports: MemoryPorts, toolName: string): Promise<Call> {
@@ -514,7 +544,8 @@ test("a client's call that an earlier worker left is asked again under its id, w
 });
 
 test("who runs a call is on record before anybody does, and the next worker asks the same participant", async () => {
-  const hosts = { user: [], phone: [announced("scan")], laptop: [announced("scan")] };
+  const scan = announced("scan", { scope: "room" });
+  const hosts = { user: [], phone: [scan], laptop: [scan] };
   const tools = { add: serverTool("add", { run: () => void events.push("run") }) };
   const events: string[] = [];
   const ports = new MemoryPorts({
@@ -531,7 +562,7 @@ test("who runs a call is on record before anybody does, and the next worker asks
 
   const stored = await storedCall(ports, "scan");
   expect(events).toEqual(["pending", "running client phone", "asked phone"]);
-  const next = new MemoryPorts({ hosts: { laptop: [announced("scan")], user: [announced("scan")] } });
+  const next = new MemoryPorts({ hosts: { laptop: [scan], user: [scan] } });
   const answer = resume(next, stored);
   await settle();
   expect(next.requests.map(({ id, addressee }) => [id, addressee])).toEqual([[stored.id, "phone"]]);
@@ -572,7 +603,7 @@ test.each([
     expect(stored.state).toBe("pending");
     const ports = new MemoryPorts({
       tools,
-      permit: () => (isAllowed ? { isAllowed } : { isAllowed, why: "Not run: a rule" }),
+      permit: () => (isAllowed ? { isAllowed } : { isAllowed, why: "a rule" }),
     });
 
     expect((await resume(ports, stored)).content).toBe(content);
@@ -629,7 +660,9 @@ test("what the server may have run is run again only if it is idempotent", async
     const answer = await resume(new MemoryPorts({ tools }), stored);
 
     expect([answer.content, ran.length]).toEqual(
-      idempotent ? ["again", 2] : ["Outcome unknown: the worker stopped while the tool ran.", 1],
+      idempotent
+        ? ["again", 2]
+        : ["Outcome unknown: the tool was started and ended with its worker; it may have had effects.", 1],
     );
   }
 });

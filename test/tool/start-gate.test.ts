@@ -30,6 +30,19 @@ test.each(["readOnly", "background"])("a %s tool waits, too", async (field) => {
   expect(runs()).toBe(1);
 });
 
+test("a session that is closed meanwhile: the call never runs, and nobody has cancelled it", async () => {
+  const { ports, open, runs } = gated();
+  const answer = ports.run("act");
+  ports.abort("closed");
+  expect(await answer).toEqual({ content: "Not run: the session was closed before it was started", isError: true });
+  open();
+  await Promise.resolve();
+  expect([runs(), ports.settled.map(({ outcome }) => outcome)]).toMatchObject([
+    0,
+    [{ state: "error", errorCode: "not_run" }],
+  ]);
+});
+
 test.each(["interrupted", "stopped"] as const)("a turn that is %s meanwhile: the call never runs", async (kind) => {
   const { ports, open, runs } = gated();
   const answer = ports.run("act");

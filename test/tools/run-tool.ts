@@ -7,6 +7,7 @@ export interface Call {
   readonly signal?: AbortSignal;
   readonly log?: (line: string) => void;
   readonly traceHeaders?: ToolContext["traceHeaders"];
+  readonly permitted?: readonly string[];
 }
 
 /** Runs a tool as the worker does: settings and input by the tool's own schemas, then `run`. */
@@ -20,7 +21,9 @@ export async function runTool(tool: Tool, input: unknown, call: Call = {}): Prom
     room: "room",
     log: call.log ?? (() => {}),
     progress: () => {},
+    ask: () => Promise.resolve(),
     traceHeaders: call.traceHeaders ?? {},
+    ...(call.permitted && { permitted: call.permitted }),
   };
   if (!isTool(tool) || tool.run === undefined) throw new TypeError("This tool has no run");
   const run = tool.run as (input: unknown, context: ToolContext) => unknown;

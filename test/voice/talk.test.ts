@@ -79,14 +79,6 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   await expect.poll(() => read, { timeout: 5_000 }).toEqual(["It is ten past two."]);
 });
 
-test("who only reads is answered in text at once, with no speech for nobody", async () => {
-  await using voice = await VoiceAgent.start();
-  const reader = await voice.agent.client("reader");
-  voice.agent.model.script([reply([text(ANSWER)])]);
-  expect(await reader.answerTo(await reader.say("How is the weather?"))).toBe(ANSWER);
-  expect(reader.all("start_answer")[0]?.answerType).toBe("text");
-});
-
 test("ControlStop of speech silences the answer; its turn goes on and its words are shown", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");

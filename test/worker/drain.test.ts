@@ -65,13 +65,15 @@ test("a turn that ends soon is finished before the worker stops", async () => {
   expect(await user.answerTo(id)).toBe("One two three. Four five six.");
 });
 
-test("a turn that waits is settled: its call is cancelled, its record is whole", async () => {
+test("a turn that waits is settled: nobody knows how its call ended, its record is whole", async () => {
   model.script([reply([toolUse("scan")])]);
   await user.say("Go");
   await user.next("tool_use_request");
 
   expect(await stopped()).toEqual({ code: 0, states: ["cancelled"], leases: 0 });
-  expect(await sql`select state, error_code from tool_calls`).toMatchObject([{ state: "cancelled" }]);
+  expect(await sql`select state, error_code from tool_calls`).toMatchObject([
+    { state: "error", error_code: "outcome_unknown" },
+  ]);
   const blocks = await sql<{ block_type: string }[]>`select block_type from turn_blocks order by sequence`;
   expect(blocks.map(({ block_type }) => block_type)).toEqual(["tool_use", "tool_result"]);
 });

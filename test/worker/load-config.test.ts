@@ -57,6 +57,16 @@ test("the environment wins over the file", async () => {
   expect(config.dataDir).toBe("/elsewhere");
 });
 
+test("a rule that would choose by braces is refused, since a denial would deny nothing", async () => {
+  const rules = (pattern: string) =>
+    `export default { instructions: "x", permission: { rules: [{ type: "read", pattern: ${JSON.stringify(pattern)}, action: "deny" }] } };`;
+
+  for (const pattern of ["secrets/{a,b}/**", "{a,b{c}}"])
+    await expect(loadFile(rules(pattern))).rejects.toThrow("{a,b} is no choice: write a rule for each");
+  for (const pattern of ["app/{id}/**", "a\\{a,b}", "a,b", "[id]"])
+    expect((await loadFile(rules(pattern))).permission.rules).toMatchObject([{ pattern }]);
+});
+
 test("a .env file counts, but the real environment wins over it, and an empty value is none", async () => {
   const cwd = await mkdtemp(join(folder, "env-"));
   await writeFile(join(cwd, "parley.config.ts"), `export default { instructions: process.env.HTTP_PORT ?? "x" };`);

@@ -33,6 +33,8 @@ beforeAll(async () => {
   main = runMain({
     ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
     PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
+    // Else the first answer of each worker waits for somebody to listen.
+    TTS: "none",
     TEST_RUNS_FILE: join(folder, "runs"),
   });
   await main.ready;
@@ -201,6 +203,7 @@ test("killed while a client's call waits: what the client has finished by then r
     name: "scan",
     description: "S.",
     input: { type: "object" },
+    scope: "room",
     run: () => {
       started++;
       return held.promise;
@@ -288,6 +291,9 @@ test("killed while a tool that acts was running: it is not run again, and the mo
   expect(await user.answerTo(id, 20_000)).toBe("I am not sure.");
   expect(await runs()).toEqual(["look", "order"]);
   expect(await turnBlocks()).toEqual(["tool_use", "tool_use", "tool_result", "tool_result (error)", "text"]);
+  expect(JSON.stringify(model.requests.at(-1))).toContain(
+    "Outcome unknown: the tool was started and ended with its worker; it may have had effects.",
+  );
   expect(model.rejections).toEqual([]);
 });
 

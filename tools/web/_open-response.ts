@@ -21,6 +21,11 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
     headers: { accept: "text/html, text/*, application/json", "accept-encoding": "identity", "user-agent": "Parley" },
   });
   outgoing.on("response", answer.resolve);
+  // After it the connection speaks something else than HTTP: there is no page to come, and no `response`.
+  outgoing.on("upgrade", (_response, socket) => {
+    socket.destroy();
+    answer.reject(new SwitchedProtocol("The server wants to speak another protocol than HTTP"));
+  });
   // Stays for the life of the request: a late socket error must not become an uncaught exception.
   outgoing.on("error", answer.reject);
   outgoing.end();
@@ -28,9 +33,12 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
     return await answer.promise;
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof SwitchedProtocol) throw error;
     throw new Error(describe(error), { cause: error });
   }
 }
+
+class SwitchedProtocol extends Error {}
 
 /** In words for the model; the raw message holds addresses. */
 function describe(error: unknown): string {

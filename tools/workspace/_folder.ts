@@ -1,17 +1,12 @@
 import { constants, existsSync } from "node:fs";
 import { lstat, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { OutsideError, insidePath } from "./_path.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Where Linux shows open folders: a path below one goes by the folder itself, wherever its name leads by then. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
-
-export class OutsideError extends Error {
-  constructor() {
-    super("The path is outside of the workspace");
-  }
-}
 
 /**
  * A folder of the workspace that is held open. What is done by `at(name)` happens in this very folder: swapping a part
@@ -59,22 +54,35 @@ export interface Entry extends AsyncDisposable {
   readonly shown: string;
 }
 
+interface FindOptions {
+  /** Whether folders on the way are made. @defaultValue false */
+  readonly creates?: boolean;
+  /** The names of what may be found, links followed. @defaultValue whatever it is */
+  readonly permitted?: readonly string[] | undefined;
+}
+
 /**
  * Finds what a path of the model means. Links are followed as long as they stay inside.
  *
- * @param path from the root, or absolute
+ * @param path from the root
  * @throws {OutsideError} for what is not below `root`, and an error fit for the model when a folder is missing
  */
-export async function findEntry(root: string, path: string, { creates = false } = {}): Promise<Entry> {
-  if (path.includes("\0")) throw new Error("The path holds a NUL");
-  const target = resolve(root, path);
-  if (!isWithin(root, target)) throw new OutsideError();
+export async function findEntry(
+  root: string,
+  path: string,
+  { creates = false, permitted }: FindOptions = {},
+): Promise<Entry> {
+  const target = resolve(root, insidePath(path));
   try {
     const real = await realpath(target).catch(ignoreMissing);
     if (real === root) throw new Error("The path is the workspace itself, which is a folder");
     const folder = real === undefined ? await parentOf(root, target, creates) : await Folder.open(root, dirname(real));
     const name = basename(real ?? target);
     const shown = relative(root, join(folder.path, name));
+    if (permitted && !permitted.includes(shown)) {
+      await folder[Symbol.asyncDispose]();
+      throw new Error("The path leads elsewhere than when leave was asked for");
+    }
     return { folder, name, shown, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
   } catch (error) {
     throw shownError(error as NodeJS.ErrnoException);

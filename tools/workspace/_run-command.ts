@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { KillWithUs } from "../../src/tool/kill-with-us.ts";
 import { OutputTail } from "./_output.ts";
 
 /** What a command gets of the worker's environment: no key and no address is in these. */
@@ -30,18 +31,21 @@ export interface CommandResult {
 
 /**
  * Runs a command in a process group of its own and ends the whole group with it: by SIGTERM and then SIGKILL when the
- * signal aborts, by SIGKILL when the command has ended and left others behind. Rejects with the signal's reason.
+ * signal aborts, by SIGKILL when the command has ended and left others behind, or when this process ends, however it ends.
+ * Rejects with the signal's reason.
  */
 export async function runCommand({ argv, cwd, signal, onLine }: Command): Promise<CommandResult> {
   signal.throwIfAborted();
   const [program = "", ...args] = argv;
   const env = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const killWithUs = new KillWithUs();
   const child = spawn(program, args, {
     cwd,
     env: { ...env, HOME: cwd, TERM: "dumb" },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  killWithUs.watch(child.pid, "group");
   const output = new OutputTail();
   const ended = Promise.withResolvers<CommandResult>();
   let isTooMuch = false;
@@ -62,6 +66,7 @@ export async function runCommand({ argv, cwd, signal, onLine }: Command): Promis
   child.once("error", (error) => ended.reject(new Error("The command could not be started", { cause: error })));
   child.once("exit", () => {
     killGroup(child.pid, "SIGKILL");
+    killWithUs.end();
     // Whoever has left the group may hold the streams open.
     setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
   });

@@ -12,9 +12,12 @@ export interface TextFile {
   readonly shown: string;
 }
 
+/** What leave was given for: the file is touched under one of these names only. */
+type Permitted = readonly string[] | undefined;
+
 /** Reads a text file of the workspace whole. @throws an error fit for the model */
-export async function readText(root: string, path: string): Promise<TextFile> {
-  await using entry = await findEntry(root, path);
+export async function readText(root: string, path: string, permitted?: Permitted): Promise<TextFile> {
+  await using entry = await findEntry(root, path, { permitted });
   return { text: await readEntry(entry), shown: entry.shown };
 }
 
@@ -36,15 +39,23 @@ async function readEntry({ folder, name, shown }: Entry): Promise<string> {
 }
 
 /** Puts a text in the place of a file, whole or not at all; folders on the way are made. Gives the path from the root. */
-export async function writeText(root: string, path: string, text: string): Promise<string> {
-  await using entry = await findEntry(root, path, { creates: true });
+export async function writeText(
+  root: string,
+  path: string,
+  { text, permitted }: { readonly text: string; readonly permitted?: Permitted },
+): Promise<string> {
+  await using entry = await findEntry(root, path, { creates: true, permitted });
   await replace(entry, text);
   return entry.shown;
 }
 
 /** Changes a text file by a function, which may throw to leave it as it is. */
-export async function changeText(root: string, path: string, change: (text: string) => string): Promise<string> {
-  await using entry = await findEntry(root, path);
+export async function changeText(
+  root: string,
+  path: string,
+  { change, permitted }: { readonly change: (text: string) => string; readonly permitted?: Permitted },
+): Promise<string> {
+  await using entry = await findEntry(root, path, { permitted });
   await replace(entry, change(await readEntry(entry)));
   return entry.shown;
 }

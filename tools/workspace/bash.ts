@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { commandPatterns } from "./_command-patterns.ts";
 import { runCommand } from "./_run-command.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 
@@ -19,7 +18,7 @@ export default defineTool({
   sharedSettings: WORKSPACE,
   permission: {
     type: "bash",
-    pattern: ({ command }) => commandPatterns(command),
+    pattern: ({ command }) => command.trim() || command,
     title: ({ command }) => `Run ${command}`,
   },
   // A command cannot be judged by ear.

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { oneAtATime } from "./_one-at-a-time.ts";
-import { plainPath, workspacePath } from "./_path.ts";
+import { filePermission, workspacePath } from "./_path.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { changeText } from "./_text-file.ts";
 
@@ -18,13 +17,9 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
-  permission: {
-    type: "edit",
-    pattern: ({ path }) => literalPattern(plainPath(path)),
-    title: ({ path }) => `Edit ${plainPath(path)}`,
-  },
+  permission: filePermission("edit", "Edit"),
   timeoutMs: 10_000,
-  run: async ({ path, oldString, newString, replaceAll }, { settings, signal, log }) => {
+  run: async ({ path, oldString, newString, replaceAll }, { settings, signal, log, permitted }) => {
     const root = rootOf(settings);
     let replaced = 0;
     const change = (text: string) => {
@@ -35,7 +30,7 @@ export default defineTool({
         throw new Error(`oldString is in the file ${replaced} times: make it longer, or set replaceAll`);
       return parts.join(newString);
     };
-    const shown = await oneAtATime(() => changeText(root, path, change), signal);
+    const shown = await oneAtATime(() => changeText(root, path, { change, permitted }), signal);
     for (const line of oldString.split("\n")) log(`- ${line}`);
     for (const line of newString.split("\n")) log(`+ ${line}`);
     return { path: shown, replaced };

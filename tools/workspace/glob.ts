@@ -1,9 +1,13 @@
-import picomatch from "picomatch";
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { literalPattern } from "../../src/lib/literal-pattern.ts";
+import { matchesGlob } from "../../src/lib/glob.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
+import { compileFileGlob } from "./_file-glob.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { walk } from "./_walk.ts";
+
+/** How long names are matched before others get a turn, and a deadline is seen. */
+const TURN_MS = 10;
 
 export default defineTool({
   description:
@@ -17,17 +21,22 @@ export default defineTool({
   sharedSettings: WORKSPACE,
   permission: {
     type: "glob",
-    pattern: ({ pattern }) => literalPattern(pattern),
+    pattern: ({ pattern }) => pattern,
     title: ({ pattern }) => `Find files by ${pattern}`,
   },
   readOnly: true,
-  timeoutMs: 20_000,
+  timeoutMs: 10_000,
   run: async ({ pattern, limit }, { settings, signal, log }) => {
-    const isMatch = picomatch(pattern.replace(/^\.?\//, ""), { dot: true, maxLength: 500 });
+    const glob = compileFileGlob(pattern.replace(/^\.?\//, ""));
     const paths: string[] = [];
     let truncated = false;
+    let turnEnd = performance.now() + TURN_MS;
     for await (const path of walk(rootOf(settings), signal)) {
-      if (!isMatch(path)) continue;
+      if (performance.now() > turnEnd) {
+        await setImmediate();
+        turnEnd = performance.now() + TURN_MS;
+      }
+      if (!matchesGlob(glob, path)) continue;
       truncated = paths.length === limit;
       if (truncated) break;
       paths.push(path);

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { plainPath, workspacePath } from "./_path.ts";
+import { filePermission, workspacePath } from "./_path.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { readText } from "./_text-file.ts";
 
@@ -19,15 +18,11 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
-  permission: {
-    type: "read",
-    pattern: ({ path }) => literalPattern(plainPath(path)),
-    title: ({ path }) => `Read ${plainPath(path)}`,
-  },
+  permission: filePermission("read", "Read"),
   readOnly: true,
   timeoutMs: 10_000,
-  run: async ({ path, offset, limit }, { settings, log }) => {
-    const { text, shown } = await readText(rootOf(settings), path);
+  run: async ({ path, offset, limit }, { settings, log, permitted }) => {
+    const { text, shown } = await readText(rootOf(settings), path, permitted);
     const lines = text.split(/\r?\n/);
     if (lines.at(-1) === "") lines.pop();
     const kept = fitting(lines.slice(offset - 1, offset - 1 + limit));

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { literalPattern } from "../../src/lib/literal-pattern.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { oneAtATime } from "./_one-at-a-time.ts";
-import { plainPath, workspacePath } from "./_path.ts";
+import { filePermission, workspacePath } from "./_path.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { writeText } from "./_text-file.ts";
 
@@ -16,15 +15,11 @@ export default defineTool({
   }),
   settings: workspaceSettings,
   sharedSettings: WORKSPACE,
-  permission: {
-    type: "edit",
-    pattern: ({ path }) => literalPattern(plainPath(path)),
-    title: ({ path }) => `Write ${plainPath(path)}`,
-  },
+  permission: filePermission("edit", "Write"),
   timeoutMs: 10_000,
-  run: async ({ path, content }, { settings, signal, log }) => {
+  run: async ({ path, content }, { settings, signal, log, permitted }) => {
     const root = rootOf(settings);
-    const shown = await oneAtATime(() => writeText(root, path, content), signal);
+    const shown = await oneAtATime(() => writeText(root, path, { text: content, permitted }), signal);
     const sizeBytes = Buffer.byteLength(content);
     log(`wrote ${shown}, ${sizeBytes} bytes`);
     return { path: shown, sizeBytes };

@@ -29,7 +29,7 @@ export function toLine(event: TalkEvent): string | undefined {
     case "joined":
       return `In room ${event.room} as ${event.identity}, with ${event.agent}. Ctrl-C stops an answer, or leaves.`;
     case "tool_call":
-      return `  → ${event.toolName} ${shorten(JSON.stringify(event.parameters))} (${place(event.ranBy)})`;
+      return `  → ${event.toolName} ${shorten(JSON.stringify(event.parameters))} (${place(event.ranBy)}${asker(event)})`;
     case "tool_result":
       return `  ← ${event.toolName ?? event.id} (${place(event.ranBy)}): ${outcome(event)}`;
     case "sentence":
@@ -56,6 +56,10 @@ export function toLine(event: TalkEvent): string | undefined {
 
 function place(ranBy: "client" | "server"): string {
   return ranBy === "client" ? "run here" : "run by the server";
+}
+
+function asker({ participant }: ToolCallEvent): string {
+  return participant === undefined ? "" : ` for ${clean(participant)}`;
 }
 
 function outcome({ success, result, errorCode, errorMessage }: ToolResultEvent): string {

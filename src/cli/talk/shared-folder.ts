@@ -67,7 +67,7 @@ function isInside(folder: string, path: string): boolean {
 }
 
 function outside(): ToolError {
-  return new ToolError("permission_denied", "The path is outside the shared folder");
+  return new ToolError("execution_error", "The path is outside the shared folder");
 }
 
 function toText(bytes: Uint8Array, filePath: string): string {

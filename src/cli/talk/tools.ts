@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Parley, ToolError } from "../../client/index.ts";
+import { type Parley } from "../../client/index.ts";
 import { readSharedFile } from "./shared-folder.ts";
 
 export interface ToolsOptions {
@@ -17,8 +17,7 @@ export function registerTools(parley: Parley, { folder, notify }: ToolsOptions):
     timeoutMs: 5_000,
     readOnly: true,
     run: async ({ filePath }) => {
-      if (folder === undefined)
-        throw new ToolError("permission_denied", "The participant shares no folder (talk: no --folder)");
+      if (folder === undefined) throw new Error("The participant shares no folder (talk: no --folder)");
       return readSharedFile(folder, filePath);
     },
   });

@@ -1,5 +1,6 @@
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { KillWithUs } from "../kill-with-us.ts";
 import { type HttpServerConfig, type McpServerConfig, type StdioServerConfig } from "./mcp-config.ts";
 import { cappedFetch } from "./capped-fetch.ts";
 
@@ -23,7 +24,7 @@ function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTrans
   return transport;
 }
 
-/** A process of ours that has not ended is killed with us: the SDK gives it up to 4 s, which we may not have. */
+/** Its process is killed with us, however we end: not each ends with its input, and the SDK gives it 4 s for that. */
 class StdioTransport extends StdioClientTransport {
   constructor({ command, args, env, cwd }: StdioServerConfig, onStderr: (text: string) => void) {
     super({
@@ -38,21 +39,14 @@ class StdioTransport extends StdioClientTransport {
   }
 
   override async start(): Promise<void> {
-    await super.start();
-    const { pid } = this;
-    if (pid === null) return;
-    const kill = () => {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has just ended.
-      }
-    };
-    process.once("exit", kill);
+    const killWithUs = new KillWithUs();
     const onEnd = this.onclose;
     this.onclose = () => {
-      process.removeListener("exit", kill);
+      killWithUs.end();
       onEnd?.();
     };
+    const started = super.start();
+    killWithUs.watch(this.pid ?? undefined, "process");
+    await started;
   }
 }

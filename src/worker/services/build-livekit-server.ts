@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
+import { KillWithUs } from "../../tool/kill-with-us.ts";
 import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
 import { type Progress } from "./service.ts";
 
@@ -68,20 +69,20 @@ async function build(folder: string, binary: string, progress: Progress): Promis
 
 async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (line: string) => void): Promise<void> {
   const ended = Promise.withResolvers<void>();
-  const child = spawn("go", args, { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+  const killWithUs = new KillWithUs();
+  const child = spawn("go", args, {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+  });
+  killWithUs.watch(child.pid, "group");
   createInterface({ input: child.stderr }).on("line", onLine);
   child.once("error", ended.reject);
   child.once("close", (code, signal) => {
     if (code === 0) ended.resolve();
     else ended.reject(new Error(`"go install" ended with ${signal ?? `code ${code}`}`));
   });
-  const kill = () => child.kill();
-  process.once("exit", kill);
-  try {
-    await ended.promise;
-  } finally {
-    process.off("exit", kill);
-  }
+  await ended.promise.finally(() => killWithUs.end());
 }
 
 function howToGetOne(error: unknown): string {

@@ -63,7 +63,7 @@ function checkCall(call: ToolCallRecord, world: CrashWorld, promise: Promise_): 
   promise(needs !== "a miracle" || runs.length === 0, `${name}: ran though a rule denies it`);
   promise(needs !== "leave" || runs.every(({ wasAllowed }) => wasAllowed), `${name}: ran before it was allowed`);
   promise(typeof input["n"] === "number" || runs.length === 0, `${name}: ran with arguments that are none`);
-  const isNews = call.errorCode === "cancelled" && call.errorMessage?.startsWith("Not run") === true;
+  const isNews = call.errorCode === "not_run";
   promise(!isNews || runs.length === 0, `${name}: said not to have run, and has`);
 }
 

@@ -31,7 +31,7 @@ export class CrashClient {
   }
 
   configure(): void {
-    const features = ["tool_use_cancel", "permissions", "tool_use_progress"] as const;
+    const features = ["claims", "tool_use_cancel", "permissions", "tool_use_progress"] as const;
     this.send({ type: "configuration", body: { features: [...features], ...(this.#tools && { tools: this.#tools }) } });
   }
 

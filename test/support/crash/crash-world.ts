@@ -67,6 +67,7 @@ const announce = (name: ToolName) => ({
   name,
   description: "D.",
   inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+  scope: "room" as const,
   timeoutMs: TIMEOUT_MS,
 });
 

@@ -11,6 +11,7 @@ const TOOL_FIELDS = words(
   "name description input_schema type cache_control strict defer_loading input_examples allowed_callers eager_input_streaming",
 );
 const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"];
+const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const SERVER_TOOL = /^(web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25))_\d{8}$/;
 
 /** Why the API would answer 400 invalid_request_error, in its words, or `undefined`. */
@@ -57,6 +58,10 @@ function* validateTools(body: Json): Generator<string> {
     const schema = tool["input_schema"] as Json | undefined;
     if (typeof schema !== "object") yield `tools.${index}.custom.input_schema: Field required`;
     else if (schema["type"] !== "object") yield `tools.${index}.custom.input_schema.type: Input should be 'object'`;
+    else if (["oneOf", "allOf", "anyOf"].some((word) => word in schema))
+      yield `tools.${index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`;
+    else if (hasBadProperty(schema))
+      yield `tools.${index}.custom.input_schema.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
   }
   if (new Set(tools.map((tool) => tool["name"])).size < tools.length) yield "tools: Tool names must be unique.";
   if (tools.length > 0 && tools.every((tool) => tool["defer_loading"] === true))
@@ -67,6 +72,14 @@ function* validateTools(body: Json): Generator<string> {
     yield "tool_choice: Input tag found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'";
   if (choice?.["type"] === "tool" && !tools.some((tool) => tool["name"] === choice["name"]))
     yield `Tool '${String(choice["name"])}' not found in provided tools`;
+}
+
+/** At any depth; `properties` in an `enum` or the like does not occur in tests. */
+function hasBadProperty(schema: unknown): boolean {
+  if (typeof schema !== "object" || schema === null) return false;
+  const { properties } = schema as Json;
+  const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
+  return names.some((name) => !PROPERTY_NAME.test(name)) || Object.values(schema).some(hasBadProperty);
 }
 
 function* validateThinking(body: Json): Generator<string> {

@@ -74,7 +74,7 @@ describe.each([
 
     const answer = await running.bench.ports.run("shop_echo", { text: 5 });
 
-    expect(answer).toEqual({ content: 'Invalid parameter "text": must be string', isError: true });
+    expect(answer).toEqual({ content: 'Invalid parameter "text": expected string', isError: true });
     expect(await running.notes()).not.toContain("call echo");
   });
 

@@ -244,6 +244,12 @@ test.each([
   ["a megabyte of headers", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(1_000_000)}\r\n\r\n`, "headers are too large"],
   ["no HTTP at all", "SSH-2.0-OpenSSH_9.9\r\n", "valid HTTP"],
   ["nothing", "", "could not be reached"],
+  [
+    "another protocol",
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    "another protocol than HTTP",
+  ],
+  ["an upgrade to nothing", "HTTP/1.1 101 Switching Protocols\r\n\r\n", "Only text can be read"],
 ])("an answer with %s is an error in words", async (_name, bytes, message) => {
   await using server = await listenRaw(bytes);
   await expect(fetchPage(`http://site.test:${server.port}/`, network, never)).rejects.toThrow(message);

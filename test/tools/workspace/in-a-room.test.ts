@@ -4,13 +4,14 @@ import { type ServerTool, toServerTool } from "../../../src/tool/server-tool.ts"
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import bash from "../../../tools/workspace/bash.ts";
+import read from "../../../tools/workspace/read.ts";
 import write from "../../../tools/workspace/write.ts";
 import { TempWorkspace } from "./temp-workspace.ts";
 
 const features = ["tool_call_state", "permissions"];
 
 const toolsOf = ({ settings }: TempWorkspace): ReadonlyMap<string, ServerTool> =>
-  new Map(Object.entries({ bash, write }).map(([name, tool]) => [name, toServerTool(name, tool, settings)]));
+  new Map(Object.entries({ bash, read, write }).map(([name, tool]) => [name, toServerTool(name, tool, settings)]));
 
 test("a command is asked about, shows its lines while it runs, and ends with a stop", async () => {
   await using workspace = await TempWorkspace.create();
@@ -21,8 +22,7 @@ test("a command is asked about, shows its lines while it runs, and ends with a s
   await user.say("Run it");
 
   const { id: permissionId, ...asked } = await user.next("permission_request");
-  expect(asked).toMatchObject({ type: "bash", title: `Run ${command}` });
-  expect(asked.pattern).toHaveLength(5);
+  expect(asked).toMatchObject({ type: "bash", pattern: [command], title: `Run ${command}` });
   expect(user.all("tool_call_state")).toMatchObject([{ status: "pending" }]);
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
   await user.next("tool_call_state", ({ logs }) => logs.includes("started"));
@@ -54,4 +54,22 @@ test("a write is asked about by its path without detours, and what is denied is 
   expect(await readFile(workspace.at("notes/a.md"), "utf8")).toBe("x");
   await expect(access(workspace.at("secrets"))).rejects.toThrow("ENOENT");
   expect(await agent.calls()).toMatchObject([{ state: "success" }, { error_code: "permission_denied" }]);
+});
+
+test("a path that leads out of the workspace is an execution_error, and nobody is asked about it", async () => {
+  await using workspace = await TempWorkspace.create();
+  await using agent = await TestAgent.start({ liveTools: toolsOf(workspace) });
+  const user = await agent.client("user", { features });
+  const uses = ["../outside/secret.txt", "/etc/passwd"].map((path, index) =>
+    toolUse("read", { path }, `toolu_${index}`),
+  );
+  agent.model.script([reply(uses), reply([text("Neither.")])]);
+
+  await user.answerTo(await user.say("Read them"));
+
+  expect(user.all("permission_request")).toEqual([]);
+  expect(await agent.calls()).toMatchObject([
+    { state: "error", error_code: "execution_error" },
+    { state: "error", error_code: "execution_error" },
+  ]);
 });

@@ -1,0 +1,61 @@
+/** Of a message that the worker has no budget for; then it is lost, as on a network. */
+const MAX_TRIES = 8;
+const MAX_KEPT = 512;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+/** In one go and a second: less than the worker's budget gets back. */
+const MAX_AT_ONCE = 40;
+const PAUSE_MS = 1_000;
+
+interface Kept {
+  readonly sizeBytes: number;
+  readonly send: () => void;
+  tries: number;
+}
+
+/**
+ * What was sent and not acknowledged yet: a worker that has no budget left for us drops it, and says when to come again.
+ * The same stanzas go out once more then, so nothing is done twice.
+ */
+export class Unacknowledged {
+  readonly #kept = new Map<number, Kept>();
+  #sizeBytes = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** \`send\` must not throw. The oldest are let go first. */
+  add(stanzaId: number, sizeBytes: number, send: () => void): void {
+    this.#kept.set(stanzaId, { sizeBytes, send, tries: 1 });
+    this.#sizeBytes += sizeBytes;
+    while (this.#kept.size > MAX_KEPT || this.#sizeBytes > MAX_KEPT_BYTES) {
+      const [oldest] = this.#kept.keys();
+      if (oldest === undefined) break;
+      this.acknowledge(oldest);
+    }
+  }
+
+  acknowledge(stanzaId: number): void {
+    this.#sizeBytes -= this.#kept.get(stanzaId)?.sizeBytes ?? 0;
+    this.#kept.delete(stanzaId);
+  }
+
+  /** Sends all that is not acknowledged by then again. */
+  sendAgainAfter(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const waiting = [...this.#kept].slice(0, MAX_AT_ONCE);
+      const isMore = this.#kept.size > waiting.length;
+      for (const [stanzaId, kept] of waiting) {
+        if (++kept.tries >= MAX_TRIES) this.acknowledge(stanzaId);
+        kept.send();
+      }
+      if (isMore) this.sendAgainAfter(PAUSE_MS);
+    }, ms);
+  }
+
+  /** The worker that they were for is gone, or we are. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#kept.clear();
+    this.#sizeBytes = 0;
+  }
+}

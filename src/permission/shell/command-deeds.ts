@@ -1,0 +1,74 @@
+import { UNKNOWN } from "../../lib/glob.ts";
+import { type Deed } from "../rule.ts";
+import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
+import { readLine, type ShellCommand } from "./read-line.ts";
+
+/** Scripts in scripts (`sh -c "sh -c …"`), and programs that are given a program, one in the other. */
+const MAX_DEPTH = 8;
+/** Of a line with more in it, in things to do and in characters of all their names, the rest may be anything. */
+const MAX_DEEDS = 200;
+const MAX_LENGTH = 60_000;
+/** What separates commands in whatever looks like a line. */
+const JOINTS = /[;&|<>()`\n\r{}]+/u;
+
+type ShellDeed = Omit<Deed, "type">;
+
+/**
+ * What a line of a shell would do, by the words of each command in it, wherever it stands: joined, nested, in a script
+ * that is given to a shell, or given to a program that starts it. What cannot be told is a deed of its own that may be
+ * anything. Nothing is run and nothing is looked up.
+ */
+export function commandDeeds(line: string): ShellDeed[] {
+  const deeds = new Deeds();
+  deeds.addLine(line, 0);
+  // An empty line, or a comment.
+  return deeds.all.length > 0 ? deeds.all : [{ value: line.trim() || line }];
+}
+
+class Deeds {
+  readonly all: ShellDeed[] = [];
+  #length = 0;
+
+  get #isFull(): boolean {
+    return this.all.length >= MAX_DEEDS || this.#length >= MAX_LENGTH;
+  }
+
+  addLine(line: string, depth: number): void {
+    if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
+    const { commands, redirects, isClear } = readLine(line);
+    for (const value of redirects) this.#add({ value });
+    for (const command of commands) this.#addCommand(command, depth);
+    // What is not understood is denied by what can be made out of it.
+    if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
+  }
+
+  #addCommand({ assignments, words }: ShellCommand, depth: number): void {
+    if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
+    const [program = "", ...args] = words;
+    const name = fileName(program);
+    // A name with a blank in it is no program with an argument, though it looks like one.
+    const shown = /\s/u.test(program) ? UNKNOWN : program;
+    this.#add({
+      value: [...assignments, shown, ...args].filter(Boolean).join(" "),
+      aliases: [words.join(" "), [name, ...args].join(" "), ...unwrapped(name, args)],
+      maybes: withoutOptions(name, args),
+    });
+    const inner = innerCommand(name, args);
+    if (inner.isUnclear) this.#addAnything();
+    for (const script of inner.scripts) this.addLine(script, depth + 1);
+    if (inner.words) this.#addCommand({ assignments: [], words: inner.words }, depth + 1);
+  }
+
+  #addAnything(aliases: readonly string[] = []): void {
+    const last = this.all.at(-1);
+    if (aliases.length > 0 || last?.value !== UNKNOWN) this.#add({ value: UNKNOWN, aliases });
+  }
+
+  #add({ value, aliases = [], maybes = [] }: ShellDeed): void {
+    const names = new Set([value, ...aliases].filter(Boolean));
+    names.delete(value);
+    const others = new Set(maybes);
+    this.all.push({ value, aliases: [...names], maybes: [...others] });
+    for (const name of [value, ...names, ...others]) this.#length += name.length;
+  }
+}

@@ -1,0 +1,95 @@
+import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from "unbash";
+import { argumentText, wordText } from "./words-of.ts";
+
+/** Expansions in expansions. Each is parsed again, so that more would take as much longer. */
+const MAX_NESTING = 8;
+/** In a text that no shell takes for one: something may take it for one later, as arithmetic does. */
+const HIDDEN_EXPANSION = /\$\(|`/u;
+
+/** Words side by side, and quotes: commands in brackets rather than something to add up. */
+const NO_ARITHMETIC = /[\w"'\\]\s+[\w$"'\\]|["'\\;]/u;
+
+/** One program with its arguments, as the shell would start it. */
+export interface ShellCommand {
+  /** `NAME=value` before it. */
+  readonly assignments: readonly string[];
+  readonly words: readonly string[];
+}
+
+export interface ShellLine {
+  readonly commands: readonly ShellCommand[];
+  /** `> file` and `< file`. */
+  readonly redirects: readonly string[];
+  /** Whether all of it was understood. */
+  readonly isClear: boolean;
+}
+
+/** All commands of a line, wherever they stand in it. */
+export function readLine(line: string): ShellLine {
+  const commands: ShellCommand[] = [];
+  const redirects: string[] = [];
+  let isClear = true;
+  const visit = (node: SyntaxNode, nesting: number) => {
+    if (node.type === "Script" && node.errors?.length) isClear = false;
+    if (isObscure(node)) isClear = false;
+    if (node.type === "Command") commands.push(toCommand(node));
+    if (node.type === "Redirect") redirects.push(...toRedirect(node));
+    const inside = isExpansion(node) ? nesting + 1 : nesting;
+    if (inside <= MAX_NESTING) forEachChild(node, (child) => visit(child, inside));
+    else isClear = false;
+  };
+  try {
+    visit(parse(line), 0);
+  } catch {
+    isClear = false;
+  }
+  return {
+    commands: commands.filter(({ assignments, words }) => assignments.length + words.length > 0),
+    redirects,
+    isClear,
+  };
+}
+
+function toCommand({ name, prefix, args }: Command): ShellCommand {
+  return {
+    assignments: prefix.flatMap((one) => (one.type === "Assignment" ? [argumentText(one)] : [])),
+    words: name ? [wordText(name), ...args.map(argumentText)] : [],
+  };
+}
+
+/** Nothing for what touches no file: another stream, and what swallows all. */
+function toRedirect({ operator, target }: Redirect): string[] {
+  const text = target ? wordText(target) : "";
+  if (text === "/dev/null" || (operator.endsWith("&") && /^(?:\d+|-)$/u.test(text))) return [];
+  return [`${operator.startsWith("<") && operator !== "<>" ? "<" : ">"} ${text}`];
+}
+
+function isExpansion({ type }: SyntaxNode): boolean {
+  return /Expansion|ProcessSubstitution/u.test(type);
+}
+
+/** What gives a name another meaning, or is carried out later as what it does not look like now. */
+function isObscure(node: SyntaxNode): boolean {
+  switch (node.type) {
+    case "Function":
+    case "Coproc":
+    // For other shells than bash they are commands in brackets in brackets.
+    case "ArithmeticCommand":
+    case "ArithmeticFor":
+      return true;
+    case "CommandExpansion":
+    case "ProcessSubstitution":
+    case "ArithmeticCommandExpansion":
+      return node.script === undefined;
+    case "ArithmeticExpansion":
+      return NO_ARITHMETIC.test(node.text);
+    case "ParameterExpansion":
+      return node.prefix === "!" || node.operation?.type === "Transform" || node.operation?.type === "Unknown";
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+    case "Literal":
+      return HIDDEN_EXPANSION.test(node.value);
+    default:
+      return false;
+  }
+}

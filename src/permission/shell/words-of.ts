@@ -1,0 +1,33 @@
+import { type CommandArgument, type Word, type WordPart } from "unbash";
+import { UNKNOWN } from "../../lib/glob.ts";
+
+/** A word as the program gets it: quotes removed, and UNKNOWN for what the shell puts in by itself. */
+export function wordText(word: Word): string {
+  return word.parts ? partsText(word.parts) : word.value;
+}
+
+export function argumentText(argument: CommandArgument): string {
+  if (argument.type === "Word") return wordText(argument);
+  const { name, index, append, value } = argument;
+  const text = value.type === "Word" ? wordText(value) : UNKNOWN;
+  return `${name}${index ? UNKNOWN : ""}${append ? "+" : ""}=${text}`;
+}
+
+function partsText(parts: readonly WordPart[]): string {
+  return parts.map(partText).join("");
+}
+
+function partText(part: WordPart): string {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return part.value;
+    case "DoubleQuoted":
+    case "LocaleString":
+      return partsText(part.parts);
+    default:
+      // Variables, substitutions, names of files, braces.
+      return UNKNOWN;
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { symlink } from "node:fs/promises";
+import { expect, test } from "vitest";
+import bash from "../../tools/workspace/bash.ts";
+import read from "../../tools/workspace/read.ts";
+import { runTool } from "../tools/run-tool.ts";
+import { TempWorkspace } from "../tools/workspace/temp-workspace.ts";
+
+const doc = readFileSync(new URL("../../docs/tools.md", import.meta.url), "utf8");
+const [, table = ""] = doc.split("| the path | message |\n|---|---|\n");
+const rows = [...(table.split("\n\n")[0] ?? "").matchAll(/^\| [^|]+ \| `(.+)` \|$/gm)].map(
+  ([, message = ""]) => message,
+);
+
+const PATHS: Readonly<Record<string, readonly string[]>> = {
+  "The path is outside of the workspace": ["../outside/secret.txt", "out"],
+  "The path is absolute: expected one from the workspace's root": ["/etc/passwd"],
+  "The path holds a NUL": ["a\0.txt"],
+  'There is no "x" in the workspace': ["x"],
+  "The path is the workspace itself, which is a folder": ["."],
+  "A part of the path is no folder": ["notes/a.txt/b"],
+  "It is a link that leads nowhere, or in a circle": ["circle"],
+  "The path is too long": ["x".repeat(300)],
+  "It is a folder": ["notes"],
+  "It is no ordinary file": ["pipe"],
+};
+
+test("the page of tools has the path errors that a tool gives, in its words", async () => {
+  await using workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
+  await symlink("../outside/secret.txt", workspace.at("out"));
+  await symlink("circle", workspace.at("circle"));
+  await runTool(bash, { command: "mkfifo pipe" }, workspace);
+
+  expect(rows).toEqual(Object.keys(PATHS));
+  for (const [message, paths] of Object.entries(PATHS))
+    for (const path of paths) await expect(runTool(read, { path }, workspace)).rejects.toThrow(message);
+});

@@ -1,0 +1,222 @@
+import { expect, test } from "vitest";
+import { decide } from "../../../src/permission/decide.ts";
+import { type Action, type PermissionRule } from "../../../src/permission/rule.ts";
+import { toDeeds } from "../../../src/permission/to-deeds.ts";
+import { cpuMs } from "../../support/cpu-ms.ts";
+
+const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
+const decided = (line: string, ...rules: readonly PermissionRule[]) =>
+  decide(toDeeds({ type: "bash", values: [line] }), rules);
+
+const NO_PUSH = [rule("*", "allow"), rule("git push *", "deny")];
+const GIT = [rule("git *", "allow"), rule("rm *", "deny")];
+
+test.each([
+  "git push",
+  "git  push\t--force",
+  `g"it" pu'sh'`,
+  "\\git push",
+  "$'\\x67it' push",
+  "g\\\nit \\\n push",
+  "/usr/bin/git push",
+  "X=1 git push",
+  "env X=1 git push",
+  "sudo -u root git push",
+  "nohup time -p command builtin git push",
+  "timeout 5 nice -n 10 git push",
+  "echo origin | xargs git push",
+  "bash -c 'git push'",
+  'sh -ec "git push"',
+  `bash -c "sh -c 'g\\"it\\" push'"`,
+  "eval git push",
+  "exec git push",
+  "trap 'git push' EXIT",
+  "make; git push",
+  "make && git push",
+  "make || git push",
+  "make | git push",
+  "make & git push",
+  "make\ngit push",
+  "echo $(git push)",
+  "echo `git push`",
+  'echo "$(git push)"',
+  "cat <(git push)",
+  "(git push)",
+  "{ git push; }",
+  "! git push",
+  "if git push; then make; fi",
+  "while git push; do make; done",
+  "case x in x) git push;; esac",
+  "x=$(git push)",
+  "x=(a $(git push)) make",
+  "echo ${x:-$(git push)}",
+  "echo $((1 + $(git push)))",
+  "[[ -n $(git push) ]]",
+  "make > $(git push)",
+  "cat <<EOF\n$(git push)\nEOF",
+  "git() { git push; }; git",
+  "find . -exec bash -c 'g\"it\" push' \\;",
+  "flock /tmp/lock bash -c 'g\"it\" push'",
+  "su root -c 'g\"it\" push'",
+  "script -qc 'g\"it\" push' /dev/null",
+  "ssh -p 22 host 'g\"it\" push'",
+  "watch -n 1 'g\"it\" push'",
+  "git push; echo ${",
+])("%j is denied by a rule for git push", (line) => {
+  expect(decided(line, ...NO_PUSH)).toBe("deny");
+});
+
+test.each([
+  "$X push",
+  "git $X",
+  "git pu{sh,}",
+  "git pu?h",
+  "git -C x push",
+  "git --git-dir x --no-pager push",
+  "xargs git",
+  "find . -exec git push \\;",
+  `python3 -c "import os; os.system('git push')"`,
+  "echo Z2l0IHB1c2g= | base64 -d | sh",
+  "bash <<EOF\nx\nEOF",
+  "bash <<< $x",
+  "bash -s",
+  "bash /dev/stdin",
+  "source <(make)",
+  ". /dev/fd/3",
+  'bash -c "$x"',
+  "/bin/b?sh -c 'g\"it\" push'",
+  "parallel < lines",
+  "alias x=git",
+  "f() { make; }; f",
+  "x='a[$(date)]'; echo $((x))",
+  "echo ${x@P}",
+  "sh -c '((x = 1))'",
+  "echo ${!x}",
+  "echo 'a",
+  "echo ${",
+  `"git status" x`,
+  "xargs -a origins git",
+  "mapfile -C 'g\"it\" push' x",
+  "any-program --then 'g\"it\" push'",
+  "ssh host",
+  "su root",
+])("%j is asked about, since it may come to a git push", (line) => {
+  expect(decided(line, ...NO_PUSH)).toBe("ask");
+});
+
+test.each([
+  "make",
+  "git status",
+  "git commit -m 'push it'",
+  "git log --grep push",
+  "echo $HOME > x",
+  "ls *.ts | wc -l",
+  "bash build.sh",
+  "time make -j4",
+  "env X=1 make",
+  "cat <<EOF > x\npush\nEOF",
+  "for i in a b; do echo $i; done",
+  "ssh host make",
+  "su root -c make",
+  "npm run build && npm test 2>&1",
+  "git pushy",
+  "gitpush x",
+])("%j has nothing to do with a rule for git push", (line) => {
+  expect(decided(line, ...NO_PUSH)).toBe("allow");
+});
+
+test.each([
+  "git",
+  "git status",
+  "  git log --oneline -5",
+  "git commit -m 'a message; with (signs)'",
+  "git diff -- src/*.ts $X",
+  "git log | git apply",
+  "git status && git log\ngit diff",
+  "(git status) 2>&1 > /dev/null",
+])("%j is allowed by a rule for git", (line) => {
+  expect(decided(line, ...GIT)).toBe("allow");
+});
+
+test.each([
+  "git status; curl evil",
+  "git status && make",
+  "git log | sh",
+  "git status & make",
+  "git status\nmake",
+  "git log > ~/.bashrc",
+  "git apply < patch",
+  "git log $(make)",
+  "git log `make`",
+  "git log <(make)",
+  "X=1 git status",
+  "PATH=. ; git status",
+  "env git status",
+  "sudo git status",
+  "/usr/bin/git status",
+  "./git status",
+  '"git status"',
+  "git() { make; }; git status",
+  "git rm x",
+  "$X status",
+  "",
+  " # nothing",
+])("%j is asked about, whatever a rule for git says", (line) => {
+  expect(decided(line, ...GIT)).toBe("ask");
+});
+
+test("what is joined is allowed when each part is, and a rule for everything allows it all", () => {
+  expect(decided("make && make install", rule("make *", "allow"))).toBe("allow");
+  expect(decided("make > log", rule("make *", "allow"), rule("> log", "allow"))).toBe("allow");
+  expect(decided("a | b $(c) > d; $e; ${", rule("*", "allow"))).toBe("allow");
+  expect(decided("make", rule("*", "deny"))).toBe("deny");
+});
+
+test("of rules that ask and allow the last one counts, and stars of those that ask or deny cross folders", () => {
+  const dry = [rule("git *", "allow"), rule("git push *", "ask"), rule("git push --dry-run *", "allow")];
+
+  expect(decided("git push", ...dry)).toBe("ask");
+  expect(decided("git push --dry-run x", ...dry)).toBe("allow");
+  expect(decided("curl https://a/b", rule("*", "allow"), rule("curl http*", "deny"))).toBe("deny");
+  expect(decided("cat a/b/.env", rule("*", "allow"), rule("cat */.env", "deny"))).toBe("deny");
+  expect(decided("cat a/b/.env", rule("cat */.env", "allow"))).toBe("ask");
+});
+
+/** Lines of 16 kB that are nested, quoted and joined as deep as they go. */
+const HOSTILE: Readonly<Record<string, string>> = {
+  substitutions: "$(".repeat(8_000),
+  "closed substitutions": `${"$(a ".repeat(3_200)}${")".repeat(3_200)}`,
+  "quoted substitutions": '"$('.repeat(5_300),
+  "process substitutions": "<(".repeat(8_000),
+  backticks: "`\\`\\\\\\`".repeat(2_000),
+  parameters: "${x:-".repeat(3_200),
+  subshells: "(".repeat(16_000),
+  arithmetic: "$((".repeat(5_300),
+  braces: "{a,".repeat(5_300),
+  functions: "a(){ ".repeat(3_200),
+  heredocs: "<<a ".repeat(4_000),
+  commands: "git x;".repeat(2_600),
+  shells: "sh -c ".repeat(2_600),
+  evals: "eval ".repeat(3_200),
+  wrappers: `${"sudo ".repeat(3_000)}git push`,
+  options: `git ${"-a ".repeat(5_300)}push`,
+  "searches for shells": "find x bash -c ".repeat(1_000),
+  variables: "$a ".repeat(5_300),
+  quotes: "'\"".repeat(8_000),
+};
+
+test.each(Object.keys(HOSTILE))(
+  "a line of 16 kB of %s is judged soon, and what stands before it stays denied",
+  (name) => {
+    const stars = Array.from({ length: 10 }, (_, index) => rule(`* word${index} *`, "deny"));
+    const line = `git push; ${HOSTILE[name]}`;
+    const before = cpuMs();
+
+    const deeds = toDeeds({ type: "bash", values: [line] });
+    const action = decide(deeds, [...NO_PUSH, ...stars]);
+
+    expect(cpuMs() - before).toBeLessThan(2_000);
+    expect(deeds.length).toBeLessThanOrEqual(202);
+    expect(action).toBe("deny");
+  },
+);

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { decide } from "../../src/permission/decide.ts";
+import { type Action, type PermissionRule, type Wish } from "../../src/permission/rule.ts";
+import { toDeeds } from "../../src/permission/to-deeds.ts";
+
+const rule = (pattern: string, action: Action, type = "read"): PermissionRule => ({ type, pattern, action });
+const decided = (wish: Partial<Wish>, ...rules: readonly PermissionRule[]) =>
+  decide(toDeeds({ type: "read", values: [], ...wish }), rules);
+
+test.each([".env", "./.env", ".env/", "a/../.env", "a//.././/.env", "a/.env", "./a//b/../.env/."])(
+  "%j is one of the files that a rule denies",
+  (path) => {
+    expect(decided({ values: [path] }, rule("**", "allow"), rule("**/.env", "deny"))).toBe("deny");
+  },
+);
+
+test.each(["secrets/**", "./secrets/**", "secrets/", "secrets//**", "./././secrets/./**", "secrets"])(
+  "a rule that denies %j says so of the folder",
+  (pattern) => {
+    expect(decided({ values: ["secrets"] }, rule("**", "allow"), rule(pattern, "deny"))).toBe("deny");
+  },
+);
+
+test("a rule whose path ends with a slash is for all that is below", () => {
+  expect(decided({ values: ["secrets/deep/key"] }, rule("**", "allow"), rule("secrets/", "deny"))).toBe("deny");
+});
+
+test("a path that leads out of its folder is not allowed by a rule for the folder", () => {
+  expect(decided({ values: ["notes/../../x"] }, rule("notes/**", "allow"))).toBe("ask");
+  expect(decided({ values: ["../x"] }, rule("**/x", "allow"))).toBe("ask");
+  expect(decided({ type: "paper", values: ["notes/../x"] }, rule("notes/**", "allow", "paper"))).toBe("ask");
+  expect(decided({ values: ["../x"] }, rule("**", "allow"))).toBe("allow");
+});
+
+test("where case says nothing, a denial counts in any case, and what is allowed is only what is written", () => {
+  const wish = { values: [".ENV"], ignoresCase: true };
+
+  expect(decided(wish, rule("**", "allow"), rule("**/.Env", "deny"))).toBe("deny");
+  expect(decided({ ...wish, ignoresCase: false }, rule("**", "allow"), rule(".env", "deny"))).toBe("allow");
+  expect(decided(wish, rule(".env", "allow"))).toBe("ask");
+  expect(decided({ values: ["cafe\u0301"], ignoresCase: true }, rule("CAF\u00c9", "deny"))).toBe("deny");
+});
+
+test("a value is itself, whatever it looks like", () => {
+  expect(decided({ values: ["*"] }, rule("a", "allow"))).toBe("ask");
+  expect(decided({ values: ["app/[id]/x"] }, rule("**", "allow"), rule("app/[id]/**", "deny"))).toBe("deny");
+  expect(decided({ values: ["a(1)!.md"] }, rule("a(1)!.md", "deny"))).toBe("deny");
+});
+
+test("values of other types are taken as they are", () => {
+  const url = "https://example.com/a";
+
+  expect(toDeeds({ type: "web", values: [url] })).toMatchObject([{ type: "web", value: url }]);
+});

@@ -1,0 +1,66 @@
+import { beforeAll, expect, test } from "vitest";
+import { reply, text } from "../support/model-server/step.ts";
+import { Participant } from "../support/participant.ts";
+import { secondsOf, Speaker } from "../support/speaker.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+const QUESTION = "How is the weather?";
+const ANSWER = "The sun is out in the north.";
+
+beforeAll(() => warmUp(ANSWER));
+
+/** Comes, subscribes to whatever the agent publishes, and waits for nothing. */
+async function join({ agent }: VoiceAgent): Promise<Speaker> {
+  return new Speaker(await Participant.join(agent.roomName, "user"));
+}
+
+async function leave(user: Speaker): Promise<void> {
+  await user.close();
+  await user.client.leave();
+}
+
+test.each([
+  ["a packet", async ({ client }: Speaker) => void (await client.say(QUESTION))],
+  [
+    "lk.chat",
+    async ({ client }: Speaker) => void (await client.room.localParticipant?.sendText(QUESTION, { topic: "lk.chat" })),
+  ],
+])("whoever asks in the moment it comes, by %s, hears the first answer from its beginning", async (_, ask) => {
+  await using voice = await VoiceAgent.start();
+  voice.agent.model.script([reply([text(ANSWER)])]);
+  const user = await join(voice);
+
+  await ask(user);
+
+  await expect.poll(() => user.secondsHeard(), { timeout: 10_000 }).toBeGreaterThan(0.9 * (await secondsOf(ANSWER)));
+  await leave(user);
+});
+
+test("whoever comes back into an empty room and asks at once hears the answer from its beginning", async () => {
+  await using voice = await VoiceAgent.start();
+  voice.agent.model.script(() => reply([text(ANSWER)]));
+  const user = await join(voice);
+  await user.client.say(QUESTION);
+  await user.untilHeard(0.9 * (await secondsOf(ANSWER)));
+  await leave(user);
+
+  const back = await join(voice);
+  await back.client.say(QUESTION);
+
+  await expect.poll(() => back.secondsHeard(), { timeout: 10_000 }).toBeGreaterThan(0.9 * (await secondsOf(ANSWER)));
+  await leave(back);
+});
+
+test("who only reads and asks in the moment it comes gets its words soon, and the next ones at once, with no speech for nobody", async () => {
+  await using voice = await VoiceAgent.start();
+  voice.agent.model.script(() => reply([text(ANSWER)]));
+  const reader = await Participant.join(voice.agent.roomName, "reader");
+
+  const first = await reader.say(QUESTION);
+  expect(await reader.answerTo(first, 4_000)).toBe(ANSWER);
+  const second = await reader.say(QUESTION);
+  expect(await reader.answerTo(second, 1_000)).toBe(ANSWER);
+
+  expect(reader.all("start_answer").map(({ answerType }) => answerType)).toEqual(["text+voice", "text"]);
+  await reader.leave();
+});
