@@ -3,7 +3,7 @@ import { AccessToken, RoomServiceClient } from "livekit-server-sdk";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { findFreePorts } from "../../src/worker/process/ports.ts";
+import { findFreePorts } from "../support/servers/free-ports.ts";
 import { listChildren } from "../../src/worker/process/children.ts";
 import { processCommand } from "../../src/worker/process/process-identity.ts";
 import { waitUntil } from "../../src/worker/process/wait-until.ts";

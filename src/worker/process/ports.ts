@@ -32,17 +32,3 @@ export async function isUdpPortFree(port: number): Promise<boolean> {
     });
   }
 }
-
-/** Ports that were free a moment ago, and are the first of `count` neighbours that all were. */
-export async function findFreePorts(count: number): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const first = await probeTcpPort(0);
-    if (first === undefined || first + count > 65_535) continue;
-    const rest = Array.from({ length: count - 1 }, (_, index) => first + 1 + index);
-    const free = await Promise.all(
-      rest.map(async (port) => (await probeTcpPort(port)) !== undefined && (await isUdpPortFree(port))),
-    );
-    if (free.every(Boolean)) return first;
-  }
-  throw new Error(`No ${count} neighbouring free ports were found`);
-}

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestProject } from "vitest/node";
-import { findFreePorts } from "../../../src/worker/process/ports.ts";
+import { findFreePorts } from "./free-ports.ts";
 import { processStart } from "../../../src/worker/process/process-identity.ts";
 import { endStalePostgres, startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
 import { endStaleLivekitServer, startLivekitServer } from "../../../src/worker/services/livekit-server.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePorts } from "../../../src/worker/process/ports.ts";
+import { findFreePorts } from "./free-ports.ts";
 import { readPidFile } from "../../../src/worker/process/pid-file.ts";
 import { startLivekitServer, type LivekitService } from "../../../src/worker/services/livekit-server.ts";
 

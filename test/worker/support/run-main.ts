@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { withoutPassword } from "../../../src/worker/database-url.ts";
-import { findFreePorts } from "../../../src/worker/process/ports.ts";
+import { findFreePorts } from "../../support/servers/free-ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
