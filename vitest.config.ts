@@ -9,6 +9,7 @@ export default defineConfig({
     pool: "forks",
     // Files of a process share what they import: loading it anew for each is a fifth of the whole run's time.
     isolate: false,
-    maxWorkers: 2,
+    // Most of a test is waiting for real time: speech, deadlines, joins.
+    maxWorkers: 3,
   },
 });

@@ -1,3 +1,7 @@
+import { AppError } from "../errors/app-error.ts";
+
+const CLOSED = "The worker stopped before the reply was complete: send it again when another agent is there";
+
 /** Why a turn was aborted, as the reason of its signal. */
 export class TurnAbort extends Error {
   /** interrupted: the participant went on · stopped: ControlStop · closed: the session ends */
@@ -11,11 +15,15 @@ export class TurnAbort extends Error {
 }
 
 /** The participant has ended it: by ControlStop, or by going on with something else. */
-export function isUserAbort({ aborted, reason }: AbortSignal): boolean {
-  return aborted && reason instanceof TurnAbort && reason.kind !== "closed";
+export function isUserAbort(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
+  return signal.aborted && signal.reason instanceof TurnAbort && signal.reason.kind !== "closed";
 }
 
-/** The state in which a turn ends whose signal was aborted. */
-export function stateAfterAbort({ reason }: AbortSignal): "interrupted" | "cancelled" {
-  return reason instanceof TurnAbort && reason.kind === "interrupted" ? "interrupted" : "cancelled";
+/** How a turn ends whose signal was aborted: `cancelled` where the participant stopped it, and nowhere else. */
+export function endAfterAbort(signal: AbortSignal): {
+  readonly state: "interrupted" | "cancelled" | "failed";
+  readonly error: AppError | undefined;
+} {
+  if (!isUserAbort(signal)) return { state: "failed", error: new AppError("unavailable", CLOSED) };
+  return { state: signal.reason.kind === "interrupted" ? "interrupted" : "cancelled", error: undefined };
 }

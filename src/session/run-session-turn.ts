@@ -1,5 +1,5 @@
 import { type TurnBlock } from "../conversation/block.ts";
-import { stateAfterAbort } from "../conversation/turn-abort.ts";
+import { endAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
@@ -121,7 +121,7 @@ export async function runSessionTurn(
     const heard = spoken === undefined ? undefined : [...said, spoken].join("");
     // Cut off while the last words were spoken: the model had ended by then.
     const wasCut = heard !== undefined && event.state === "completed";
-    const ended = wasCut ? { ...event, state: stateAfterAbort(signal) } : event;
+    const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
     const finished = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);

@@ -1,6 +1,6 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { buildHistory, textBlock, type HistoryMessage } from "../conversation/history.ts";
-import { stateAfterAbort } from "../conversation/turn-abort.ts";
+import { endAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
@@ -27,8 +27,8 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, c
 
 /**
  * One turn: model, tools, model again, until the model asks for no tool. Pauses at each tool use until `tools` has an
- * answer for it. Ends with `turn_complete` whatever happens, and never throws: an aborted turn is `interrupted` or
- * `cancelled` by the abort's kind, a broken one `failed`. Every tool use that was begun has its result by then. The
+ * answer for it. Ends with `turn_complete` whatever happens, and never throws: an aborted turn is `interrupted`,
+ * `cancelled` or `failed` by the abort's kind, a broken one `failed`. Every tool use that was begun has its result by then. The
  * caller makes the last blocks durable.
  */
 export async function* runTurn(
@@ -43,9 +43,7 @@ export async function* runTurn(
     yield* runSteps(turns, { deps, progress }, signal);
     end = { state: "completed", error: undefined };
   } catch (error) {
-    end = signal.aborted
-      ? { state: stateAfterAbort(signal), error: undefined }
-      : { state: "failed", error: toAppError(error) };
+    end = signal.aborted ? endAfterAbort(signal) : { state: "failed", error: toAppError(error) };
   }
   yield { type: "turn_complete", ...end, ...progress };
 }

@@ -73,7 +73,9 @@ test("F14: a room that is deleted in the middle of a call ends everything, and t
   await agent.leave();
   expect(performance.now() - startedAt).toBeLessThan(8_000);
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "outcome_unknown" }]);
-  expect(await agent.sql`select state from turns`).toMatchObject([{ state: "cancelled" }]);
+  expect(await agent.sql`select state, error_code from turns`).toMatchObject([
+    { state: "failed", error_code: "unavailable" },
+  ]);
   const blocks = await agent.blocks();
   expect(blocks.map((block) => block.block_type)).toEqual(["tool_use", "tool_result"]);
 });

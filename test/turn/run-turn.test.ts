@@ -328,16 +328,16 @@ test.each<[string, Partial<Setup>]>([
 const interrupt = new TurnAbort("interrupted");
 
 test.each([
-  ["interrupted", "interrupted"],
-  ["stopped", "cancelled"],
-  ["closed", "cancelled"],
-] as const)("a turn that is %s ends as %s", async (kind, state) => {
+  ["interrupted", "interrupted", undefined],
+  ["stopped", "cancelled", undefined],
+  ["closed", "failed", "unavailable"],
+] as const)("a turn that is %s ends as %s", async (kind, state, code) => {
   const memory = await run({
     calls: [done],
     onEvent: ({ type }, abort) => type === "turn_start" && abort(new TurnAbort(kind)),
   });
 
-  expect(memory.end).toMatchObject({ state, error: undefined });
+  expect([memory.end.state, memory.end.error?.code]).toEqual([state, code]);
 });
 
 test("an interruption while the model speaks keeps what was said and runs no tool", async () => {

@@ -33,8 +33,6 @@ beforeAll(async () => {
   main = runMain({
     ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
     PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
-    // Else the first answer of each worker waits for somebody to listen.
-    TTS: "none",
     TEST_RUNS_FILE: join(folder, "runs"),
   });
   await main.ready;

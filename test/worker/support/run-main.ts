@@ -50,6 +50,8 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
     PGPASSWORD: decodeURIComponent(new URL(databaseUrl).password),
     ANTHROPIC_API_KEY: "test",
     ANTHROPIC_BASE_URL: modelUrl,
+    // Else the first answer of each worker waits for somebody to listen.
+    TTS: "none",
   };
 }
 
