@@ -68,7 +68,7 @@ test("a worker's own job process listens and speaks", { timeout: 60_000 }, async
 });
 
 test(
-  "a worker that is stopped while it speaks stores what was heard, and tells of no failure",
+  "a worker that is stopped while it speaks stores what was heard, and logs no failure",
   { timeout: 60_000 },
   async () => {
     await using there = await talk();
