@@ -2,6 +2,7 @@ import { type FastifyInstance } from "fastify";
 import { AccessToken } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { AGENT_PREFIX } from "../protocol/conversation-id.ts";
 import { isLoopback } from "./loopback.ts";
 
 /** Who may have a token. */
@@ -37,7 +38,10 @@ const name = z
 const bodySchema = z.strictObject({
   room: name,
   // LiveKit lets a second participant of one identity replace the first: nobody shall replace an agent.
-  identity: name.refine((identity) => !identity.startsWith("agent-"), 'expected no "agent-" at the beginning'),
+  identity: name.refine(
+    (identity) => !identity.startsWith(AGENT_PREFIX),
+    `expected no "${AGENT_PREFIX}" at the beginning`,
+  ),
 });
 
 /** `POST /token {room, identity}` gives `{token, livekitUrl}`: the right to join that room as that participant. */

@@ -40,6 +40,8 @@ export interface OpenSessionOptions extends Pick<
   readonly link: Pick<RoomLink, "publish" | "openTranscription" | "hasOtherAgent">;
   /** Told of what happens, beside those who follow by the database. */
   readonly watchers: readonly SessionWatcher[];
+  /** Takes a worker out of the room whose lease has run out: what it has not sent by then reaches nobody. Never rejects. */
+  readonly evict: (owner: string) => Promise<void>;
   /** Another worker has the session: this one must leave the room. */
   readonly onLost: () => void;
 }
@@ -129,6 +131,7 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
     if (record) {
       const isAlone = () => !link.hasOtherAgent;
       const lease = new SessionLease(sql, record, { leaseMs, claimedAt, isAlone, logger });
+      if (record.takenFrom !== null) await options.evict(record.takenFrom);
       return { lease, sentBefore: record.workerStanzaReserved };
     }
     await sleep(CLAIM_RETRY_MS);

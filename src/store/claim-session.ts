@@ -15,6 +15,11 @@ export interface SessionClaim {
   readonly leaseMs: number;
 }
 
+export interface ClaimedSession extends SessionRecord {
+  /** Whose lease had run out without a word: its worker may only stand still. */
+  readonly takenFrom: string | null;
+}
+
 /**
  * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already:
  * what was claimed before is void then. `undefined` while another owner holds it. Lease times are the database's, so
@@ -23,9 +28,12 @@ export interface SessionClaim {
  * @throws {AppError} `not_allowed` when the conversation is another room's: whoever may join one room would read what
  *   was said in the other
  */
-export async function claimSession(sql: Sql, claim: SessionClaim): Promise<SessionRecord | undefined> {
+export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
   const { sessionId, conversationId, room, participantIdentity, owner, leaseMs } = claim;
-  const claimed = await runQuery(sql<SessionRow[]>`
+  const claimed = await runQuery(sql<(SessionRow & { taken_from: string | null })[]>`
+    with before as materialized (
+      select lease_owner from sessions where conversation_id = ${conversationId} and lease_owner <> ${owner}
+    )
     insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at, epoch)
     values (
       ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
@@ -43,9 +51,10 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Sessi
         or sessions.lease_expires_at <= now()
       )
       and coalesce(sessions.room, excluded.room) = excluded.room
-    returning *
+    returning *, (select lease_owner from before) as taken_from
   `);
-  if (claimed[0]) return toSessionRecord(claimed[0]);
+  const [row] = claimed;
+  if (row) return { ...toSessionRecord(row), takenFrom: row.taken_from };
   const others = await runQuery(sql`
     select from sessions where conversation_id = ${conversationId} and room <> ${room}
   `);

@@ -1,5 +1,6 @@
 import { AgentServer, initializeLogger, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
+import { agentIdentity } from "../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import { type Config } from "./config.ts";
 import { VARIABLES } from "./environment.ts";
@@ -43,7 +44,7 @@ export function createAgentServer({ config, livekit, agent = jobEntry() }: Agent
     loadThreshold: FULL_LOAD,
     loadFunc: async () => Math.min(1, accepted.size / config.maxSessions) * FULL_LOAD,
     requestFunc: async (request) => {
-      accepted.add({ id: request.id, room: request.room?.name ?? "", identity: `agent-${request.id}` });
+      accepted.add({ id: request.id, room: request.room?.name ?? "", identity: agentIdentity(request.id) });
       await request.accept();
     },
     initializeProcessTimeout: JOB_START_LIMIT_MS,

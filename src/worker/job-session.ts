@@ -2,7 +2,7 @@ import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { AppError } from "../errors/app-error.ts";
 import { isCleanText } from "../lib/clean-json.ts";
-import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
+import { agentIdentity, conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { openSession } from "../session/open-session.ts";
 import { AgentState } from "../session/agent-state.ts";
@@ -84,6 +84,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     watchers: [state.watch],
     logger,
     ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
+    evict: (owner) => evict(job, owner),
     onLost: () => job.leave("another worker has the session"),
   });
   opening.catch(() => {});
@@ -134,8 +135,20 @@ function capStreams(room: Room): void {
     connect(url, token, { autoSubscribe: false, dynacast: false, ...options, dataStream });
 }
 
-function createRoomApi({ url, apiKey, apiSecret, name }: JobRoom): RoomApi {
-  const client = new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret);
+function apiClient({ url, apiKey, apiSecret }: JobRoom): RoomServiceClient {
+  return new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
+}
+
+/** It has left by itself, in most cases. */
+async function evict(job: JobRoom, owner: string): Promise<void> {
+  await apiClient(job)
+    .removeParticipant(job.name, agentIdentity(owner))
+    .catch(() => {});
+}
+
+function createRoomApi(job: JobRoom): RoomApi {
+  const { name } = job;
+  const client = apiClient(job);
   return {
     list: async () =>
       (await client.listParticipants(name)).map(({ identity, sid, kind, permission }) => ({

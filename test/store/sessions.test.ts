@@ -27,6 +27,7 @@ test("a new conversation gets a session", async () => {
     epoch: 1,
     workerStanzaReserved: 0,
     createdAt: expect.any(Number),
+    takenFrom: null,
   });
 });
 
@@ -72,7 +73,7 @@ test("an expired lease is taken over, and its old owner learns that it lost it",
 
   const taken = await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }));
 
-  expect(taken).toMatchObject({ id: sessionId, leaseOwner: "worker-2", epoch: 2 });
+  expect(taken).toMatchObject({ id: sessionId, leaseOwner: "worker-2", epoch: 2, takenFrom: "worker-1" });
   expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(false);
   expect(await renewLease(writerOf(database.sql, sessionId, 2), LONG)).toBe(true);
 });

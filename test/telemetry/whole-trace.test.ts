@@ -32,9 +32,14 @@ const announced = (name: string, more: object = {}) => ({
 /** Every span with its parent's name, in the order of their begin. */
 function outline(spans: readonly OtlpSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
-  return spans
-    .toSorted((a, b) => a.start - b.start)
-    .map(({ name, parentSpanId = "" }) => `${names.get(parentSpanId) ?? parentSpanId} > ${name}`);
+  return (
+    spans
+      // A span that begins in the same moment as its parent comes behind it.
+      .toSorted(
+        (a, b) => a.start - b.start || Number(a.parentSpanId === b.spanId) - Number(b.parentSpanId === a.spanId),
+      )
+      .map(({ name, parentSpanId = "" }) => `${names.get(parentSpanId) ?? parentSpanId} > ${name}`)
+  );
 }
 
 test("one trace goes from the participant through the model and every kind of tool and back", async () => {

@@ -70,7 +70,7 @@ test("a turn that waits is settled: nobody knows how its call ended, its record 
   await user.say("Go");
   await user.next("tool_use_request");
 
-  expect(await stopped()).toEqual({ code: 0, states: ["cancelled"], leases: 0 });
+  expect(await stopped()).toEqual({ code: 0, states: ["failed"], leases: 0 });
   expect(await sql`select state, error_code from tool_calls`).toMatchObject([
     { state: "error", error_code: "outcome_unknown" },
   ]);
