@@ -1,6 +1,6 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { permissionRequestSchema, permissionResponseSchema } from "../src/protocol/permission-messages.ts";
-import { toolCallStateSchema } from "../src/protocol/tool-messages.ts";
+import { permissionRequestSchema, permissionResponseSchema } from "../src/protocol/messages/permission-messages.ts";
+import { toolCallStateSchema } from "../src/protocol/messages/tool-messages.ts";
 
 const SCHEMAS = {
   toolCallState: [toolCallStateSchema, "The state of one tool call (type 100)."],

@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline";
 import { toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
-import { decodeEnvelope, encodeEnvelope } from "../protocol/codec.ts";
-import { isPlainMap } from "../protocol/fields.ts";
-import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "../protocol/message-types.ts";
-import { parseMessage } from "../protocol/messages.ts";
+import { decodeEnvelope, encodeEnvelope } from "../protocol/codec/codec.ts";
+import { isPlainMap } from "../protocol/messages/fields.ts";
+import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "../protocol/messages/message-types.ts";
+import { parseMessage } from "../protocol/messages/messages.ts";
 
 const USAGE = `Usage: parley decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
        parley encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;

@@ -1,5 +1,5 @@
 export { AppError, type ErrorCode } from "../errors/app-error.ts";
-export { type Message, type MessageBody } from "../protocol/messages.ts";
+export { type Message, type MessageBody } from "../protocol/messages/messages.ts";
 export { type AskOptions, type WholeAnswer } from "./ask.ts";
 export {
   type AnswerEndEvent,
@@ -9,8 +9,8 @@ export {
   type ToolCallEvent,
   type ToolResultEvent,
   type ToolRunner,
-} from "./client-events.ts";
-export { type ClientTool, type ToolContext, ToolError } from "./client-tool.ts";
+} from "./wire/client-events.ts";
+export { type ClientTool, type ToolContext, ToolError } from "./tools/client-tool.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
 export {
   type Parley,
@@ -19,5 +19,5 @@ export {
   type SendTextOptions,
   type SentText,
 } from "./parley.ts";
-export { type LiveKitRoom, roomTransport } from "./room-transport.ts";
-export { type RoomPeer, type Transport, type TransportListener } from "./transport.ts";
+export { type LiveKitRoom, roomTransport } from "./room/room-transport.ts";
+export { type RoomPeer, type Transport, type TransportListener } from "./room/transport.ts";

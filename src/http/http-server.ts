@@ -1,19 +1,19 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { eventRoutes } from "./event-routes.ts";
-import { type EditGuard } from "../session/check-edited-input.ts";
-import { type EventSource } from "./event-source.ts";
-import { grantRoutes } from "./grant-routes.ts";
+import { eventRoutes } from "./events/event-routes.ts";
+import { type EditGuard } from "../session/permission/check-edited-input.ts";
+import { type EventSource } from "./events/event-source.ts";
+import { grantRoutes } from "./permissions/grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
-import { answerThisMachineOnly } from "./loopback.ts";
+import { answerThisMachineOnly } from "./access/loopback.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
-import { opencodeEventRoutes } from "./opencode-event-routes.ts";
-import { opencodeRoutes } from "./opencode-routes.ts";
-import { permissionRoutes } from "./permission-routes.ts";
-import { permissionService } from "./permission-service.ts";
-import { sendError } from "./send-error.ts";
-import { type SseTimes } from "./sse-stream.ts";
-import { SseStreams } from "./sse-streams.ts";
+import { opencodeEventRoutes } from "./opencode/opencode-event-routes.ts";
+import { opencodeRoutes } from "./opencode/opencode-routes.ts";
+import { permissionRoutes } from "./permissions/permission-routes.ts";
+import { permissionService } from "./rpc/permission-service.ts";
+import { sendError } from "./access/send-error.ts";
+import { type SseTimes } from "./events/sse-stream.ts";
+import { SseStreams } from "./events/sse-streams.ts";
 import { tokenRoutes, type TokenAccess } from "./token-routes.ts";
 
 export interface HttpOptions {

@@ -3,7 +3,7 @@ import { AccessToken } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { AGENT_PREFIX } from "../protocol/conversation-id.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "./access/loopback.ts";
 
 /** Who may have a token. */
 export interface TokenAccess {

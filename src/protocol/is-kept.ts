@@ -1,4 +1,4 @@
-import { type Message } from "./messages.ts";
+import { type Message } from "./messages/messages.ts";
 
 /**
  * Whether the worker holds a message for clients that come back. What shows an answer while it is made is not held: it

@@ -1,5 +1,5 @@
 import { ERROR_CODES, toAppError } from "../errors/app-error.ts";
-import { type ErrorMessage } from "./control-messages.ts";
+import { type ErrorMessage } from "./messages/control-messages.ts";
 
 /** The only place where an error becomes wire data. What was not raised on purpose leaves as `internal` with a fixed text. */
 export function toWireError(

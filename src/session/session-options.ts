@@ -1,16 +1,16 @@
 import { type Logger } from "pino";
 import { type LiveTools } from "../tool/live-tools.ts";
 import { type ServerTool } from "../tool/server-tool.ts";
-import { type AnsweredTurn } from "./catch-up.ts";
-import { type OpenStream } from "./open-stream.ts";
-import { type Outbox } from "./outbox.ts";
-import { type PermissionStore } from "./permission-store.ts";
-import { type Recorder } from "./recorder.ts";
-import { type RoomLink } from "./room-link.ts";
-import { type SessionWatcher } from "./session-event.ts";
+import { type AnsweredTurn } from "./answer/catch-up.ts";
+import { type OpenStream } from "./turns/open-stream.ts";
+import { type Outbox } from "./wire/outbox.ts";
+import { type PermissionStore } from "./permission/permission-store.ts";
+import { type Recorder } from "./record/recorder.ts";
+import { type RoomLink } from "./room/room-link.ts";
+import { type SessionWatcher } from "./events/session-event.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import { type VoicePort } from "./voice-port.ts";
+import { type VoicePort } from "./room/voice-port.ts";
 
 export interface SessionOptions {
   /** The row of `sessions`. */

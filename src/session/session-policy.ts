@@ -1,6 +1,6 @@
 import { type StateDetail } from "../tool/server-tool.ts";
-import { type PermissionPolicy } from "./permission-desk.ts";
-import { type PhraseTable } from "./phrases.ts";
+import { type PermissionPolicy } from "./permission/permission-desk.ts";
+import { type PhraseTable } from "./answer/phrases.ts";
 
 /** What a session is told to do, from the config. */
 export interface SessionPolicy {

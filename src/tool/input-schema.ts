@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { z } from "zod";
-import { compileJsonSchema, describeProblem } from "../lib/json-schema.ts";
+import { compileJsonSchema, describeProblem } from "../lib/json-schema/json-schema.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 
 /** A tool's input, compiled once: what the model is shown, and the check of what it wrote. */

@@ -3,7 +3,7 @@ import { type HistoryMessage } from "../conversation/history.ts";
 import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../llm/model-event.ts";
-import { type ToolUse } from "../tool/call-ports.ts";
+import { type ToolUse } from "../tool/calls/call-ports.ts";
 import { type TurnDraft } from "./turn-draft.ts";
 import { type TurnEvent } from "./turn-event.ts";
 

@@ -1,9 +1,9 @@
 import { getJobContext, inference, voice, type stt } from "@livekit/agents";
 import { type Room } from "@livekit/rtc-node";
-import { type AgentAudio } from "./agent-audio.ts";
-import { SpeechPlayer } from "./speech-player.ts";
+import { type AgentAudio } from "./speak/agent-audio.ts";
+import { SpeechPlayer } from "./speak/speech-player.ts";
 import { NoModel, SpeechAgent } from "./speech-agent.ts";
-import { type Synthesizer } from "./synthesizer.ts";
+import { type Synthesizer } from "./providers/synthesizer.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
 /** An utterance with no words after so much silence was not understood. */

@@ -2,20 +2,25 @@ import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { type Logger } from "pino";
 import { abortable } from "../lib/abortable.ts";
-import { type RoomParticipant } from "../session/room-link.ts";
-import { type AnswerToSpeak, type SpokenAnswer, type VoiceListener, type VoicePort } from "../session/voice-port.ts";
-import { AgentAudio } from "./agent-audio.ts";
-import { AnswerSpeech } from "./answer-speech.ts";
-import { AwaitedPlayer } from "./awaited-player.ts";
+import { type RoomParticipant } from "../session/room/room-link.ts";
+import {
+  type AnswerToSpeak,
+  type SpokenAnswer,
+  type VoiceListener,
+  type VoicePort,
+} from "../session/room/voice-port.ts";
+import { AgentAudio } from "./speak/agent-audio.ts";
+import { AnswerSpeech } from "./speak/answer-speech.ts";
+import { AwaitedPlayer } from "./speak/awaited-player.ts";
 import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
-import { LimitedRecogniser } from "./limited-recogniser.ts";
-import { Microphones } from "./microphones.ts";
-import { Misheard } from "./misheard.ts";
-import { type Player } from "./player.ts";
-import { Quiet } from "./quiet.ts";
-import { type Synthesizer } from "./synthesizer.ts";
-import { UserSpeech } from "./user-speech.ts";
-import { Utterance } from "./utterance.ts";
+import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
+import { Microphones } from "./listen/microphones.ts";
+import { Misheard } from "./listen/misheard.ts";
+import { type Player } from "./speak/player.ts";
+import { Quiet } from "./listen/quiet.ts";
+import { type Synthesizer } from "./providers/synthesizer.ts";
+import { UserSpeech } from "./listen/user-speech.ts";
+import { Utterance } from "./speak/utterance.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions {

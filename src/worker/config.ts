@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { representationSchema } from "../telemetry/representation/representation.ts";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
-import { type SpeechChoice } from "../voice/speech-choice.ts";
+import { type SpeechChoice } from "../voice/providers/speech-choice.ts";
 import { voiceSchema } from "../voice/voice-settings.ts";
 import { type OtelConfig } from "./telemetry/otel-config.ts";
 import { STATE_DETAILS } from "../tool/server-tool.ts";

@@ -1,8 +1,8 @@
-import "./stdout-guard.ts";
+import "./dispatch/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
-import { loadConfig } from "./load-config.ts";
-import { createLogger, type Logger } from "./logger.ts";
+import { loadConfig } from "./settings/load-config.ts";
+import { createLogger, type Logger } from "./log/logger.ts";
 import { endChildren } from "./process/children.ts";
 import { startWorker } from "./start.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";

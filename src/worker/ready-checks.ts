@@ -1,7 +1,7 @@
 import { RoomServiceClient } from "livekit-server-sdk";
 import { type ReadyCheck } from "../http/health-routes.ts";
-import { migrationsAreApplied } from "../store/migration-status.ts";
-import { connect } from "../store/pool.ts";
+import { migrationsAreApplied } from "../store/database/migration-status.ts";
+import { connect } from "../store/database/pool.ts";
 import { type Service } from "./services/service.ts";
 import { type Endpoints } from "./start-services.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
 import { type Config } from "./config.ts";
-import { hasModel } from "./missing-settings.ts";
+import { hasModel } from "./settings/missing-settings.ts";
 import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
 import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";

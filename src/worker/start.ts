@@ -1,21 +1,21 @@
 import { AppError } from "../errors/app-error.ts";
-import { openEventSource } from "../http/event-source.ts";
+import { openEventSource } from "../http/events/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
-import { openGrpcServer } from "../http/grpc-server.ts";
-import { permissionService } from "../http/permission-service.ts";
+import { openGrpcServer } from "../http/rpc/grpc-server.ts";
+import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/token-routes.ts";
 import { loadTools } from "../tool/load-tools.ts";
-import { findEspeak } from "../voice/espeak/find-espeak.ts";
-import { missingSpeech } from "../voice/speech-choice.ts";
-import { checkPorts } from "./check-ports.ts";
+import { findEspeak } from "../voice/providers/espeak/find-espeak.ts";
+import { missingSpeech } from "../voice/providers/speech-choice.ts";
+import { checkPorts } from "./settings/check-ports.ts";
 import { type Config } from "./config.ts";
-import { withoutPassword } from "./database-url.ts";
-import { type Logger } from "./logger.ts";
-import { missingSettings } from "./missing-settings.ts";
-import { checkOneRtcNode } from "./one-rtc-node.ts";
+import { withoutPassword } from "./settings/database-url.ts";
+import { type Logger } from "./log/logger.ts";
+import { missingSettings } from "./settings/missing-settings.ts";
+import { checkOneRtcNode } from "./dispatch/one-rtc-node.ts";
 import { lockDataFolder } from "./process/data-folder.ts";
 import { createReadyChecks } from "./ready-checks.ts";
-import { runJobs } from "./run-jobs.ts";
+import { runJobs } from "./dispatch/run-jobs.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import { METRICS_HUB, openMetricsHub } from "./telemetry/metrics-hub.ts";
@@ -29,7 +29,7 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   readonly logger: Logger;
   /** Gets everything that has to be undone; undone in the reverse order. */
   readonly cleanup: AsyncDisposableStack;
-  /** For tests: another job entry than src/worker/agent.ts. */
+  /** For tests: another job entry than src/worker/job/agent.ts. */
   readonly agent?: string;
 }
 

@@ -1,7 +1,7 @@
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { type ToolCallEvent, type ToolContext } from "../../src/client/index.ts";
-import { encodeEnvelope } from "../../src/protocol/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { openClient, openWithTool, stuckTool } from "./open-client.ts";
 
 function rawRequest(body: Record<string, unknown>, stanzaId = -90): Uint8Array {

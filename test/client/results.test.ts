@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ToolError } from "../../src/client/index.ts";
-import { encodeEnvelope } from "../../src/protocol/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { openClient, openWithTool, stuckTool } from "./open-client.ts";
 

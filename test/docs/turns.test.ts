@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { createOpenStream } from "../../src/session/open-stream.ts";
+import { createOpenStream } from "../../src/session/turns/open-stream.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { type StepRequest } from "../../src/turn/run-step.ts";
 import { runTurn } from "../../src/turn/run-turn.ts";

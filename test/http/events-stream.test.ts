@@ -1,7 +1,7 @@
 import { connect as connectSocket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect } from "../../src/store/pool.ts";
+import { connect } from "../../src/store/database/pool.ts";
 import { EventServer, roomToken, type EventReader, type ReadEvent } from "../support/event-server.ts";
 import { FollowedTalk } from "../support/followed-talk.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";

@@ -2,10 +2,10 @@ import { createOpencodeClient as createRootClient, type Event as RootEvent } fro
 import { createOpencodeClient, type Event } from "@opencode-ai/sdk/v2";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createEventPublisher } from "../../src/session/event-publisher.ts";
-import { type SessionWatcher } from "../../src/session/session-event.ts";
-import { loadPermission } from "../../src/store/load-permission.ts";
-import { type PermissionRecord } from "../../src/store/permission-record.ts";
+import { createEventPublisher } from "../../src/session/events/event-publisher.ts";
+import { type SessionWatcher } from "../../src/session/events/session-event.ts";
+import { loadPermission } from "../../src/store/permissions/load-permission.ts";
+import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/event-server.ts";
 import { OpencodeEvents } from "../support/opencode-events.ts";

@@ -4,9 +4,9 @@ import { createOpencodeClient as createRootClient, type Event as RootEvent } fro
 import { createOpencodeClient, type Event } from "@opencode-ai/sdk/v2";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { openGrpcServer } from "../../src/http/grpc-server.ts";
-import { PermissionService } from "../../src/http/generated/opencode/tool_pb.ts";
-import { permissionService } from "../../src/http/permission-service.ts";
+import { openGrpcServer } from "../../src/http/rpc/grpc-server.ts";
+import { PermissionService } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
+import { permissionService } from "../../src/http/rpc/permission-service.ts";
 import { TestAgent } from "../support/agent.ts";
 import { EventServer, livekit, roomToken } from "../support/event-server.ts";
 import { respondOverGrpc } from "../support/grpc-js.ts";

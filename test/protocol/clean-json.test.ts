@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cleanJson, cleanText } from "../../src/lib/clean-json.ts";
-import { encodeEnvelope } from "../../src/protocol/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const SEED = propertySeed(20_261_121);

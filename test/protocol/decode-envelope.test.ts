@@ -1,8 +1,8 @@
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { type Incoming, decodeEnvelope } from "../../src/protocol/codec.ts";
-import { MalformedMessageError } from "../../src/protocol/malformed-message-error.ts";
-import { MESSAGE_TYPES, type MessageType } from "../../src/protocol/message-types.ts";
+import { type Incoming, decodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { MalformedMessageError } from "../../src/protocol/messages/malformed-message-error.ts";
+import { MESSAGE_TYPES, type MessageType } from "../../src/protocol/messages/message-types.ts";
 import { toBytes } from "./golden.ts";
 
 const envelope = { stanzaId: 4, conversationId: "c", meta: {} };

@@ -2,8 +2,8 @@ import { encode } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
-import { type OutgoingEnvelope, decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
-import { MESSAGE_TYPES } from "../../src/protocol/message-types.ts";
+import { type OutgoingEnvelope, decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
 import { goldens, toBytes, toEnvelope } from "./golden.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 

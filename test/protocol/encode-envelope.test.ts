@@ -1,7 +1,7 @@
 import { decode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
-import { type OutgoingEnvelope, decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
+import { type OutgoingEnvelope, decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { toHex } from "./golden.ts";
 
 const result = (value: unknown): OutgoingEnvelope => ({

@@ -1,7 +1,7 @@
 import { decode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
-import { MESSAGE_TYPES } from "../../src/protocol/message-types.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
 import { goldens, toBytes, toEnvelope, toHex } from "./golden.ts";
 
 test("every message type has golden bytes", () => {

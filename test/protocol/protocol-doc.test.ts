@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
-import { announcedToolSchema } from "../../src/protocol/announced-tool.ts";
+import { announcedToolSchema } from "../../src/protocol/messages/announced-tool.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
-import { MESSAGE_TYPES, REQUIRED_FEATURES } from "../../src/protocol/message-types.ts";
-import { BODY_SCHEMAS } from "../../src/protocol/messages.ts";
-import { type MapSchema } from "../../src/protocol/parse-map.ts";
+import { MESSAGE_TYPES, REQUIRED_FEATURES } from "../../src/protocol/messages/message-types.ts";
+import { BODY_SCHEMAS } from "../../src/protocol/messages/messages.ts";
+import { type MapSchema } from "../../src/protocol/messages/parse-map.ts";
 import { describeFields } from "./describe-field.ts";
 import { goldens } from "./golden.ts";
 

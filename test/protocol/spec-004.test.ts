@@ -21,14 +21,14 @@ import {
   PermissionResponseSchema,
   PermissionService,
   ToolCallStateSchema,
-} from "../../src/http/generated/opencode/tool_pb.ts";
-import { type MessageType } from "../../src/protocol/message-types.ts";
-import { type MapSchema } from "../../src/protocol/parse-map.ts";
-import { permissionRequestSchema, permissionResponseSchema } from "../../src/protocol/permission-messages.ts";
-import { toolCallStateSchema } from "../../src/protocol/tool-messages.ts";
+} from "../../src/http/rpc/generated/opencode/tool_pb.ts";
+import { type MessageType } from "../../src/protocol/messages/message-types.ts";
+import { type MapSchema } from "../../src/protocol/messages/parse-map.ts";
+import { permissionRequestSchema, permissionResponseSchema } from "../../src/protocol/messages/permission-messages.ts";
+import { toolCallStateSchema } from "../../src/protocol/messages/tool-messages.ts";
 import { goldens } from "./golden.ts";
 
-const GENERATED = "src/http/generated";
+const GENERATED = "src/http/rpc/generated";
 
 async function filesIn(folder: string): Promise<Record<string, string>> {
   const names = (await Array.fromAsync(glob("**/*.ts", { cwd: folder }))).toSorted();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { connect, type Sql } from "../../src/store/pool.ts";
+import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { faultsOf } from "../support/crash/check-world.ts";
 import { CrashWorld, type Scenario, type ToolName, TOOLS } from "../support/crash/crash-world.ts";
 import { Traffic } from "../support/crash/dying-worker.ts";
@@ -9,7 +9,7 @@ import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
-vi.mock("../../src/store/listen-events.ts", async () => {
+vi.mock("../../src/store/events/listen-events.ts", async () => {
   const { listenHere } = await import("../support/crash/listeners.ts");
   return { listenEvents: listenHere };
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { connect } from "../../src/store/pool.ts";
-import { replyToPermission } from "../../src/store/reply-to-permission.ts";
+import { connect } from "../../src/store/database/pool.ts";
+import { replyToPermission } from "../../src/store/permissions/reply-to-permission.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { guardedTool, toolResults } from "../support/guarded-tool.ts";

@@ -8,8 +8,8 @@ import {
   PermissionRequestSchema,
   PermissionResponseSchema,
   ToolCallStateSchema,
-} from "../../src/http/generated/opencode/tool_pb.ts";
-import { MESSAGE_TYPES } from "../../src/protocol/message-types.ts";
+} from "../../src/http/rpc/generated/opencode/tool_pb.ts";
+import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { guardedTool } from "../support/guarded-tool.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { type Message } from "../../src/protocol/messages.ts";
-import { LateOutcomes } from "../../src/session/late-outcomes.ts";
+import { type Message } from "../../src/protocol/messages/messages.ts";
+import { LateOutcomes } from "../../src/session/turns/late-outcomes.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { callOf } from "../support/call.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../support/fake-session.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type RoomParticipant } from "../../src/session/room-link.ts";
-import { type ListedParticipant, SenderResolver } from "../../src/session/sender-resolver.ts";
+import { type RoomParticipant } from "../../src/session/room/room-link.ts";
+import { type ListedParticipant, SenderResolver } from "../../src/session/room/sender-resolver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
 let clock: VirtualClock;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { createId } from "../../src/lib/id.ts";
-import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
+import { type Message, type MessageBody } from "../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { announced } from "../support/attack.ts";
 import { cpuMs } from "../support/cpu-ms.ts";

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { migrationFiles } from "../../src/store/migration-files.ts";
-import { migrationStatus } from "../../src/store/migration-status.ts";
+import { migrationFiles } from "../../src/store/database/migration-files.ts";
+import { migrationStatus } from "../../src/store/database/migration-status.ts";
 import { emptyDatabase } from "../support/temp-database.ts";
 
 const run = promisify(execFile);
@@ -11,7 +11,7 @@ const NEWEST = (await migrationFiles()).length;
 test("three processes that start together migrate once", async () => {
   const database = await emptyDatabase();
   onTestFinished(() => database.drop());
-  const module = new URL("../../src/store/migrate.ts", import.meta.url).href;
+  const module = new URL("../../src/store/database/migrate.ts", import.meta.url).href;
   const program = `const { migrate } = await import(${JSON.stringify(module)});
     console.log(JSON.stringify(await migrate(process.argv[1])));`;
 

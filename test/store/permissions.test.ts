@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { closePermission } from "../../src/store/close-permission.ts";
-import { deleteGrant } from "../../src/store/delete-grant.ts";
-import { insertPermission } from "../../src/store/insert-permission.ts";
-import { listGrants } from "../../src/store/list-grants.ts";
-import { listenEvents } from "../../src/store/listen-events.ts";
-import { loadOpenPermissions } from "../../src/store/load-open-permissions.ts";
-import { loadPermission } from "../../src/store/load-permission.ts";
-import { type PermissionRecord } from "../../src/store/permission-record.ts";
+import { closePermission } from "../../src/store/permissions/close-permission.ts";
+import { deleteGrant } from "../../src/store/permissions/delete-grant.ts";
+import { insertPermission } from "../../src/store/permissions/insert-permission.ts";
+import { listGrants } from "../../src/store/permissions/list-grants.ts";
+import { listenEvents } from "../../src/store/events/listen-events.ts";
+import { loadOpenPermissions } from "../../src/store/permissions/load-open-permissions.ts";
+import { loadPermission } from "../../src/store/permissions/load-permission.ts";
+import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
 import {
   PERMISSION_CHANNEL,
   replyToPermission,
   type PermissionDecision,
   type PermissionReply,
-} from "../../src/store/reply-to-permission.ts";
-import { settleToolCall } from "../../src/store/settle-tool-call.ts";
+} from "../../src/store/permissions/reply-to-permission.ts";
+import { settleToolCall } from "../../src/store/calls/settle-tool-call.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newPermission, storedPermission, writerOf } from "./store-fixtures.ts";
 

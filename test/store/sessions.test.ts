@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimSession } from "../../src/store/claim-session.ts";
-import { loadSession } from "../../src/store/load-session.ts";
-import { releaseLease } from "../../src/store/release-lease.ts";
-import { renewLease } from "../../src/store/renew-lease.ts";
-import { reserveStanzas } from "../../src/store/reserve-stanzas.ts";
+import { claimSession } from "../../src/store/sessions/claim-session.ts";
+import { loadSession } from "../../src/store/sessions/load-session.ts";
+import { releaseLease } from "../../src/store/sessions/release-lease.ts";
+import { renewLease } from "../../src/store/sessions/renew-lease.ts";
+import { reserveStanzas } from "../../src/store/stanzas/reserve-stanzas.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { sessionClaim, storedSession, writerOf } from "./store-fixtures.ts";
 

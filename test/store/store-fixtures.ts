@@ -1,11 +1,11 @@
 import { type TurnBlock } from "../../src/conversation/block.ts";
-import { claimSession, type SessionClaim } from "../../src/store/claim-session.ts";
-import { insertPermission, type NewPermission } from "../../src/store/insert-permission.ts";
-import { insertToolCall, type NewToolCall } from "../../src/store/insert-tool-call.ts";
-import { insertTurn, type NewTurn } from "../../src/store/insert-turn.ts";
-import { type PermissionRecord } from "../../src/store/permission-record.ts";
-import { type Sql } from "../../src/store/pool.ts";
-import { type SessionWriter } from "../../src/store/session-writer.ts";
+import { claimSession, type SessionClaim } from "../../src/store/sessions/claim-session.ts";
+import { insertPermission, type NewPermission } from "../../src/store/permissions/insert-permission.ts";
+import { insertToolCall, type NewToolCall } from "../../src/store/calls/insert-tool-call.ts";
+import { insertTurn, type NewTurn } from "../../src/store/turns/insert-turn.ts";
+import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
+import { type Sql } from "../../src/store/database/pool.ts";
+import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { createId } from "../../src/lib/id.ts";
 
 export function sessionClaim(changes: Partial<SessionClaim> = {}): SessionClaim {

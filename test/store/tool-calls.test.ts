@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { insertToolCall } from "../../src/store/insert-tool-call.ts";
-import { loadToolCalls } from "../../src/store/load-tool-calls.ts";
-import { recordExtraAnswer } from "../../src/store/record-extra-answer.ts";
-import { saveCallProgress } from "../../src/store/save-call-progress.ts";
-import { settleToolCall } from "../../src/store/settle-tool-call.ts";
-import { startToolCall } from "../../src/store/start-tool-call.ts";
+import { insertToolCall } from "../../src/store/calls/insert-tool-call.ts";
+import { loadToolCalls } from "../../src/store/calls/load-tool-calls.ts";
+import { recordExtraAnswer } from "../../src/store/calls/record-extra-answer.ts";
+import { saveCallProgress } from "../../src/store/calls/save-call-progress.ts";
+import { settleToolCall } from "../../src/store/calls/settle-tool-call.ts";
+import { startToolCall } from "../../src/store/calls/start-tool-call.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newCall, storedCall, storedTurn } from "./store-fixtures.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TurnBlock } from "../../src/conversation/block.ts";
-import { finishTurn } from "../../src/store/finish-turn.ts";
-import { insertBlocks } from "../../src/store/insert-blocks.ts";
-import { insertTurn } from "../../src/store/insert-turn.ts";
-import { loadTurns } from "../../src/store/load-turns.ts";
+import { finishTurn } from "../../src/store/turns/finish-turn.ts";
+import { insertBlocks } from "../../src/store/turns/insert-blocks.ts";
+import { insertTurn } from "../../src/store/turns/insert-turn.ts";
+import { loadTurns } from "../../src/store/turns/load-turns.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newTurn, storedSession, textBlock, writerOf } from "./store-fixtures.ts";
 

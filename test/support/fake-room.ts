@@ -1,5 +1,5 @@
 import { createId } from "../../src/lib/id.ts";
-import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
+import { type Message, type MessageBody } from "../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, type FakeSession } from "./fake-session.ts";
 import { type VirtualClock } from "./virtual-clock.ts";
 

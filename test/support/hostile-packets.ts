@@ -1,7 +1,7 @@
 import { encode } from "@msgpack/msgpack";
 import fc from "fast-check";
-import { MESSAGE_TYPES } from "../../src/protocol/message-types.ts";
-import { BODY_SCHEMAS } from "../../src/protocol/messages.ts";
+import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
+import { BODY_SCHEMAS } from "../../src/protocol/messages/messages.ts";
 import { goldens, toBytes } from "../protocol/golden.ts";
 
 const repeat = (byte: number, count: number): number[] => Array.from({ length: count }, () => byte);

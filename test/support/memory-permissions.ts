@@ -1,9 +1,9 @@
-import { type PermissionListener, type PermissionStore } from "../../src/session/permission-store.ts";
-import { type PermissionEnd } from "../../src/store/close-permission.ts";
-import { type NewPermission } from "../../src/store/insert-permission.ts";
-import { type GrantRecord } from "../../src/store/list-grants.ts";
-import { type PermissionRecord } from "../../src/store/permission-record.ts";
-import { type PermissionReply } from "../../src/store/reply-to-permission.ts";
+import { type PermissionListener, type PermissionStore } from "../../src/session/permission/permission-store.ts";
+import { type PermissionEnd } from "../../src/store/permissions/close-permission.ts";
+import { type NewPermission } from "../../src/store/permissions/insert-permission.ts";
+import { type GrantRecord } from "../../src/store/permissions/list-grants.ts";
+import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
+import { type PermissionReply } from "../../src/store/permissions/reply-to-permission.ts";
 
 /** Decides as the database does, in memory, for one process. */
 export class MemoryPermissions implements PermissionStore {

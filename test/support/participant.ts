@@ -4,8 +4,8 @@ import { inject } from "vitest";
 import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { createId } from "../../src/lib/id.ts";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
-import { type Message, type MessageBody } from "../../src/protocol/messages.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { type Message, type MessageBody } from "../../src/protocol/messages/messages.ts";
 
 type Type = Message["type"];
 export interface ReceivedEnvelope<T extends Type = Type> {

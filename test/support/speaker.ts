@@ -14,8 +14,8 @@ import {
   type RemoteTrack,
   type RemoteTrackPublication,
 } from "@livekit/rtc-node";
-import { EspeakSynthesizer } from "../../src/voice/espeak/espeak-synthesizer.ts";
-import { findEspeak } from "../../src/voice/espeak/find-espeak.ts";
+import { EspeakSynthesizer } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
+import { findEspeak } from "../../src/voice/providers/espeak/find-espeak.ts";
 import { type Participant } from "./participant.ts";
 
 /** Samples a second of `speechOf`. */

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanoid } from "nanoid";
 import { inject } from "vitest";
-import { MIGRATION_FOLDER, migrationFiles } from "../../src/store/migration-files.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { connect, type Sql } from "../../src/store/pool.ts";
+import { MIGRATION_FOLDER, migrationFiles } from "../../src/store/database/migration-files.ts";
+import { migrate } from "../../src/store/database/migrate.ts";
+import { connect, type Sql } from "../../src/store/database/pool.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

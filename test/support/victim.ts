@@ -1,5 +1,5 @@
 import { Room, RoomEvent } from "@livekit/rtc-node";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 
 /**
  * A client process to be killed: joins, announces the tool `scan` and never answers. It says when the tool is known, and

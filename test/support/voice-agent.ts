@@ -1,9 +1,9 @@
 import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger } from "@livekit/agents";
 import { vi } from "vitest";
-import { loadSpeech } from "../../src/voice/load-speech.ts";
-import { type SpeechChoice } from "../../src/voice/speech-choice.ts";
-import { type Synthesizer } from "../../src/voice/synthesizer.ts";
+import { loadSpeech } from "../../src/voice/providers/load-speech.ts";
+import { type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
+import { type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { TestAgent, type AgentOptions } from "./agent.ts";
 import { Participant } from "./participant.ts";

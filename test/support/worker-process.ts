@@ -1,11 +1,11 @@
 import { Room } from "@livekit/rtc-node";
 import { pino } from "pino";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { createOpenStream } from "../../src/session/open-stream.ts";
-import { connect } from "../../src/store/pool.ts";
+import { createOpenStream } from "../../src/session/turns/open-stream.ts";
+import { connect } from "../../src/store/database/pool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool } from "../../src/tool/server-tool.ts";
-import { openJobSession } from "../../src/worker/job-session.ts";
+import { openJobSession } from "../../src/worker/job/job-session.ts";
 
 /** What a worker process is started with, as JSON. */
 export interface WorkerProcessOptions {

@@ -2,14 +2,14 @@ import { getEventListeners } from "node:events";
 import { type z } from "zod";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
-import { type Call, type CancelReason, type ExtraAnswer } from "../../src/tool/call.ts";
-import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/call-ledger.ts";
-import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/call-ports.ts";
+import { type Call, type CancelReason, type ExtraAnswer } from "../../src/tool/calls/call.ts";
+import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/calls/call-ledger.ts";
+import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
-import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
-import { runCall } from "../../src/tool/run-call.ts";
+import { failure, success, type ModelAnswer } from "../../src/tool/calls/outcome.ts";
+import { runCall } from "../../src/tool/calls/run-call.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 
 interface Options {

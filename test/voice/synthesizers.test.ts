@@ -1,10 +1,10 @@
 import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger } from "@livekit/agents";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EspeakSynthesizer } from "../../src/voice/espeak/espeak-synthesizer.ts";
-import { PluginSynthesizer } from "../../src/voice/plugin-synthesizer.ts";
-import { splitSentences } from "../../src/voice/split-sentences.ts";
-import { type Synthesizer } from "../../src/voice/synthesizer.ts";
+import { EspeakSynthesizer } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
+import { PluginSynthesizer } from "../../src/voice/providers/plugin-synthesizer.ts";
+import { splitSentences } from "../../src/voice/providers/split-sentences.ts";
+import { type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 
 const { signal } = new AbortController();
 let server: LLMock;

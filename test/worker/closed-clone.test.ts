@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, stat, symlink } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { connect } from "../../src/store/pool.ts";
+import { connect } from "../../src/store/database/pool.ts";
 import { freePortVariables, processesIn, runMainOf } from "./support/run-main.ts";
 
 // Whole programs: two cores that have other work to do need their time.

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { connect, type Sql } from "../../src/store/pool.ts";
+import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";

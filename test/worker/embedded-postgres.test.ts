@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connect } from "../../src/store/pool.ts";
+import { connect } from "../../src/store/database/pool.ts";
 import { readPidFile } from "../../src/worker/process/pid-file.ts";
 import { processCommand, processStart } from "../../src/worker/process/process-identity.ts";
 import { endStalePostgres, startPostgres, type PostgresService } from "../../src/worker/services/embedded-postgres.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { RoomEvent } from "@livekit/rtc-node";
 import { expect, inject, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { decodeEnvelope } from "../../src/protocol/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";

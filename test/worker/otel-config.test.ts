@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, SpanKind, trace, TraceFlags } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace-node";
 import { expect, test } from "vitest";
-import { parseEnvironment } from "../../src/worker/environment.ts";
+import { parseEnvironment } from "../../src/worker/settings/environment.ts";
 import { openMetricsHub } from "../../src/worker/telemetry/metrics-hub.ts";
 import { readOtelConfig } from "../../src/worker/telemetry/read-otel-config.ts";
 import { createSampler } from "../../src/worker/telemetry/sampler.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { connect, type Sql } from "../../src/store/pool.ts";
+import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { VARIABLES } from "../../src/worker/environment.ts";
+import { VARIABLES } from "../../src/worker/settings/environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFile(join(ROOT, path), "utf8");

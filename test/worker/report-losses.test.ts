@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { trace } from "@opentelemetry/api";
 import { afterAll, expect, test, vi } from "vitest";
-import { parseEnvironment } from "../../src/worker/environment.ts";
+import { parseEnvironment } from "../../src/worker/settings/environment.ts";
 import { readOtelConfig } from "../../src/worker/telemetry/read-otel-config.ts";
 import { reportLosses } from "../../src/worker/telemetry/report-losses.ts";
 import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";

@@ -3,7 +3,7 @@ import { callErrorType } from "../../telemetry/error-type.ts";
 import { ATTR, CONTENT, OPERATION, PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
-import { type Call } from "../../tool/call.ts";
+import { type Call } from "../../tool/calls/call.ts";
 
 export interface CallOptions {
   readonly parent: Context;

@@ -9,7 +9,7 @@ import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { recordUsage, usageAttributes } from "../../telemetry/usage.ts";
-import { type ChatCall } from "../chat-call.ts";
+import { type ChatCall } from "../turns/chat-call.ts";
 import { requestAttributes } from "./request-attributes.ts";
 import { ChatContent } from "./chat-content.ts";
 import { ServerToolTraces } from "./server-tool-traces.ts";

@@ -1,6 +1,6 @@
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { randomBytes } from "node:crypto";
-import { OUTCOME_TOOL } from "../../session/outcome-turn.ts";
+import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { toOfferedTool } from "./offered-tool.ts";

@@ -1,10 +1,10 @@
 import { toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
-import { promisedUses } from "../../../src/session/outcome-turn.ts";
-import { loadSession } from "../../../src/store/load-session.ts";
-import { loadToolCalls } from "../../../src/store/load-tool-calls.ts";
-import { loadTurns } from "../../../src/store/load-turns.ts";
-import { type Sql } from "../../../src/store/pool.ts";
-import { type ToolCallRecord } from "../../../src/store/tool-call-record.ts";
+import { promisedUses } from "../../../src/session/turns/outcome-turn.ts";
+import { loadSession } from "../../../src/store/sessions/load-session.ts";
+import { loadToolCalls } from "../../../src/store/calls/load-tool-calls.ts";
+import { loadTurns } from "../../../src/store/turns/load-turns.ts";
+import { type Sql } from "../../../src/store/database/pool.ts";
+import { type ToolCallRecord } from "../../../src/store/calls/tool-call-record.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
 
 /** Where a world broke a promise, after its last worker had all the time it needs. */

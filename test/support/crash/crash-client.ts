@@ -1,6 +1,6 @@
 import { createId } from "../../../src/lib/id.ts";
-import { type Message, type MessageBody } from "../../../src/protocol/messages.ts";
-import { encodeEnvelope } from "../../../src/protocol/codec.ts";
+import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { decode, fakeParticipant } from "../fake-session.ts";
 import { type CrashWorld } from "./crash-world.ts";
 

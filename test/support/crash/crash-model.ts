@@ -3,7 +3,7 @@ import { AppError } from "../../../src/errors/app-error.ts";
 import { type JsonObject } from "../../../src/lib/json.ts";
 import { buildRequest } from "../../../src/llm/build-request.ts";
 import { type ModelEvent } from "../../../src/llm/model-event.ts";
-import { type OpenStream } from "../../../src/session/open-stream.ts";
+import { type OpenStream } from "../../../src/session/turns/open-stream.ts";
 import { IssuedContent } from "../model-server/issued-content.ts";
 import { validateRequest } from "../model-server/validate-request.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadConfig } from "../../../src/worker/load-config.ts";
+import { loadConfig } from "../../../src/worker/settings/load-config.ts";
 
 let folder: string;
 let count = 0;

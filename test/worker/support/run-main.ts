@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { withoutPassword } from "../../../src/worker/database-url.ts";
+import { withoutPassword } from "../../../src/worker/settings/database-url.ts";
 import { findFreePorts } from "../../support/servers/free-ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");

@@ -1,0 +1,145 @@
+import { AppError } from "../../errors/app-error.ts";
+import { type RoomPeer } from "./transport.ts";
+
+/** A worker that does not acknowledge our Configuration in this time is sent it again, ever more slowly. */
+const CONFIGURE_AGAIN_MS = 3_000;
+const MAX_CONFIGURE_AGAIN_MS = 30_000;
+
+interface AgentLinkPorts {
+  /** Sends our Configuration to the agents; resolves with whether it was acknowledged in time. Never rejects. */
+  readonly configure: (way: "packet" | "stream", timeoutMs: number) => Promise<boolean>;
+  readonly onReady: (agents: readonly string[]) => void;
+  readonly onLost: (reason: "room" | "agent") => void;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: AppError) => void;
+}
+
+/**
+ * Knows which agents are in the room and whether they know us. They do when one has acknowledged our latest
+ * Configuration, which goes out for each new agent, after each reconnect, and whenever our tools change.
+ */
+export class AgentLink {
+  readonly #ports: AgentLinkPorts;
+  readonly #agents = new Set<string>();
+  readonly #waiters = new Set<Waiter>();
+  #state: "away" | "configuring" | "ready" | "closed" = "away";
+  /** Only the latest attempt to configure counts. */
+  #attempt = 0;
+  #isChangeQueued = false;
+  #isKnown = false;
+
+  constructor(ports: AgentLinkPorts) {
+    this.#ports = ports;
+  }
+
+  get isReady(): boolean {
+    return this.#state === "ready";
+  }
+
+  /** Every agent here has heard who we are: it can tell our packets from others', also before we are announced. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  get agents(): readonly string[] {
+    return [...this.#agents];
+  }
+
+  /** We are in the room, for the first time or again. */
+  enter(peers: readonly RoomPeer[]): void {
+    this.#agents.clear();
+    for (const { identity, isAgent } of peers) if (isAgent) this.#agents.add(identity);
+    if (this.#agents.size > 0) this.#configure("stream", true);
+    else this.#lose("agent");
+  }
+
+  leave(): void {
+    this.#agents.clear();
+    this.#lose("room");
+  }
+
+  /** Does nothing for people, and for an agent that is known. */
+  add({ identity, isAgent }: RoomPeer): void {
+    if (!isAgent || this.#agents.has(identity)) return;
+    this.#agents.add(identity);
+    this.#configure("stream", true);
+  }
+
+  remove({ identity }: RoomPeer): void {
+    if (this.#agents.delete(identity) && this.#agents.size === 0) this.#lose("agent");
+  }
+
+  /** Our tools are others than before. Changes in one go are announced once. */
+  change(): void {
+    if (this.#agents.size === 0 || this.#isChangeQueued || this.#state === "closed") return;
+    this.#isChangeQueued = true;
+    const isFirst = this.#state === "configuring";
+    this.#state = "configuring";
+    queueMicrotask(() => {
+      this.#isChangeQueued = false;
+      if (this.#state === "configuring") this.#configure(isFirst ? "stream" : "packet", isFirst);
+    });
+  }
+
+  /** @throws {AppError} `unavailable` when no agent is ready within `timeoutMs`, or the link is closed */
+  async whenReady(timeoutMs: number): Promise<void> {
+    if (this.#state === "ready") return;
+    if (this.#state === "closed") throw closed();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const late = () =>
+      reject(new AppError("unavailable", `No agent answered in the room within ${timeoutMs / 1000} s`));
+    const timer = setTimeout(late, timeoutMs);
+    const waiter: Waiter = { resolve, reject };
+    this.#waiters.add(waiter);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  close(): void {
+    this.#attempt += 1;
+    this.#state = "closed";
+    this.#agents.clear();
+    for (const { reject } of this.#waiters) reject(closed());
+  }
+
+  #configure(way: "packet" | "stream", isNews: boolean): void {
+    if (this.#state === "closed") return;
+    if (isNews) this.#isKnown = false;
+    this.#state = "configuring";
+    this.#attempt += 1;
+    void this.#configureUntilTaken(this.#attempt, way, isNews);
+  }
+
+  async #configureUntilTaken(attempt: number, way: "packet" | "stream", isNews: boolean): Promise<void> {
+    let timeoutMs = CONFIGURE_AGAIN_MS;
+    while (attempt === this.#attempt) {
+      const isTaken = await this.#ports.configure(way, timeoutMs);
+      timeoutMs = Math.min(timeoutMs * 2, MAX_CONFIGURE_AGAIN_MS);
+      if (attempt !== this.#attempt || !isTaken) continue;
+      this.#state = "ready";
+      this.#isKnown = true;
+      if (isNews) this.#ports.onReady(this.agents);
+      for (const { resolve } of this.#waiters) resolve();
+      return;
+    }
+  }
+
+  #lose(reason: "room" | "agent"): void {
+    this.#attempt += 1;
+    this.#isKnown = false;
+    if (this.#state === "away" || this.#state === "closed") return;
+    this.#state = "away";
+    this.#ports.onLost(reason);
+  }
+}
+
+function closed(): AppError {
+  return new AppError("unavailable", "The client was closed");
+}

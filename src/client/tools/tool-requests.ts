@@ -1,0 +1,143 @@
+import { AppError } from "../../errors/app-error.ts";
+import { truncateText } from "../../lib/truncate-text.ts";
+import { type MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type CompiledTool } from "./client-tool.ts";
+import { type ToolCallEvent, type ToolResultEvent } from "../wire/client-events.ts";
+import { type ProgressSender } from "./progress-sender.ts";
+import { ResultStore } from "./result-store.ts";
+import { failed, runTool, type ToolResult } from "./run-tool.ts";
+
+type Request = MessageBody<"tool_use_request">;
+
+export interface ToolRequestPorts {
+  readonly findTool: (name: string) => CompiledTool | undefined;
+  /** Returns the size of what was sent. @throws {AppError} when it cannot be encoded */
+  readonly sendResult: (result: ToolResult, traceparent?: string) => number;
+  /** Claims or declines an `either` request by acknowledging the stanza that carried it. */
+  readonly acknowledge: (stanzaId: number, isTaken: boolean) => void;
+  readonly progress: ProgressSender;
+  readonly onCall: (call: ToolCallEvent) => void;
+  readonly onResult: (result: ToolResultEvent) => void;
+}
+
+interface Asked {
+  readonly request: Request;
+  readonly traceparent: string | undefined;
+}
+
+/**
+ * The client's side of tool calls. Each request that is ours gets exactly one result, whatever happens; the same
+ * request again gets the same result again and is not run again.
+ */
+export class ToolRequests {
+  readonly #ports: ToolRequestPorts;
+  readonly #running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
+  readonly #results = new ResultStore();
+
+  constructor(ports: ToolRequestPorts) {
+    this.#ports = ports;
+  }
+
+  /** How many tools run now. */
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  handle(request: Request, stanzaId: number, traceparent?: string): void {
+    const { id, messageId, toolName, parameters, execution, participant } = request;
+    const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
+    // Before the stored results: a call that the server took over from us comes again as `server`.
+    if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
+    const stored = this.#results.find(id);
+    if (stored) return void this.#send(stored);
+    const tool = this.#ports.findTool(toolName);
+    if (execution === "either") this.#ports.acknowledge(stanzaId, this.#running.has(id) || tool !== undefined);
+    if (this.#running.has(id) || (execution === "either" && !tool)) return;
+    this.#ports.onCall({ ...call, ranBy: "client" });
+    if (tool) this.#start(tool, { request, traceparent });
+    else this.#settle(unknownTool(id, toolName), toolName);
+  }
+
+  /** Answers a request that could be read only in part. `false` when no result can: it has no id, or is nobody's. */
+  refuse({ parts, message }: MalformedMessageError): boolean {
+    const { id, request: { execution, toolName } = {} } = parts;
+    if (execution === "server") return true;
+    if (execution === undefined || id === undefined) return false;
+    const stored = this.#results.find(id);
+    if (stored) this.#send(stored);
+    else if (!this.#running.has(id)) {
+      const isKnown = this.#ports.findTool(toolName ?? "") !== undefined;
+      this.#settle(isKnown ? failed(id, "invalid_parameters", message) : unknownTool(id, toolName ?? ""), toolName);
+    }
+    return true;
+  }
+
+  /**
+   * The worker takes a request back: the tool is aborted and answers `cancelled`. A cancel can overtake its request,
+   * which may be a stream; such a request is not run when it comes.
+   */
+  cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
+    const message = `The call was cancelled by the worker (${reason})`;
+    const running = this.#running.get(id);
+    if (running) running.controller.abort(new Error(message));
+    else if (!this.#results.find(id)) this.#results.add(failed(id, "cancelled", message), 0);
+  }
+
+  /** Aborts every running tool. Resolves when each has answered `cancelled`, whatever it does with the abort. */
+  async close(): Promise<void> {
+    const running = [...this.#running.values()];
+    for (const { controller } of running) controller.abort(new Error("The client was closed"));
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  #start(tool: CompiledTool, asked: Asked): void {
+    const controller = new AbortController();
+    this.#running.set(asked.request.id, { controller, ended: this.#run(tool, asked, controller) });
+  }
+
+  async #run(tool: CompiledTool, asked: Asked, { signal: cancelled }: AbortController): Promise<void> {
+    const { id } = asked.request;
+    const { progress } = this.#ports;
+    let isRunning = true;
+    const result = await runTool(tool, {
+      ...asked,
+      cancelled,
+      log: (line) => {
+        if (isRunning) progress.log(id, line);
+      },
+      progress: (fraction) => {
+        if (isRunning) progress.progress(id, fraction);
+      },
+    });
+    isRunning = false;
+    this.#running.delete(id);
+    progress.flush(id);
+    this.#settle(result, tool.name, asked.traceparent);
+  }
+
+  #settle(result: ToolResult, toolName: string | undefined, traceparent?: string): void {
+    const { sizeBytes, sent } = this.#send(result, traceparent);
+    this.#results.add(sent, sizeBytes);
+    this.#ports.onResult({ ...sent, toolName, ranBy: "client" });
+  }
+
+  /** A result that cannot be sent becomes an error result that says why. */
+  #send(result: ToolResult, traceparent?: string): { sizeBytes: number; sent: ToolResult } {
+    try {
+      return { sizeBytes: this.#ports.sendResult(result, traceparent), sent: result };
+    } catch (error) {
+      const isTooLarge = error instanceof AppError && error.code === "too_large";
+      const message = error instanceof AppError ? error.message : "It cannot be read";
+      const sent = isTooLarge
+        ? failed(result.id, "result_too_large", `The result is too large to be sent: ${message}`)
+        : failed(result.id, "execution_error", `The result cannot be encoded: ${message}`);
+      return { sizeBytes: this.#ports.sendResult(sent, traceparent), sent };
+    }
+  }
+}
+
+/** In the words of spec/000, whatever the name is. */
+function unknownTool(id: string, toolName: string): ToolResult {
+  return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
+}

@@ -1,0 +1,46 @@
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type AnswerEndEvent } from "./client-events.ts";
+
+type Sentence = MessageBody<"assistant_sentence">;
+
+interface OpenAnswer {
+  readonly id: string;
+  readonly previousId: string;
+  readonly sentences: Map<number, Sentence>;
+}
+
+const MAX_OPEN = 32;
+
+/** Puts the sentences of answers in order and tells when an answer is whole. */
+export class Answers {
+  readonly #open = new Map<string, OpenAnswer>();
+  readonly #onEnd: (answer: AnswerEndEvent) => void;
+
+  constructor(onEnd: (answer: AnswerEndEvent) => void) {
+    this.#onEnd = onEnd;
+  }
+
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  begin({ id, previousId }: MessageBody<"start_answer">): void {
+    if (this.#open.has(id)) return;
+    this.#open.set(id, { id, previousId, sentences: new Map() });
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+  }
+
+  /** A long sentence travels as a stream and may come after the final one. */
+  add(sentence: Sentence): void {
+    const answer = this.#open.get(sentence.previousId);
+    if (!answer) return;
+    answer.sentences.set(sentence.sequence, sentence);
+    const inOrder = [...answer.sentences.values()].toSorted((a, b) => a.sequence - b.sequence);
+    const last = inOrder.at(-1);
+    if (!last?.isFinal || inOrder.length < last.sequence) return;
+    this.#open.delete(answer.id);
+    const sentences = inOrder.map(({ text }) => text).filter((text) => text !== "");
+    this.#onEnd({ id: answer.id, previousId: answer.previousId, text: sentences.join(" "), sentences });
+  }
+}

@@ -1,0 +1,89 @@
+import { AppError, ERROR_CODES } from "../../errors/app-error.ts";
+import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
+import { MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
+import { type Message } from "../../protocol/messages/messages.ts";
+
+const REMEMBERED_STANZAS = 2_000;
+
+interface IncomingPorts {
+  readonly onMessage: (message: Message, stanzaId: number, traceparent: string | undefined) => void;
+  /** A request that cannot be used: nothing is run, and the worker is told. */
+  readonly onMalformedRequest: (error: MalformedMessageError) => void;
+  readonly onError: (error: AppError) => void;
+}
+
+/** Reads agents' packets: each message once, and nothing that they hold can throw. */
+export class IncomingMessages {
+  readonly #ports: IncomingPorts;
+  readonly #seen = new Set<string>();
+  #lastSeen = 0;
+  #firstMissed: number | undefined;
+
+  constructor(ports: IncomingPorts) {
+    this.#ports = ports;
+  }
+
+  /** For our next Configuration: what comes after it is sent again. `undefined` when nothing was missed or seen. */
+  get lastSequenceSeen(): number | undefined {
+    if (this.#firstMissed !== undefined) return this.#firstMissed - 1;
+    return this.#lastSeen === 0 ? undefined : this.#lastSeen;
+  }
+
+  /** The worker has our latest `lastSequenceSeen`. */
+  forgetMissed(): void {
+    this.#firstMissed = undefined;
+  }
+
+  /**
+   * A packet whose sender LiveKit has not announced, most often the agent's first words. It is not trusted and not
+   * kept: once the agent is announced, our Configuration has it sent again.
+   */
+  miss(bytes: Uint8Array): void {
+    const stanzaId = this.#decode(bytes)?.stanzaId ?? 0;
+    if (stanzaId < 0) this.#firstMissed = Math.min(this.#firstMissed ?? Infinity, -stanzaId);
+  }
+
+  handle(bytes: Uint8Array, from: string): void {
+    const incoming = this.#decode(bytes, (error) => this.#report(error, from));
+    if (!incoming || !this.#take(incoming.stanzaId, from)) return;
+    if (!("message" in incoming)) return;
+    const { traceparent } = incoming.meta;
+    const trace = typeof traceparent === "string" ? traceparent : undefined;
+    this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);
+  }
+
+  #decode(bytes: Uint8Array, onError: (error: AppError) => void = () => {}): Incoming | undefined {
+    try {
+      return decodeEnvelope(bytes);
+    } catch (error) {
+      onError(
+        error instanceof AppError ? error : new AppError("internal", "A packet cannot be read", { cause: error }),
+      );
+      return undefined;
+    }
+  }
+
+  #report(error: AppError, from: string): void {
+    if (error instanceof MalformedMessageError) {
+      if (!this.#take(error.parts.stanzaId ?? 0, from)) return;
+      if (error.parts.typeName === "tool_use_request") this.#ports.onMalformedRequest(error);
+    }
+    this.#ports.onError(error);
+  }
+
+  /** `false` for a message that came before. Acks have the number 0 and are never repeated. */
+  #take(stanzaId: number, from: string): boolean {
+    if (stanzaId === 0) return true;
+    const key = `${Math.abs(stanzaId)} ${from}`;
+    if (this.#seen.has(key)) return false;
+    this.#seen.add(key);
+    const [oldest] = this.#seen;
+    if (this.#seen.size > REMEMBERED_STANZAS && oldest !== undefined) this.#seen.delete(oldest);
+    this.#lastSeen = Math.max(this.#lastSeen, Math.abs(stanzaId));
+    return true;
+  }
+}
+
+export function wireCode(error: AppError): number {
+  return ERROR_CODES[error.code].wire;
+}

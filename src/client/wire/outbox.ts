@@ -1,0 +1,94 @@
+import { AppError } from "../../errors/app-error.ts";
+import { encodeEnvelope } from "../../protocol/codec/codec.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type Message } from "../../protocol/messages/messages.ts";
+import { Unacknowledged } from "./unacknowledged.ts";
+
+/** A send can hang for a whole outage; after this long it has failed. */
+const SEND_DEADLINE_MS = 10_000;
+const MAX_QUEUED = 1_000;
+
+export interface OutboxOptions {
+  readonly conversationId: () => string;
+  readonly publish: (bytes: Uint8Array, way: "packet" | "stream") => Promise<void>;
+}
+
+export interface SentMessage {
+  readonly stanzaId: number;
+  readonly sizeBytes: number;
+  /** Resolves when it is in the local buffer: only an answer proves delivery. */
+  readonly sent: Promise<void>;
+}
+
+/** Numbers what we say from 1 and sends it in order, at most 8 at a time. */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #queue: (() => void)[] = [];
+  readonly unacknowledged = new Unacknowledged();
+  #lastStanza = 0;
+  #inFlight = 0;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param traceparent the span that the message belongs to (W3C Trace Context)
+   * @param way `stream` forces a byte stream; above 15,000 bytes it is one anyway
+   * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
+   */
+  send(message: Message, way: "packet" | "stream" = "packet", traceparent?: string): SentMessage {
+    const stanzaId = this.#lastStanza + 1;
+    const meta = traceparent === undefined ? {} : { traceparent };
+    const bytes = encodeEnvelope({ stanzaId, conversationId: this.#options.conversationId(), meta, message });
+    this.#lastStanza = stanzaId;
+    const isLong = bytes.length > LIMITS.packetBytes;
+    const publish = () => this.#enqueue(() => this.#options.publish(bytes, isLong ? "stream" : way));
+    const sent = publish();
+    sent.catch(() => {});
+    // Whoever sends a Configuration sees to it: an old one must not come after a newer one.
+    if (message.type !== "configuration")
+      this.unacknowledged.add(stanzaId, bytes.length, () => void publish().catch(() => {}));
+    return { stanzaId, sizeBytes: bytes.length, sent };
+  }
+
+  /** Resolves when everything is out, or after `timeoutMs`. */
+  async drain(timeoutMs: number): Promise<void> {
+    const isEmpty = () => this.#inFlight === 0 && this.#queue.length === 0;
+    const until = Date.now() + timeoutMs;
+    while (!isEmpty() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  #enqueue(publish: () => Promise<void>): Promise<void> {
+    if (this.#queue.length >= MAX_QUEUED) {
+      return Promise.reject(new AppError("queue_overflow", "Too many messages wait to be sent"));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.push(() => {
+      this.#inFlight += 1;
+      void withDeadline(publish)
+        .then(resolve, reject)
+        .finally(() => {
+          this.#inFlight -= 1;
+          this.#next();
+        });
+    });
+    this.#next();
+    return promise;
+  }
+
+  #next(): void {
+    if (this.#inFlight < LIMITS.sendsInFlight) this.#queue.shift()?.();
+  }
+}
+
+async function withDeadline(publish: () => Promise<void>): Promise<void> {
+  const deadline = Promise.withResolvers<never>();
+  const fail = () => deadline.reject(new AppError("unavailable", `Nothing was sent within ${SEND_DEADLINE_MS} ms`));
+  const timer = setTimeout(fail, SEND_DEADLINE_MS);
+  try {
+    await Promise.race([publish(), deadline.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

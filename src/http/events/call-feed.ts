@@ -1,0 +1,63 @@
+import { type JsonObject } from "../../lib/json.ts";
+import { callAsTold } from "../../session/events/live-call.ts";
+import { toCall } from "../../session/restore/to-call.ts";
+import { toToolCallState } from "../../session/calls/tool-call-state.ts";
+import { loadCallsNow, loadShownCall } from "../../store/calls/load-shown-calls.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { type SseEvent } from "./sse-stream.ts";
+
+interface CallFeedOptions {
+  readonly sql: Sql;
+  readonly sessionId: string;
+  readonly send: (event: SseEvent) => Promise<void>;
+  /** `undefined` for a call that is not shown. */
+  readonly toEvent: (call: Call) => SseEvent | undefined;
+}
+
+/** A call as `tool_state`. */
+export function toToolStateEvent(call: Call): SseEvent | undefined {
+  const { messageId: turnId, revision: sequence } = call;
+  const state = toToolCallState(call);
+  return state && { event: "tool_state", data: { turnId, sequence, ...state } };
+}
+
+const REMEMBERED_CALLS = 1_000;
+
+/** Shows a session's calls: of each call no older state after a newer one, and none twice. */
+export class CallFeed {
+  readonly #options: CallFeedOptions;
+  /** The revision that was shown last, by call. */
+  readonly #shown = new Map<string, number>();
+
+  constructor(options: CallFeedOptions) {
+    this.#options = options;
+  }
+
+  /** The calls of the turn that is running, and all that are open. @throws {AppError} `unavailable` */
+  async showNow(): Promise<void> {
+    const { sql, sessionId } = this.#options;
+    for (const record of await loadCallsNow(sql, { sessionId })) await this.#show(toCall(record, record));
+  }
+
+  /** What a live event told of. @throws {AppError} `unavailable` */
+  async showTold(told: JsonObject): Promise<void> {
+    const { sql, sessionId } = this.#options;
+    const { callId } = told;
+    if (typeof callId !== "string") return;
+    if (Number(told["revision"]) <= (this.#shown.get(callId) ?? 0)) return;
+    const record = await loadShownCall(sql, { sessionId, callId });
+    if (record) await this.#show(callAsTold(toCall(record, record), told));
+  }
+
+  async #show(call: Call): Promise<void> {
+    const { id, revision } = call;
+    const event = this.#options.toEvent(call);
+    if (!event || revision <= (this.#shown.get(id) ?? 0)) return;
+    this.#shown.delete(id);
+    this.#shown.set(id, revision);
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > REMEMBERED_CALLS && oldest !== undefined) this.#shown.delete(oldest);
+    await this.#options.send(event);
+  }
+}

@@ -1,0 +1,60 @@
+import { parseLiveEvent, type LiveEvent } from "../../session/events/live-event.ts";
+import { type SessionFollower } from "./event-source.ts";
+
+/** What may wait for a slow reader; one that is further behind gets the rest from the store. */
+const MAX_WAITING = 5_000;
+const MAX_WAITING_LENGTH = 1024 * 1024;
+const GAP = "";
+
+/** `gap`: something was missed. `quiet`: nothing came in time. `closed`: nobody reads any more. */
+export type NextLive = LiveEvent | "gap" | "quiet" | "closed";
+
+/** Live events on their way to one reader, in order. What does not fit is forgotten, and that it was is said. */
+export class LiveQueue implements SessionFollower {
+  readonly #closed: AbortSignal;
+  readonly #waiting: string[] = [];
+  #waitingLength = 0;
+  #wake = () => {};
+
+  constructor(closed: AbortSignal) {
+    this.#closed = closed;
+    closed.addEventListener("abort", () => this.#wake(), { once: true });
+  }
+
+  onEvent(json: string): void {
+    this.#waiting.push(json);
+    this.#waitingLength += json.length;
+    if (this.#waiting.length > MAX_WAITING || this.#waitingLength > MAX_WAITING_LENGTH) {
+      this.#waiting.splice(0, this.#waiting.length, GAP);
+      this.#waitingLength = 0;
+    }
+    this.#wake();
+  }
+
+  onGap(): void {
+    if (this.#waiting.at(-1) !== GAP) this.onEvent(GAP);
+  }
+
+  /** The next one, or that there was none for so long. One at a time. */
+  async next(quietMs?: number): Promise<NextLive> {
+    for (;;) {
+      if (this.#closed.aborted) return "closed";
+      const json = this.#waiting.shift();
+      if (json !== undefined) {
+        this.#waitingLength -= json.length;
+        const live = json === GAP ? undefined : parseLiveEvent(json);
+        return live && live.event !== "gap" ? live : "gap";
+      }
+      if (await this.#isQuiet(quietMs)) return "quiet";
+    }
+  }
+
+  async #isQuiet(quietMs: number | undefined): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#wake = () => resolve(false);
+    const timer = quietMs === undefined ? undefined : setTimeout(() => resolve(true), quietMs);
+    const isQuiet = await promise;
+    clearTimeout(timer);
+    return isQuiet;
+  }
+}

@@ -1,0 +1,66 @@
+import { type JsonObject } from "../../lib/json.ts";
+import { loadOpenPermissions } from "../../store/permissions/load-open-permissions.ts";
+import { loadPermission } from "../../store/permissions/load-permission.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { permissionFor } from "../permissions/permission-for.ts";
+import { type SseEvent } from "./sse-stream.ts";
+
+interface PermissionFeedOptions {
+  readonly sql: Sql;
+  readonly sessionId: string;
+  /** Who reads. */
+  readonly identity: string;
+  readonly send: (event: SseEvent) => Promise<void>;
+  readonly toAsked: (permission: PermissionRecord) => SseEvent;
+  readonly toReplied: (permission: PermissionRecord) => SseEvent;
+}
+
+const REMEMBERED = 1_000;
+
+/** Shows a session's permissions: of each that it is asked, then that it is no longer, each once. */
+export class PermissionFeed {
+  readonly #options: PermissionFeedOptions;
+  /** Those that were shown as asked, and not as over. */
+  readonly #asked = new Set<string>();
+  readonly #over = new Set<string>();
+
+  constructor(options: PermissionFeedOptions) {
+    this.#options = options;
+  }
+
+  /** What is open now, and what became of those that were open when they were shown. @throws {AppError} `unavailable` */
+  async showNow(): Promise<void> {
+    const { sql, sessionId } = this.#options;
+    const open = await loadOpenPermissions(sql, { sessionId });
+    for (const permission of open) await this.#show(permission);
+    const ids = new Set(open.map(({ id }) => id));
+    for (const id of this.#asked) if (!ids.has(id)) await this.showTold({ permissionId: id });
+  }
+
+  /** What a live event told of. @throws {AppError} `unavailable` */
+  async showTold({ permissionId }: JsonObject): Promise<void> {
+    const { sql, sessionId } = this.#options;
+    if (typeof permissionId !== "string" || this.#over.has(permissionId)) return;
+    const permission = await loadPermission(sql, { permissionId });
+    if (permission?.sessionId === sessionId) await this.#show(permission);
+  }
+
+  async #show(permission: PermissionRecord): Promise<void> {
+    const { send, toAsked, toReplied, identity } = this.#options;
+    const shown = permissionFor(identity, permission);
+    if (!shown) return;
+    const { id, state } = shown;
+    if (!this.#asked.has(id) && !this.#over.has(id)) {
+      this.#asked.add(id);
+      // Also when it is over by now: nobody understands an answer to what was not asked.
+      await send(toAsked(shown));
+    }
+    if (state === "asked" || this.#over.has(id)) return;
+    this.#asked.delete(id);
+    this.#over.add(id);
+    const [oldest] = this.#over;
+    if (this.#over.size > REMEMBERED && oldest !== undefined) this.#over.delete(oldest);
+    await send(toReplied(shown));
+  }
+}

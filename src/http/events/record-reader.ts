@@ -1,0 +1,133 @@
+import { findTurnPosition } from "../../store/turns/find-record-point.ts";
+import { loadTurnsAfter, type FollowedTurn, type RecordPoint } from "../../store/turns/load-turns-after.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import {
+  blockStartEvent,
+  blockStopEvent,
+  turnCompleteEvent,
+  turnStartEvent,
+  wholeDeltaEvent,
+} from "./stored-events.ts";
+import { type SseEvent } from "./sse-stream.ts";
+
+/** Turns that are loaded at once. */
+const PAGE = 20;
+
+/** A block whose start has been shown. */
+interface OpenBlock {
+  readonly turn: string;
+  readonly sequence: number;
+  hasDelta: boolean;
+}
+
+interface ReaderOptions {
+  readonly sql: Sql;
+  readonly sessionId: string;
+  readonly after: RecordPoint;
+  readonly send: (event: SseEvent) => Promise<void>;
+  readonly closed: AbortSignal;
+}
+
+/** Where catching up stops: what comes later is left to the events that tell of it. */
+export interface Goal {
+  readonly turn: string;
+  readonly sequence: number | "start" | "end";
+}
+
+/** Shows a session's record once, in order, and knows how far it is. Blocks that were seen growing are only ended. */
+export class RecordReader {
+  readonly #options: ReaderOptions;
+  #point: RecordPoint;
+  /** The turn that the point is in, once it has been loaded. */
+  #turn: string | undefined;
+  /** Its start was shown, by an earlier stream if not by this one. */
+  #isBegun: boolean;
+  #open: OpenBlock | undefined;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#point = options.after;
+    this.#isBegun = options.after.sequence !== "end";
+  }
+
+  /** Shows what is stored after what was shown, up to the goal if there is one. @throws {AppError} `unavailable` */
+  async catchUp(goal?: Goal): Promise<void> {
+    const { sql, sessionId, closed } = this.#options;
+    const until = goal && { turnId: goal.turn, sequence: lastSequence(goal) };
+    while (!closed.aborted) {
+      const turns = await loadTurnsAfter(sql, { sessionId, after: this.#point, until, limit: PAGE });
+      for (const turn of turns) {
+        await this.#show(turn, goal);
+        if (turn.id === goal?.turn) return;
+      }
+      if (turns.length < PAGE) return;
+    }
+  }
+
+  /** Whether it has been shown, in the turn at hand. */
+  has({ turn, sequence }: Goal): boolean {
+    if (this.#turn !== turn) return false;
+    if (sequence === "start" || this.#point.sequence === "end") return true;
+    return sequence !== "end" && sequence <= this.#point.sequence;
+  }
+
+  /** A turn goes on where it is. */
+  get isInTurn(): boolean {
+    return this.#turn !== undefined && this.#point.sequence !== "end";
+  }
+
+  /** Whether a turn that is not the one at hand lies behind it. */
+  async isPast(turn: string): Promise<boolean> {
+    if (this.#turn === turn) return false;
+    const position = await findTurnPosition(this.#options.sql, { turnId: turn });
+    return position !== undefined && position <= this.#point.position;
+  }
+
+  /** Shows the start of a block that is not stored yet. One that was open is given up: it begins anew, or never ended. */
+  async open({ turn, sequence }: Omit<OpenBlock, "hasDelta">, event: SseEvent): Promise<void> {
+    if (this.#turn !== turn || this.has({ turn, sequence })) return;
+    this.#open = { turn, sequence, hasDelta: false };
+    await this.#options.send(event);
+  }
+
+  async grow({ turn, sequence }: Omit<OpenBlock, "hasDelta">, event: SseEvent): Promise<void> {
+    if (this.#open?.turn !== turn || this.#open.sequence !== sequence) return;
+    this.#open.hasDelta = true;
+    await this.#options.send(event);
+  }
+
+  /** What grows now may have grown unseen. */
+  forgetOpen(): void {
+    this.#open = undefined;
+  }
+
+  async #show(turn: FollowedTurn, goal: Goal | undefined): Promise<void> {
+    const { send } = this.#options;
+    const isCut = goal?.turn === turn.id && goal.sequence !== "end";
+    const isContinued = this.#isBegun && turn.position === this.#point.position;
+    this.#turn = turn.id;
+    if (!isContinued) {
+      this.#isBegun = true;
+      this.#point = { position: turn.position, sequence: -1 };
+      await send(turnStartEvent(turn));
+    }
+    for (const block of turn.blocks) {
+      const open = this.#open?.turn === turn.id && this.#open.sequence === block.sequence ? this.#open : undefined;
+      if (!open) await send(blockStartEvent(turn, block));
+      const delta = open?.hasDelta === true ? undefined : wholeDeltaEvent(turn, block);
+      if (delta) await send(delta);
+      this.#open = undefined;
+      this.#point = { position: turn.position, sequence: block.sequence };
+      await send(blockStopEvent(turn, block));
+    }
+    if (turn.state === "running" || isCut) return;
+    this.#open = undefined;
+    this.#point = { position: turn.position, sequence: "end" };
+    await send(turnCompleteEvent(turn));
+  }
+}
+
+function lastSequence({ sequence }: Goal): number | undefined {
+  if (sequence === "start") return -1;
+  return sequence === "end" ? undefined : sequence;
+}

@@ -1,0 +1,172 @@
+import { type LiveEvent } from "../../session/events/live-event.ts";
+import { type RecordPoint } from "../../store/turns/load-turns-after.ts";
+import { CallFeed, toToolStateEvent } from "./call-feed.ts";
+import { type EventSource } from "./event-source.ts";
+import { LiveQueue } from "./live-queue.ts";
+import { PermissionFeed } from "./permission-feed.ts";
+import { readUntil, STORE_LIMIT_MS } from "./read-until.ts";
+import { RecordReader, type Goal } from "./record-reader.ts";
+import { toAskedEvent, toRepliedEvent } from "../permissions/show-permission.ts";
+import { liveDeltaEvent } from "./stored-events.ts";
+import { type SseStream } from "./sse-stream.ts";
+
+const BLOCK_LIMIT_MS = 2_000;
+/**
+ * How often it looks whether more is stored, while a turn goes on and for a while after a gap: what was told before
+ * the gap may have been stored after it.
+ */
+const RECHECK_MS = 1_000;
+
+interface FeedOptions {
+  readonly source: EventSource;
+  readonly stream: SseStream;
+  readonly sessionId: string;
+  /** Who reads. */
+  readonly identity: string;
+  readonly after: RecordPoint;
+}
+
+/** Feeds one stream: first what is stored after a point, then what happens, until the reader is gone. */
+export async function feedStream({ source, stream, sessionId, identity, after }: FeedOptions): Promise<void> {
+  const { sql } = source;
+  const { closed } = stream;
+  const send = stream.send.bind(stream);
+  const live = new LiveQueue(closed);
+  const feed = new SessionFeed(stream, {
+    live,
+    reader: new RecordReader({ sql, sessionId, after, send, closed }),
+    calls: new CallFeed({ sql, sessionId, send, toEvent: toToolStateEvent }),
+    permissions: new PermissionFeed({
+      sql,
+      sessionId,
+      identity,
+      send,
+      toAsked: toAskedEvent,
+      toReplied: toRepliedEvent,
+    }),
+  });
+  // Before the record is read, so that nothing falls between the two.
+  const leave = source.follow(sessionId, live);
+  try {
+    await feed.run();
+  } finally {
+    leave();
+  }
+}
+
+interface FeedParts {
+  readonly live: LiveQueue;
+  readonly reader: RecordReader;
+  readonly calls: CallFeed;
+  readonly permissions: PermissionFeed;
+}
+
+/**
+ * What is durable is shown from the store only, in its order: a live event that says so makes the reader catch up to
+ * it. In between, what has no place in the store yet is shown as it comes.
+ */
+class SessionFeed {
+  readonly #stream: SseStream;
+  readonly #live: LiveQueue;
+  readonly #reader: RecordReader;
+  readonly #calls: CallFeed;
+  readonly #permissions: PermissionFeed;
+  /** A turn whose events are not shown: it lies before the point, or its row never came. */
+  #ignored = "";
+  #recheckUntil = 0;
+
+  constructor(stream: SseStream, { live, reader, calls, permissions }: FeedParts) {
+    this.#stream = stream;
+    this.#live = live;
+    this.#reader = reader;
+    this.#calls = calls;
+    this.#permissions = permissions;
+  }
+
+  async run(): Promise<void> {
+    await this.#handleGap();
+    for (;;) {
+      const isRechecked = this.#reader.isInTurn || performance.now() < this.#recheckUntil;
+      const next = await this.#live.next(isRechecked ? RECHECK_MS : undefined);
+      if (next === "closed") return;
+      if (next === "quiet") await this.#caughtUp();
+      else await (next === "gap" ? this.#handleGap() : this.#handle(next));
+    }
+  }
+
+  async #handleGap(): Promise<void> {
+    this.#recheckUntil = performance.now() + STORE_LIMIT_MS;
+    this.#reader.forgetOpen();
+    // Without its record a stream is worth nothing: the reader comes back with its id.
+    const showNow = async () => {
+      await this.#calls.showNow();
+      await this.#permissions.showNow();
+    };
+    if (!(await this.#caughtUp()) || !(await this.#until(showNow))) this.#stream.end();
+  }
+
+  async #handle({ event, turn, data }: LiveEvent): Promise<void> {
+    const reader = this.#reader;
+    const sequence = Number(data["sequence"]);
+    switch (event) {
+      case "tool_state":
+        await this.#until(() => this.#calls.showTold(data));
+        return;
+      case "permission.asked":
+      case "permission.replied":
+        await this.#until(() => this.#permissions.showTold(data));
+        return;
+      case "turn_start":
+        // Known already: another worker goes on with it, and the block that was open begins anew.
+        if (reader.has({ turn, sequence: "start" })) return this.#handleGap();
+        return void (await this.#reached(turn));
+      case "block_start":
+        if (!(await this.#reached(turn))) return;
+        // Blocks do not overlap: one that ended unheard is shown first.
+        if (sequence > 0) await this.#caughtUp({ turn, sequence: sequence - 1 }, BLOCK_LIMIT_MS);
+        await reader.open({ turn, sequence }, { event, data });
+        return;
+      case "block_delta":
+        if (await this.#reached(turn)) await reader.grow({ turn, sequence }, liveDeltaEvent(data));
+        return;
+      case "usage":
+        if (await this.#reached(turn)) await this.#stream.send({ event, data });
+        return;
+      case "block_stop":
+      case "turn_complete": {
+        const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : "end" };
+        if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
+        reader.forgetOpen();
+        // It could not be stored: shown without an id, for nobody can go on from it.
+        return this.#stream.send({ event, data });
+      }
+      case "gap":
+        return;
+    }
+  }
+
+  /** Whether the turn is the one at hand, if need be after catching up to it. */
+  async #reached(turn: string): Promise<boolean> {
+    const goal: Goal = { turn, sequence: "start" };
+    if (this.#reader.has(goal)) return true;
+    if (this.#ignored === turn) return false;
+    const isPast = await this.#reader.isPast(turn).catch(() => false);
+    if (!isPast && (await this.#caughtUp(goal))) return true;
+    this.#ignored = turn;
+    return false;
+  }
+
+  /** Shows what is stored, until the goal is; `false` when that took too long or the reader is gone. */
+  async #caughtUp(goal?: Goal, limitMs?: number): Promise<boolean> {
+    if (goal && this.#reader.has(goal)) return true;
+    const read = async () => {
+      await this.#reader.catchUp(goal);
+      return !goal || this.#reader.has(goal);
+    };
+    return this.#until(read, limitMs);
+  }
+
+  #until(read: () => Promise<boolean | void>, limitMs?: number): Promise<boolean> {
+    return readUntil(read, { closed: this.#stream.closed, ...(limitMs !== undefined && { limitMs }) });
+  }
+}

@@ -1,0 +1,71 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
+import { type FollowedTurn } from "../../store/turns/load-turns-after.ts";
+import { toEventId } from "./event-id.ts";
+import { type SseEvent } from "./sse-stream.ts";
+
+export function turnStartEvent(turn: FollowedTurn): SseEvent {
+  const { messageId: turnId, parentMessageId, participantIdentity } = turn;
+  const data = {
+    turnId,
+    ...(parentMessageId !== null && { parentMessageId }),
+    participantIdentity,
+  };
+  return { event: "turn_start", data };
+}
+
+export function blockStartEvent(turn: FollowedTurn, block: TurnBlock): SseEvent {
+  const { sequence, blockType } = block;
+  return {
+    event: "block_start",
+    data: { turnId: turn.messageId, sequence, type: blockType, blockType, ...toolOf(block) },
+  };
+}
+
+/** The block's only delta when it was not seen growing; `undefined` for a block that has none. */
+export function wholeDeltaEvent(turn: FollowedTurn, block: TurnBlock): SseEvent | undefined {
+  const delta = wholeDelta(block);
+  if (!delta) return undefined;
+  return { event: "block_delta", data: { turnId: turn.messageId, sequence: block.sequence, ...shownDelta(delta) } };
+}
+
+export function blockStopEvent(turn: FollowedTurn, block: TurnBlock): SseEvent {
+  const { event, ...data } = toBlockStop(turn.messageId, block);
+  return { event, id: toEventId({ position: turn.position, sequence: block.sequence }), data };
+}
+
+export function turnCompleteEvent(turn: FollowedTurn): SseEvent {
+  const { messageId: turnId, position, state, stopReason, model, usage, errorCode, errorMessage } = turn;
+  const data = {
+    turnId,
+    state,
+    ...(stopReason !== null && { stopReason }),
+    ...(model !== null && { model }),
+    ...(usage !== null && { usage }),
+    ...(errorCode !== null && { errorCode }),
+    ...(errorMessage !== null && { errorMessage }),
+  };
+  return { event: "turn_complete", id: toEventId({ position, sequence: "end" }), data };
+}
+
+function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject | undefined {
+  switch (blockType) {
+    case "text":
+    case "thinking":
+      return textContent === null || textContent === "" ? undefined : { type: blockType, text: textContent };
+    case "tool_use":
+    case "server_tool_use":
+      return { type: "input_json", partialJson: JSON.stringify(content?.["input"] ?? {}) };
+    case "tool_result":
+      return typeof content?.["content"] === "string" ? { type: blockType, content: content["content"] } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** A live delta as readers are shown it. */
+export function liveDeltaEvent(data: JsonObject): SseEvent {
+  const { delta, ...rest } = data;
+  return { event: "block_delta", data: { ...rest, ...(isRecord(delta) && shownDelta(delta as JsonObject)) } };
+}

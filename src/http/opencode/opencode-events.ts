@@ -1,0 +1,80 @@
+import { createId } from "../../lib/id.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { toToolCallState } from "../../session/calls/tool-call-state.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { type SseEvent } from "../events/sse-stream.ts";
+
+type ToolState = Readonly<Record<string, unknown>> & {
+  readonly status: "pending" | "running" | "completed" | "error";
+};
+
+/** One event of opencode's stream: its data says what it is. */
+export function opencodeEvent(type: string, properties: object = {}): SseEvent {
+  return { data: { id: `evt_${createId()}`, type, properties } };
+}
+
+/**
+ * A request in opencode's words (its `PermissionRequest`). Ids are ours: opencode's begin with what they are of, which
+ * its clients do not look at.
+ */
+export function toOpencodePermission(permission: PermissionRecord) {
+  const { id, sessionId, type, pattern, metadata, messageId, callId, title } = permission;
+  return {
+    id,
+    sessionID: sessionId,
+    permission: type,
+    patterns: pattern,
+    metadata: { ...metadata, title },
+    // What `always` would grant.
+    always: pattern,
+    tool: { messageID: messageId, callID: callId },
+  };
+}
+
+export function toOpencodeAsked(permission: PermissionRecord): SseEvent {
+  return opencodeEvent("permission.asked", toOpencodePermission(permission));
+}
+
+/** opencode knows no end without an answer: one that expired or was withdrawn is a `reject` there. */
+export function toOpencodeReplied({ id, sessionId, state, isAlways }: PermissionRecord): SseEvent {
+  const approval = isAlways ? "always" : "once";
+  const reply = state === "approved" ? approval : "reject";
+  return opencodeEvent("permission.replied", { sessionID: sessionId, requestID: id, reply });
+}
+
+/** A call as a tool part; `undefined` for one that is not shown. */
+export function toPartUpdated(call: Call, sessionID: string): SseEvent | undefined {
+  const state = toToolState(call);
+  if (!state) return undefined;
+  const { id, messageId: messageID, toolName: tool } = call;
+  const part = { id, sessionID, messageID, type: "tool", callID: id, tool, state };
+  return opencodeEvent("message.part.updated", { sessionID, part, time: Date.now() });
+}
+
+function toToolState(call: Call): ToolState | undefined {
+  const shown = toToolCallState(call);
+  if (!shown) return undefined;
+  const {
+    name: title,
+    status,
+    inputJson,
+    output = "",
+    logs,
+    finishedAt: end = Date.now(),
+    startedAt: start = end,
+  } = shown;
+  const input = (inputJson === "" ? {} : JSON.parse(inputJson)) as JsonObject;
+  const metadata = { ...(JSON.parse(shown.metadataJson) as JsonObject), logs };
+  switch (status) {
+    case "pending":
+      return { status, input, raw: inputJson };
+    case "running":
+      return { status, input, title, metadata, time: { start } };
+    case "success":
+      return { status: "completed", input, output, title, metadata, time: { start, end } };
+    case "error":
+    case "cancelled":
+      return { status: "error", input, error: shown.error ?? "", metadata, time: { start, end } };
+  }
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CallFeed } from "../events/call-feed.ts";
+import { type EventSource } from "../events/event-source.ts";
+import { LiveQueue } from "../events/live-queue.ts";
+import { opencodeEvent, toOpencodeAsked, toOpencodeReplied, toPartUpdated } from "./opencode-events.ts";
+import { PermissionFeed } from "../events/permission-feed.ts";
+import { readUntil } from "../events/read-until.ts";
+import { type RoomAccess } from "../access/room-access.ts";
+import { findRoomSession } from "../access/room-session.ts";
+import { type SseStream } from "../events/sse-stream.ts";
+
+interface OpencodeFeedOptions {
+  readonly source: EventSource;
+  readonly stream: SseStream;
+  readonly access: RoomAccess;
+}
+
+/** How often it looks for the session of a room that has none yet. */
+const LOOK_MS = 500;
+
+/**
+ * Feeds one stream of opencode's kind: what is open in the room's session now, then what happens to its calls and
+ * permissions, until the reader is gone.
+ */
+export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
+  const { closed } = stream;
+  const { sql } = source;
+  const send = stream.send.bind(stream);
+  const connected = () => send(opencodeEvent("server.connected"));
+  const present = await findRoomSession(sql, access).catch(() => undefined);
+  if (!present) await connected();
+  const sessionId = present?.id ?? (await waitForSession({ source, stream, access }));
+  if (sessionId === undefined) return;
+  const live = new LiveQueue(closed);
+  const calls = new CallFeed({ sql, sessionId, send, toEvent: (call) => toPartUpdated(call, sessionId) });
+  const permissions = new PermissionFeed({
+    sql,
+    sessionId,
+    identity: access.identity,
+    send,
+    toAsked: toOpencodeAsked,
+    toReplied: toOpencodeReplied,
+  });
+  const showNow = async () => {
+    await calls.showNow();
+    await permissions.showNow();
+  };
+  const leave = source.follow(sessionId, live);
+  try {
+    await source.listen();
+    // From here on nothing is missed that happens to a session that is there.
+    if (present) await connected();
+    live.onGap();
+    for (;;) {
+      const next = await live.next();
+      if (next === "closed" || next === "quiet") return;
+      if (next === "gap") {
+        if (!(await readUntil(showNow, { closed }))) return stream.end();
+      } else if (next.event === "tool_state") await readUntil(() => calls.showTold(next.data), { closed });
+      else if (next.event === "permission.asked" || next.event === "permission.replied")
+        await readUntil(() => permissions.showTold(next.data), { closed });
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** Clients of this kind listen before they speak: the room may be empty still. */
+async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
+  const { closed } = stream;
+  for (;;) {
+    await sleep(LOOK_MS, undefined, { signal: closed }).catch(() => {});
+    if (closed.aborted) return undefined;
+    const session = await findRoomSession(source.sql, access).catch(() => undefined);
+    if (session) return session.id;
+  }
+}

@@ -1,0 +1,13 @@
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+
+/**
+ * A request as a reader may see it: whole for whom it asks; for others as far as its tool's `stateDetail` lets them,
+ * and what it touches says what its arguments are. `undefined`: not at all.
+ */
+export function permissionFor(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
+  const { participantIdentity, detail, toolName } = permission;
+  if (participantIdentity === identity || detail === "full") return permission;
+  if (detail === "off") return undefined;
+  const title = `Use ${toolName}`;
+  return { ...permission, title, pattern: [], metadata: { toolName }, message: null, editedInput: null };
+}

@@ -1,0 +1,33 @@
+import { toPermissionRequest } from "../../session/permission/to-permission-request.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type SseEvent } from "../events/sse-stream.ts";
+
+/** A request as readers are shown it: what the asked client gets (type 101), whom it asks, and how long they have. */
+export function showPermission(permission: PermissionRecord) {
+  const { participantIdentity, expiresAt, leftMs } = permission;
+  return { ...toPermissionRequest(permission), participantIdentity, expiresAt, leftMs };
+}
+
+export function toAskedEvent(permission: PermissionRecord): SseEvent {
+  return { event: "permission.asked", data: { turnId: permission.messageId, ...showPermission(permission) } };
+}
+
+/** Also for one that nobody answered: `state` says what became of it. */
+export function toRepliedEvent(permission: PermissionRecord): SseEvent {
+  const { id: permissionId, sessionId, callId, messageId: turnId, state, isAlways, message, editedInput } = permission;
+  const { repliedBy, repliedVia, repliedAt } = permission;
+  const data = {
+    turnId,
+    permissionId,
+    sessionId,
+    callId,
+    state,
+    ...(isAlways && { isAlways }),
+    ...(message !== null && { message }),
+    ...(editedInput !== null && { editedInput }),
+    ...(repliedBy !== null && { repliedBy }),
+    ...(repliedVia !== null && { repliedVia }),
+    ...(repliedAt !== null && { repliedAt }),
+  };
+  return { event: "permission.replied", data };
+}

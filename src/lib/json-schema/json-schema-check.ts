@@ -1,0 +1,55 @@
+import { type Steps } from "./json-schema-steps.ts";
+import { isRecord } from "../json.ts";
+
+export interface Problem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+export type Schema = Readonly<Record<string, unknown>>;
+export type Check = (value: unknown, steps: Steps) => Problem | undefined;
+export interface Compiler {
+  readonly compile: (schema: unknown) => Check;
+  /** Nothing bounds what somebody else's expression costs, so it is not run, and counts as a yes. */
+  readonly isForeign: boolean;
+  /** Something in the schema counts as a yes that might be a no: no no may be made of it. Known when all is compiled. */
+  isPartial: boolean;
+}
+/** Makes the check of one keyword; `schema` is the one that the keyword stands in. */
+export type Keyword = (operand: never, schema: Schema, compiler: Compiler) => Check;
+
+export const ok: Check = () => undefined;
+export const wrong = (message: string): Problem => ({ path: [], message });
+export const at = (key: string, problem: Problem | undefined): Problem | undefined =>
+  problem && { ...problem, path: [key, ...problem.path] };
+export const check =
+  (holds: (value: unknown, steps: Steps) => boolean, message: string): Check =>
+  (value, steps) =>
+    holds(value, steps) ? undefined : wrong(message);
+
+export function first<Item>(items: Iterable<Item>, find: (item: Item) => Problem | undefined): Problem | undefined {
+  for (const item of items) {
+    const problem = find(item);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+export function expect(holds: boolean, what: string): void {
+  if (!holds) throw new TypeError(`its schema is invalid: expected ${what}`);
+}
+export const isSchema = (schema: unknown) => isRecord(schema) || typeof schema === "boolean";
+export const isTextList = (list: unknown): list is readonly string[] =>
+  Array.isArray(list) && list.every((item) => typeof item === "string");
+
+export function keysOf(value: object, steps: Steps): string[] {
+  const keys = Object.keys(value);
+  steps.spend(keys.length);
+  return keys;
+}
+
+/** A check that is not made. */
+export function unknown(compiler: Compiler): Check {
+  compiler.isPartial = true;
+  return ok;
+}

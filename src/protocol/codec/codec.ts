@@ -1,0 +1,171 @@
+import { Encoder } from "@msgpack/msgpack";
+import * as v from "valibot";
+import { AppError } from "../../errors/app-error.ts";
+import { cleanJson, cleanText } from "../../lib/clean-json.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { isPlainMap, readFields } from "../messages/fields.ts";
+import { LIMITS } from "../limits.ts";
+import { MalformedMessageError, type ReadableParts } from "../messages/malformed-message-error.ts";
+import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "../messages/message-types.ts";
+import { BODY_SCHEMAS, type Message, parseMessage } from "../messages/messages.ts";
+import { peekEnvelope } from "./peek.ts";
+import { type Budget, toSendable } from "./sendable.ts";
+import { type Execution, executionSchema } from "../messages/tool-messages.ts";
+import { unpackPacket } from "./unpack.ts";
+
+/** A message with its envelope, ready to be encoded. */
+export interface OutgoingEnvelope {
+  readonly stanzaId: number;
+  readonly conversationId: string;
+  readonly meta?: JsonObject;
+  readonly message: Message;
+}
+
+/** With `useBigInt64` the encoder writes numbers beyond 32 bits as float64, which every peer reads. */
+const encoder = new Encoder({ useBigInt64: true, ignoreUndefined: true, maxDepth: LIMITS.depth + 1 });
+
+const FIELD_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(BODY_SCHEMAS).map(([type, schema]) => [type, Object.keys(schema.entries)]),
+);
+
+/** Encoded as float32 even when whole. Each is the last field of its body, and a body is the last of its envelope. */
+const FLOAT32_FIELDS: Partial<Record<MessageType, string>> = { transcription: "confidence", memory_trace: "relevance" };
+const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
+/** An integer of five bytes (0xce and 32 bits) keeps the place that a float32 (0xca and 32 bits) is then written to. */
+const FLOAT32_PLACE = 0xffff_ffff;
+
+/**
+ * Encodes by PROTOCOL's rules: keys in the envelope's order, absent fields left out, no 64-bit integers. Fields that
+ * the type does not have are not sent.
+ *
+ * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
+ */
+export function encodeEnvelope(envelope: OutgoingEnvelope): Uint8Array {
+  const { stanzaId, message } = envelope;
+  if (!Number.isSafeInteger(stanzaId)) throw new AppError("internal", "A stanzaId is not an integer");
+  const { fields, float32 } = toBody(message, envelope.conversationId);
+  const budget: Budget = { values: 6, bytes: 0, keys: new Set(ENVELOPE_KEYS) };
+  const conversationId = toSendable(envelope.conversationId, 2, budget);
+  const meta = toSendable(envelope.meta ?? {}, 2, budget);
+  const body = toSendable(fields, 2, budget);
+  const bytes = encoder.encode({ stanzaId, conversationId, type: MESSAGE_TYPES[message.type], meta, body });
+  if (bytes.length > LIMITS.envelopeBytes) {
+    throw new AppError("too_large", `The envelope is over ${LIMITS.envelopeBytes} bytes`);
+  }
+  if (float32 !== undefined) writeFloat32AtEnd(bytes, float32);
+  return bytes;
+}
+
+function toBody(message: Message, conversationId: string): { fields: Record<string, unknown>; float32?: number } {
+  const source: Readonly<Record<string, unknown>> = message.body;
+  const fields: Record<string, unknown> = { conversationId };
+  for (const name of FIELD_NAMES.get(message.type) ?? []) {
+    const value = source[name];
+    if (value !== undefined && value !== null) fields[name] = value;
+  }
+  if (message.type === "tool_use_result") return { fields: { ...fields, requestId: message.body.id } };
+  const float32Field = FLOAT32_FIELDS[message.type];
+  const float32 = float32Field === undefined ? undefined : fields[float32Field];
+  if (float32Field === undefined || typeof float32 !== "number") return { fields };
+  return { fields: { ...fields, [float32Field]: FLOAT32_PLACE }, float32 };
+}
+
+function writeFloat32AtEnd(bytes: Uint8Array, value: number): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 5);
+  view.setUint8(0, 0xca);
+  view.setFloat32(1, value);
+}
+
+interface IncomingEnvelope {
+  readonly stanzaId: number;
+  /** The body's when the envelope has none; `""` when neither has. */
+  readonly conversationId: string;
+  readonly meta: JsonObject;
+}
+
+/** A message of a type that is not known here: skipped, but acknowledged, and answered with 102 when it has an id. */
+type UnknownMessage = IncomingEnvelope & { readonly unknownType: number; readonly id?: string };
+export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
+/** Told apart by `"message" in incoming`. */
+export type Incoming = ReceivedMessage | UnknownMessage;
+
+/**
+ * Reads one packet from anyone. Everything in the answer is a copy, and storable by PostgreSQL.
+ *
+ * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
+ */
+export function decodeEnvelope(bytes: Uint8Array): Incoming {
+  const root = readFields(decodePacket(bytes));
+  const body = root["body"] ?? {};
+  const parts = readParts(root, body);
+  const { stanzaId } = parts;
+  if (stanzaId === undefined) throw new MalformedMessageError("stanzaId: expected an integer", parts);
+  const type = root["type"];
+  if (!isInteger(type)) throw new MalformedMessageError("type: expected an integer", parts);
+  const envelope = { stanzaId, conversationId: readConversationId(root, body, parts), meta: readMeta(root, parts) };
+  const name = messageTypeOf(type);
+  if (name === undefined) return { ...envelope, unknownType: type, ...(parts.id !== undefined && { id: parts.id }) };
+  if (!isPlainMap(body)) throw new MalformedMessageError("body: expected a map", parts);
+  return { ...envelope, message: parseMessage(name, body, parts) };
+}
+
+function decodePacket(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    return unpackPacket(bytes);
+  } catch (error) {
+    const peeked = peekEnvelope(bytes);
+    const isTooLarge = error instanceof AppError && error.code === "too_large";
+    const message = error instanceof AppError ? error.message : "The packet cannot be decoded";
+    throw new MalformedMessageError(
+      message,
+      readParts(readFields(peeked), peeked["body"]),
+      isTooLarge ? "too_large" : "malformed",
+    );
+  }
+}
+
+/** Reads what identifies a message before the rest of it is trusted. */
+function readParts(root: Record<string, unknown>, body: unknown): ReadableParts {
+  const { stanzaId, type } = root;
+  const fields = isPlainMap(body) ? readFields(body) : {};
+  const typeName = isInteger(type) ? messageTypeOf(type) : undefined;
+  const id = readId(typeName === "tool_use_result" ? (fields["requestId"] ?? fields["id"]) : fields["id"]);
+  const conversationId = readId(root["conversationId"]) ?? readId(fields["conversationId"]);
+  return {
+    ...(isInteger(stanzaId) && { stanzaId }),
+    ...(conversationId !== undefined && { conversationId }),
+    ...(id !== undefined && { id }),
+    ...(typeName !== undefined && { typeName }),
+    ...(typeName === "tool_use_request" && { request: readRequest(fields) }),
+  };
+}
+
+function readRequest({ execution, toolName }: Record<string, unknown>): NonNullable<ReadableParts["request"]> {
+  return {
+    ...(v.is(executionSchema, { execution }) && { execution: execution as Execution }),
+    ...(typeof toolName === "string" && { toolName: cleanText(toolName) }),
+  };
+}
+
+function readConversationId(root: Record<string, unknown>, body: unknown, parts: ReadableParts): string {
+  if (parts.conversationId !== undefined) return parts.conversationId;
+  const value = root["conversationId"] ?? (isPlainMap(body) ? body["conversationId"] : undefined) ?? "";
+  if (value === "") return "";
+  throw new MalformedMessageError(`conversationId: expected a string of at most ${LIMITS.idLength} characters`, parts);
+}
+
+function readMeta(root: Record<string, unknown>, parts: ReadableParts): JsonObject {
+  const meta = root["meta"] ?? {};
+  if (!isPlainMap(meta)) throw new MalformedMessageError("meta: expected a map", parts);
+  return cleanJson(meta) as JsonObject;
+}
+
+function readId(value: unknown): string | undefined {
+  return typeof value === "string" && value.length > 0 && value.length <= LIMITS.idLength
+    ? cleanText(value)
+    : undefined;
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

@@ -1,0 +1,81 @@
+import { LIMITS } from "../limits.ts";
+import { PacketCursor } from "./packet-cursor.ts";
+import { unpackValue } from "./unpack.ts";
+
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
+const BODY_KEYS: ReadonlySet<string> = new Set([
+  "conversationId",
+  "id",
+  "requestId",
+  "execution",
+  "toolName",
+  "originatingId",
+  "permissionId",
+  "acknowledgedStanzaId",
+]);
+/** What is worth decoding here: an id in UTF-8, or a number. */
+const MAX_BYTES = LIMITS.idLength * 4 + 5;
+
+/**
+ * Reads what identifies a message from a packet that was refused, so that a tool result that is too large can fail
+ * its call at once, and a request that is can be answered. Skips everything else uncounted but bounded, and stops where the bytes make no sense.
+ */
+export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
+  const peek = new Peek(bytes);
+  const body: Record<string, unknown> = {};
+  const envelope: Record<string, unknown> = { body };
+  try {
+    peek.readMap(ENVELOPE_KEYS, envelope, () => peek.readMap(BODY_KEYS, body, () => peek.skipValue()));
+  } catch {
+    // What was read before the fault is all there is.
+  }
+  return envelope;
+}
+
+class Peek {
+  readonly #cursor: PacketCursor;
+  #budget = 4 * LIMITS.values;
+
+  constructor(bytes: Uint8Array) {
+    this.#cursor = new PacketCursor(bytes);
+  }
+
+  /** Copies the wanted entries `into` an object. The value of a `body` is read by `readBody`. */
+  readMap(wanted: ReadonlySet<string>, into: Record<string, unknown>, readBody: () => void): void {
+    const start = this.#cursor.position;
+    if (this.#cursor.next() !== "map") {
+      this.#cursor.position = start;
+      return this.skipValue();
+    }
+    const entries = this.#cursor.length;
+    for (let entry = 0; entry < entries; entry++) {
+      const key = this.#readSmall();
+      if (key === "body") readBody();
+      else if (typeof key === "string" && wanted.has(key)) into[key] = this.#readSmall();
+      else this.skipValue();
+    }
+  }
+
+  skipValue(): void {
+    let pending = 1;
+    while (pending > 0) {
+      if (this.#budget-- <= 0) throw new RangeError("The packet has too many values to look into");
+      pending--;
+      const kind = this.#cursor.next();
+      const { length } = this.#cursor;
+      if (kind === "array" || kind === "map") pending += kind === "map" ? 2 * length : length;
+      else this.#cursor.skip(kind === "ext" ? length + 1 : length);
+    }
+  }
+
+  /** Decodes a value unless it is long; containers are never decoded. */
+  #readSmall(): unknown {
+    const start = this.#cursor.position;
+    const kind = this.#cursor.next();
+    this.#cursor.position = start;
+    this.skipValue();
+    const isSmall = this.#cursor.position - start <= MAX_BYTES;
+    if (!isSmall || (kind !== "str" && kind !== "scalar")) return undefined;
+    return unpackValue(this.#cursor.bytes.subarray(start, this.#cursor.position));
+  }
+}

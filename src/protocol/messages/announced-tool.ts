@@ -1,0 +1,54 @@
+import * as v from "valibot";
+import { isRecord } from "../../lib/json.ts";
+import { choice, count, jsonMap, matching, readFields, text } from "./fields.ts";
+import { LIMITS, TOOL_NAME } from "../limits.ts";
+import { parseMap } from "./parse-map.ts";
+
+/** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
+export const announcedToolSchema = v.object({
+  name: matching(TOOL_NAME),
+  description: v.optional(text, ""),
+  inputSchema: v.optional(jsonMap, { type: "object" }),
+  /** Absent means `client`. */
+  execution: v.exactOptional(choice("client", "either")),
+  /** In whose turns it may be used. Absent means `own`: the announcer's. */
+  scope: v.exactOptional(choice("own", "room")),
+  timeoutMs: v.exactOptional(count),
+  annotations: v.exactOptional(jsonMap),
+});
+export type AnnouncedTool = v.InferOutput<typeof announcedToolSchema>;
+
+/** An announcement that cannot be used, so that its sender can be told which and why. */
+export interface InvalidTool {
+  /** Its place in the list as it was sent. */
+  readonly index: number;
+  /** Set when the name itself is valid. */
+  readonly name?: string;
+  readonly reason: string;
+}
+
+/** One bad announcement costs a client that tool, not its whole Configuration. What is beyond the limit is not read. */
+export function sortAnnouncements(announcements: readonly unknown[]): {
+  readonly tools: AnnouncedTool[];
+  readonly invalidTools: InvalidTool[];
+} {
+  const tools: AnnouncedTool[] = [];
+  const invalidTools: InvalidTool[] = [];
+  for (const [index, announcement] of announcements.slice(0, LIMITS.announcedTools).entries()) {
+    const fields = isRecord(announcement) ? readFields(announcement) : announcement;
+    const parsed = parseMap(announcedToolSchema, fields, `tools[${index}]`);
+    if ("value" in parsed) tools.push(parsed.value);
+    else invalidTools.push({ index, ...nameOf(announcement), reason: parsed.fault });
+  }
+  const more = announcements.length - LIMITS.announcedTools;
+  if (more > 0) {
+    const reason = `over ${LIMITS.announcedTools} tools are announced: this and what follows it is not taken`;
+    invalidTools.push({ index: LIMITS.announcedTools, ...nameOf(announcements[LIMITS.announcedTools]), reason });
+  }
+  return { tools, invalidTools };
+}
+
+function nameOf(announcement: unknown): { readonly name?: string } {
+  const name = isRecord(announcement) ? announcement["name"] : undefined;
+  return typeof name === "string" && TOOL_NAME.test(name) ? { name } : {};
+}

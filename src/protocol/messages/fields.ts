@@ -1,0 +1,82 @@
+import * as v from "valibot";
+import { cleanJson, cleanText, isCleanText } from "../../lib/clean-json.ts";
+import { type JsonValue, isRecord } from "../../lib/json.ts";
+import { kindOf } from "./kind-of.ts";
+import { LIMITS } from "../limits.ts";
+
+/** Text as PostgreSQL can store it. */
+export const text = v.pipe(v.string(), v.transform(cleanText));
+
+export const id = v.pipe(
+  text,
+  v.minLength(1, "Too small: expected string to have >=1 characters"),
+  v.maxLength(LIMITS.idLength, `Too big: expected string to have <=${LIMITS.idLength} characters`),
+);
+
+/** Whether it can be an id here as it is; what comes by Parley's own messages is made clean by `id`. */
+export function isId(candidate: string): boolean {
+  return candidate !== "" && candidate.length <= LIMITS.idLength && isCleanText(candidate);
+}
+
+/** No NaN and nothing infinite. */
+export const number = v.pipe(
+  v.number(),
+  v.finite(({ input }) => `Invalid input: expected number, received ${input}`),
+);
+
+const atLeast = <Least extends number>(least: Least, kind = "number") =>
+  v.minValue<number, Least, string>(least, `Too small: expected ${kind} to be >=${least}`);
+const atMost = <Most extends number>(most: Most, kind = "number") =>
+  v.maxValue<number, Most, string>(most, `Too big: expected ${kind} to be <=${most}`);
+
+/** A whole number up to 2^53; on the wire also as a float or in 64 bits. */
+export const integer = v.pipe(
+  number,
+  v.integer("Invalid input: expected int, received number"),
+  atLeast(Number.MIN_SAFE_INTEGER, "int"),
+  atMost(Number.MAX_SAFE_INTEGER, "int"),
+);
+
+/** A whole number that counts from 0. */
+export const count = v.pipe(integer, atLeast(0));
+
+/** A whole number that counts from 1. */
+export const sequence = v.pipe(integer, atLeast(1));
+
+/** From 0 to 1. */
+export const fraction = v.pipe(number, atLeast(0), atMost(1));
+
+/** Any JSON value. */
+export const jsonValue = v.pipe(v.unknown(), v.transform(cleanJson));
+
+/** A map with any content. */
+export const jsonMap = v.pipe(
+  v.custom<Record<string, unknown>>(
+    isPlainMap,
+    ({ input }) => `Invalid input: expected record, received ${kindOf(input)}`,
+  ),
+  v.transform((map) => cleanJson(map) as Record<string, JsonValue>),
+);
+
+/** One of these words. */
+export const choice = <const Words extends readonly string[]>(...words: Words) =>
+  v.picklist(words, `Invalid option: expected one of ${words.map((word) => `"${word}"`).join("|")}`);
+
+/** Text that matches. */
+export const matching = (pattern: RegExp) =>
+  v.pipe(v.string(), v.regex(pattern, `Invalid string: must match pattern ${pattern}`));
+
+/** A map as the decoder makes it. Bytes and timestamps are objects too, but values on the wire. */
+export function isPlainMap(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** A map from the wire, with nil and `undefined` entries absent and 64-bit integers as numbers. */
+export function readFields(map: Record<string, unknown>): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(map)) {
+    if (value === null || value === undefined) continue;
+    fields[key] = typeof value === "bigint" ? Number(value) : value;
+  }
+  return fields;
+}

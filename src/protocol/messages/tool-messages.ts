@@ -1,0 +1,66 @@
+import * as v from "valibot";
+import { choice, count, fraction, id, integer, isPlainMap, jsonMap, matching, text } from "./fields.ts";
+import { TOOL_NAME } from "../limits.ts";
+
+/** spec/000: it says whose the request is, so it is looked at before anything else of it. */
+export const executionSchema = v.object({ execution: choice("server", "client", "either") });
+export type Execution = v.InferOutput<typeof executionSchema>["execution"];
+
+/** spec/000. A missing or unknown `execution` makes the message malformed, as the spec asks. */
+export const toolUseRequestSchema = v.object({
+  id,
+  messageId: id,
+  toolName: matching(TOOL_NAME),
+  parameters: jsonMap,
+  ...executionSchema.entries,
+  /** Absent or 0 means the default of 30000. */
+  timeoutMs: v.exactOptional(count),
+  /** Whose turn it is, where that is another participant than the one that is asked. */
+  participant: v.exactOptional(text),
+});
+
+/** spec/001. `id` is the request's; the wire carries it a second time as `requestId`. */
+export const toolUseResultSchema = v.object({
+  id,
+  success: v.boolean(),
+  result: v.exactOptional(jsonMap),
+  errorCode: v.exactOptional(text),
+  errorMessage: v.exactOptional(text),
+});
+
+/** What clients send as a result, made into spec/001's shape before it is checked. */
+export function normalizeToolUseResult(fields: Record<string, unknown>): Record<string, unknown> {
+  const { requestId, result, ...rest } = fields;
+  const normalized = requestId === undefined ? rest : { ...rest, id: requestId };
+  if (result === undefined) return rest["success"] === true ? { ...normalized, result: {} } : normalized;
+  return { ...normalized, result: isPlainMap(result) ? result : { value: result } };
+}
+
+/** spec/004 in protobuf's JSON names; times are Unix ms. */
+export const toolCallStateSchema = v.object({
+  id,
+  name: text,
+  status: choice("pending", "running", "success", "error", "cancelled"),
+  callId: v.exactOptional(text),
+  inputJson: v.optional(text, ""),
+  output: v.exactOptional(text),
+  error: v.exactOptional(text),
+  logs: v.optional(v.array(text), []),
+  metadataJson: v.optional(text, ""),
+  startedAt: v.exactOptional(integer),
+  finishedAt: v.exactOptional(integer),
+});
+
+export const toolUseCancelSchema = v.object({
+  /** The request's id. */
+  id,
+  /** A reason that is not known here still cancels. */
+  reason: v.fallback(choice("timeout", "interrupted", "superseded", "closed"), "closed"),
+});
+
+export const toolUseProgressSchema = v.object({
+  /** The request's id. */
+  id,
+  log: v.exactOptional(text),
+  progress: v.exactOptional(fraction),
+});

@@ -1,0 +1,145 @@
+import { type AppError } from "../../errors/app-error.ts";
+import { cleanJson, cleanText } from "../../lib/clean-json.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { TOOL_NAME } from "../../protocol/limits.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type Call, type CancelReason } from "../../tool/calls/call.ts";
+import { type CallLedger } from "../../tool/calls/call-ledger.ts";
+import { cancelCall } from "../../tool/calls/cancel-call.ts";
+import { type Execution } from "../../tool/define-tool.ts";
+import { failure, success, type Outcome } from "../../tool/calls/outcome.ts";
+import { type Destination, type Outbox } from "../wire/outbox.ts";
+import { type Peer } from "../peers/peer.ts";
+import { type Peers } from "../peers/peers.ts";
+import { StreamedRequests } from "../wire/streamed-requests.ts";
+import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
+
+/** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (spec/000, spec/001). */
+export class CallWire {
+  readonly #outbox: Outbox;
+  readonly #peers: Peers;
+  readonly #telemetry: Pick<SessionTelemetry, "traceOfCall">;
+  /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
+  readonly #callOfStanza = new Map<number, string>();
+  readonly #streamed = new StreamedRequests();
+
+  constructor(outbox: Outbox, peers: Peers, telemetry: Pick<SessionTelemetry, "traceOfCall">) {
+    this.#outbox = outbox;
+    this.#telemetry = telemetry;
+    this.#peers = peers;
+  }
+
+  /** @throws when it cannot be encoded or sent in time */
+  async sendRequest(call: Call): Promise<void> {
+    const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
+    // What has ended is run by nobody: it is shown to all, as what the server runs is.
+    const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
+    const addressee = outcome ? undefined : call.addressee;
+    const asker = addressee === undefined || addressee === participant ? {} : { participant };
+    const parameters = { ...(editedInput ?? input) };
+    const body = { id, messageId, toolName: toSendableName(toolName), parameters, execution, timeoutMs, ...asker };
+    const meta = this.#telemetry.traceOfCall(id);
+    const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
+    const { stanzaId, sent, isStream } = this.#postRequest(body, destination);
+    if (isStream) this.#streamed.follow(id, sent);
+    if (execution === "either") this.#callOfStanza.set(Math.abs(stanzaId), id);
+    await sent;
+  }
+
+  /** What is only shown may come without arguments that no envelope can hold. */
+  #postRequest(body: MessageBody<"tool_use_request">, destination: Destination): ReturnType<Outbox["send"]> {
+    try {
+      return this.#outbox.send({ type: "tool_use_request", body }, destination);
+    } catch (error) {
+      if (body.execution !== "server") throw error;
+      return this.#outbox.send({ type: "tool_use_request", body: { ...body, parameters: {} } }, destination);
+    }
+  }
+
+  sendResult({ id, outcome }: Call): void {
+    if (!outcome) return;
+    const meta = this.#telemetry.traceOfCall(id);
+    this.#streamed.after(id, () => this.#postResult(id, outcome, meta));
+  }
+
+  #postResult(id: string, outcome: Outcome, meta: JsonObject): void {
+    try {
+      const body = { id, ...toResultBody(outcome) };
+      this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
+    } catch {
+      // The model has it, cut to what it may read; what clients are shown is that it is not for them.
+      const result = { value: "[the result is too large to be sent]" };
+      this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
+    }
+  }
+
+  /** Only to a client that knows the message. */
+  sendCancel({ id, addressee }: Call, reason: CancelReason): void {
+    const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
+    if (!knows) return;
+    this.#streamed.after(id, () =>
+      this.#outbox.post({ type: "tool_use_cancel", body: { id, reason } }, { to: [addressee] }),
+    );
+  }
+
+  /** Calls that wait for leave to start are left as they are: the next worker waits on. */
+  cancelAll(ledger: CallLedger): void {
+    const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
+    const open = ledger.openCalls().filter(({ isWaiting, current }) => !(isWaiting && current.state === "pending"));
+    for (const call of open) cancelCall(call, "closed", { ledger, sendCancel });
+  }
+
+  handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
+    const outcome = toOutcome(body);
+    const isShared = ledger.find(body.id)?.current.executionAsked === "either";
+    const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
+    if (isShared && isRefused && ledger.signal(body.id, from.identity, outcome)) return;
+    ledger.answer(body.id, outcome, from.identity);
+  }
+
+  handleUnreadableResult(from: Peer, { callId, error }: { callId: string; error: AppError }, ledger: CallLedger): void {
+    const code = error.code === "too_large" ? "result_too_large" : "protocol_error";
+    ledger.answer(callId, failure(code, error.message), from.identity);
+  }
+
+  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">, ledger: CallLedger): void {
+    const callId = this.#callOfStanza.get(Math.abs(body.acknowledgedStanzaId));
+    if (callId !== undefined) ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
+  }
+
+  /** An error about a request that is open ends it; any other is the client's own affair. */
+  handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">, ledger: CallLedger): void {
+    if (originatingId === undefined || !ledger.find(originatingId)) return;
+    ledger.answer(originatingId, failure("protocol_error", message || "The client reported an error"), from.identity);
+  }
+
+  /** The call whose request a stanza carried that a client may claim. */
+  callOf(stanzaId: number): string | undefined {
+    return this.#callOfStanza.get(stanzaId);
+  }
+
+  forget({ id }: Call): void {
+    for (const [stanzaId, callId] of this.#callOfStanza) if (callId === id) this.#callOfStanza.delete(stanzaId);
+  }
+}
+
+/** A tool that does not exist may have any name in the model's words. */
+function toSendableName(name: string): string {
+  return TOOL_NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
+}
+
+function toOutcome({ success: isSuccess, result, errorCode, errorMessage }: MessageBody<"tool_use_result">): Outcome {
+  const map = result && (cleanJson(result) as JsonObject);
+  if (isSuccess) return success(map ?? {});
+  const message = errorMessage || errorCode || "The tool failed without a message";
+  return {
+    ...failure(errorCode || "execution_error", cleanText(message)),
+    ...(map && Object.keys(map).length > 0 && { result: map }),
+  };
+}
+
+function toResultBody(outcome: Outcome): Omit<MessageBody<"tool_use_result">, "id"> {
+  if (outcome.state === "success") return { success: true, result: { ...outcome.result } };
+  const { errorCode, errorMessage, result } = outcome;
+  return { success: false, errorCode, errorMessage, ...(result && { result: { ...result } }) };
+}

@@ -1,0 +1,71 @@
+import { abortable } from "../../lib/abortable.ts";
+import { pause } from "../../lib/pause.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+import { type TalkBehavior } from "../../tool/talk-behavior.ts";
+
+interface Wait {
+  readonly call: Call;
+  readonly talk: TalkBehavior;
+  readonly speech: TurnSpeech;
+  /** Aborted when nobody waits for the call any more. */
+  readonly over: AbortSignal;
+  /** Of the turn. */
+  readonly signal: AbortSignal;
+}
+
+/** Says something while a call keeps a participant waiting that is spoken to. Calls that run at once share a filler. */
+export class Fillers {
+  readonly #tools: ReadonlyMap<string, ServerTool>;
+  /** Calls that are waited for. */
+  readonly #waits = new Map<string, AbortController>();
+  /** The call that a filler was said for last. */
+  #filled: string | undefined;
+  /** How many fillers each tool has said. */
+  readonly #counts = new Map<string, number>();
+
+  constructor(tools: ReadonlyMap<string, ServerTool>) {
+    this.#tools = tools;
+  }
+
+  /** A call has changed. `turn` is the running one. */
+  handle(call: Call, turn: CallTurn | undefined): void {
+    const isAsking = call.state === "running" && call.deadlineAt === undefined;
+    if (call.state !== "running" || isAsking || call.isBackground || turn?.turnId !== call.turnId)
+      return this.#end(call.id);
+    const talk = this.#tools.get(call.toolName)?.talk;
+    if (this.#waits.has(call.id) || !talk || !turn.speech) return;
+    const controller = new AbortController();
+    this.#waits.set(call.id, controller);
+    const wait = { call, talk, speech: turn.speech, over: controller.signal, signal: turn.signal };
+    if (talk.fillers.length > 0) void quietly(this.#fill(wait));
+    if (talk.noticeAfterMs !== undefined) void quietly(notice(wait, talk.noticeAfterMs));
+  }
+
+  #end(callId: string): void {
+    this.#waits.get(callId)?.abort();
+    this.#waits.delete(callId);
+  }
+
+  /** The silence begins when what was said before has been heard. */
+  async #fill({ call, talk, speech, over, signal }: Wait): Promise<void> {
+    await abortable(speech.untilHeard(), over);
+    await pause(talk.fillerAfterMs, over);
+    if (this.#filled !== undefined && this.#waits.has(this.#filled)) return;
+    this.#filled = call.id;
+    const count = this.#counts.get(call.toolName) ?? 0;
+    this.#counts.set(call.toolName, count + 1);
+    await speech.filler(talk.fillers[count % talk.fillers.length] ?? "", signal);
+  }
+}
+
+async function notice({ speech, over, signal }: Wait, afterMs: number): Promise<void> {
+  await pause(afterMs, over);
+  await speech.notice(signal);
+}
+
+/** What is not said because nobody waits any more is no failure. */
+async function quietly(saying: Promise<void>): Promise<void> {
+  await saying.catch(() => {});
+}

@@ -1,0 +1,288 @@
+import { type Logger } from "pino";
+import { AppError } from "../../errors/app-error.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { callErrorType } from "../../telemetry/error-type.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts";
+import { type CallPorts, type CallTurn } from "../../tool/calls/call-ports.ts";
+import { offeredTools, type OfferedTool } from "../../tool/directory.ts";
+import { type ModelAnswer } from "../../tool/calls/outcome.ts";
+import { refuse } from "../../tool/calls/refuse.ts";
+import { resumeCall } from "../../tool/calls/resume-call.ts";
+import { refuseCall, runCall } from "../../tool/calls/run-call.ts";
+import { isReceipt } from "../../tool/calls/receipt.ts";
+import { type ServerTool, type StateDetail } from "../../tool/server-tool.ts";
+import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../../tool/talk-behavior.ts";
+import { type TurnDependencies } from "../../turn/run-turn.ts";
+import { type AnsweredRequest } from "../inbox/answered-request.ts";
+import { CallWire } from "./call-wire.ts";
+import { Fillers } from "./fillers.ts";
+import { type LateOutcome } from "../turns/outcome-turn.ts";
+import { type Offer } from "../turns/open-stream.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peer } from "../peers/peer.ts";
+import { type Peers } from "../peers/peers.ts";
+import { type PermissionDesk } from "../permission/permission-desk.ts";
+import { ProgressGate } from "./progress-gate.ts";
+import { type Recorder } from "../record/recorder.ts";
+import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
+import { untilMayStart } from "./start-gate.ts";
+import { ToolStates } from "./tool-states.ts";
+import { type VoicePort } from "../room/voice-port.ts";
+
+export interface SessionCallsOptions {
+  readonly room: string;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly policy: {
+    readonly toolTimeoutMs: number;
+    readonly toolResultMaxBytes: number;
+    readonly toolDetail?: Readonly<Record<string, StateDetail>>;
+  };
+  readonly peers: Peers;
+  readonly outbox: Outbox;
+  readonly recorder: Recorder;
+  readonly telemetry: SessionTelemetry;
+  readonly logger: Logger;
+  /** A call was opened, has changed or has ended. */
+  readonly onState: (call: Call) => void;
+  readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
+  /** A call that its turn did not wait for has ended. */
+  readonly onLateOutcome: (outcome: LateOutcome) => void;
+  readonly voice?: VoicePort | undefined;
+}
+
+/** The tool calls of a session: runs them for its turns, and tells them what its participants send. */
+export class SessionCalls {
+  readonly #options: SessionCallsOptions;
+  readonly #wire: CallWire;
+  readonly #ledger: CallLedger;
+  readonly #states: ToolStates;
+  readonly #ports: CallPorts;
+  readonly #fillers: Fillers;
+  /** Of tools for which the model's API refused a request. */
+  readonly #refusedSchemas = new WeakSet<object>();
+  /** The one whose answer goes on. */
+  #turn: CallTurn | undefined;
+
+  constructor(options: SessionCallsOptions) {
+    const { recorder, peers, policy, onState } = options;
+    this.#options = options;
+    this.#wire = new CallWire(options.outbox, peers, options.telemetry);
+    this.#states = new ToolStates(options);
+    this.#fillers = new Fillers(options.serverTools);
+    const tell = (record: (call: Call) => void) => (call: Call) => {
+      record(call);
+      this.#states.show(call);
+      this.#fillers.handle(call, this.#turn);
+      onState(call);
+    };
+    const gate = new ProgressGate(tell((call) => recorder.onProgress(call)));
+    const tellChange = (record: (call: Call) => void) => {
+      const tellIt = tell(record);
+      return (call: Call) => {
+        gate.flush(call.id);
+        tellIt(call);
+      };
+    };
+    const listener: LedgerListener = {
+      onOpened: tell((call) => recorder.onOpened(call)),
+      onChanged: tellChange((call) => recorder.onChanged(call)),
+      onProgress: (call) => gate.note(call),
+      onSettled: tellChange((call) => this.#onSettled(call)),
+      onExtraAnswer: (callId, answer) => {
+        recorder.onExtraAnswer(callId, answer);
+        options.telemetry.noteExtraAnswer(callId, answer);
+      },
+    };
+    this.#ledger = new CallLedger(listener, options.serverTools);
+    this.#ports = {
+      ledger: this.#ledger,
+      serverTools: options.serverTools,
+      hosts: (participant) => peers.hosts(participant),
+      room: options.room,
+      defaultTimeoutMs: policy.toolTimeoutMs,
+      resultMaxBytes: policy.toolResultMaxBytes,
+      durable: (callId) => recorder.durable(callId),
+      isPresent: (identity) => peers.isPresent(identity),
+      sendRequest: (call) => this.#sendRequest(call),
+      sendResult: (call) => this.#wire.sendResult(call),
+      sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
+      traceOf: (callId) => options.telemetry.traceOfCall(callId),
+      toolDetail: policy.toolDetail ?? {},
+      untilMayStart: (call, turn) => {
+        const { startWhen } = this.#talkOf(call.current);
+        return untilMayStart(call, turn, { voice: options.voice, startWhen });
+      },
+      permit: (call, need, turn) => options.permissions.permit(call, need, turn),
+      ask: (call, need) => {
+        const turn = this.#turn?.turnId === call.current.turnId ? this.#turn : undefined;
+        return options.permissions.permitRunning(call, need, turn);
+      },
+      withdraw: (call) => options.permissions.withdraw(call),
+      denialOf: (call, need) => options.permissions.denialOf(call, need),
+      onLateOutcome: (call, answer) => this.#reportLate(call, answer),
+    };
+  }
+
+  /** How a turn runs tools. `storedCalls` are those that an earlier worker left it with. */
+  toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
+    const ports = this.#ports;
+    this.#turn = turn;
+    this.#ledger.forgetPastTurns();
+    for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
+    return {
+      tools: {
+        run: (use) => runCall(use, turn, { ports }),
+        refuse: (use, why) => refuseCall(use, turn, { ports, why }),
+        startsEarly: (name) => this.#startsEarly(ports.serverTools.get(name)),
+      },
+      resume: (use) => {
+        const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
+        return resumeCall(use, turn, { ports, stored });
+      },
+    };
+  }
+
+  /** Goes on with a call whose outcome an earlier worker promised: it is told when it is there, or if it is already. */
+  async keepPromise(stored: Call): Promise<void> {
+    const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
+    const { signal } = new AbortController();
+    const turn = { turnId, messageId, participant, signal };
+    const call = { ...stored, isBackground: true };
+    const use = { toolUseId, toolName, input };
+    try {
+      const answer = await resumeCall(use, turn, { ports: this.#ports, stored: call });
+      if (!isReceipt(answer.content)) this.#reportLate(call, answer);
+    } catch (error) {
+      this.#options.logger.error({ error, callId: call.id }, "a call could not be taken up again");
+    }
+  }
+
+  /** Nothing more can be said in its answer. */
+  endTurn(): void {
+    this.#turn = undefined;
+  }
+
+  /** What the model may use now, in the turn of this participant. */
+  offer(participant: string): Offer {
+    const tools = offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
+    return {
+      tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
+      onRefusedTool: (tool, field) => this.#leaveOut(tool, field),
+    };
+  }
+
+  /** All open calls of a turn, and there are some, wait for a permission. */
+  isOnlyWaiting(turnId: string | undefined): boolean {
+    const open = this.#ledger.openCalls().filter(({ current }) => current.turnId === turnId);
+    return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
+  }
+
+  /** The same of calls that have not been started, which the next worker can wait on for. */
+  isOnlyWaitingToStart(turnId: string | undefined): boolean {
+    const hasBegun = this.#ledger
+      .openCalls()
+      .some(({ current }) => current.state === "running" && current.turnId === turnId);
+    return !hasBegun && this.isOnlyWaiting(turnId);
+  }
+
+  /** A tool runs that must not be talked over. */
+  get isBlocking(): boolean {
+    return this.#ledger.openCalls().some(({ isWaiting, current: { state, onInterrupt, isBackground } }) => {
+      return state === "running" && onInterrupt === "block" && !isBackground && !isWaiting;
+    });
+  }
+
+  isAnyAwaited(from: string): boolean {
+    return this.#ledger.openCalls().some(({ current }) => current.addressee === from);
+  }
+
+  isAwaited(from: string, answer: AnsweredRequest): boolean {
+    if (answer.kind === "permission") return false;
+    const callId = answer.kind === "claim" ? this.#wire.callOf(answer.stanzaId) : answer.callId;
+    return this.#ledger.openCalls().some(({ current: { id, addressee } }) => id === callId && addressee === from);
+  }
+
+  handlePresence(identity: string, signal: "left" | "returned"): void {
+    this.#ledger.signalAll(identity, signal);
+  }
+
+  handleResult(from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
+    this.#options.telemetry.noteAnswer(body.id, from.identity, meta);
+    this.#wire.handleResult(from, body, this.#ledger);
+  }
+
+  handleUnreadableResult(from: Peer, callId: string, error: AppError): void {
+    this.#wire.handleUnreadableResult(from, { callId, error }, this.#ledger);
+  }
+
+  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">): void {
+    this.#wire.handleAcknowledgement(from, body, this.#ledger);
+  }
+
+  handleError(from: Peer, body: MessageBody<"error_message">): void {
+    this.#wire.handleError(from, body, this.#ledger);
+  }
+
+  handleProgress(from: Peer, { id, ...said }: MessageBody<"tool_use_progress">): void {
+    if (this.#ledger.find(id)?.current.addressee === from.identity) this.#ledger.report(id, said);
+  }
+
+  /** Shows a client that has just named its features what it does not know of the calls. */
+  showStates({ identity }: Peer): void {
+    const open = this.#ledger.openCalls().map(({ current }) => current);
+    this.#states.welcome(identity, open);
+  }
+
+  cancelAll(): void {
+    this.#wire.cancelAll(this.#ledger);
+  }
+
+  /** Until it is announced or listed anew. */
+  #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
+    this.#refusedSchemas.add(inputSchema);
+    this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
+    const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);
+    if (owner !== undefined) this.#options.outbox.postError(error, owner);
+  }
+
+  #startsEarly(tool: ServerTool | undefined): boolean {
+    if (!tool?.readOnly) return false;
+    return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
+  }
+
+  /** Arguments that no envelope can hold are the model's mistake, not the participant's absence. */
+  async #sendRequest(call: Call): Promise<void> {
+    try {
+      await this.#wire.sendRequest(call);
+    } catch (error) {
+      const open = this.#ledger.find(call.id);
+      if (error instanceof AppError && error.code === "too_large" && open?.current.addressee !== undefined)
+        refuse(open, this.#ports, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
+      throw error;
+    }
+  }
+
+  /** What was cancelled is no news that somebody waits for. */
+  #reportLate(call: Call, answer: ModelAnswer): void {
+    const { onResult } = this.#talkOf(call);
+    const isCancelled = call.state === "cancelled" && onResult === "speak";
+    this.#options.onLateOutcome({ call, answer, onResult: isCancelled ? "wait" : onResult });
+  }
+
+  #talkOf({ toolName }: Call): TalkBehavior {
+    return this.#options.serverTools.get(toolName)?.talk ?? DEFAULT_TALK_BEHAVIOR;
+  }
+
+  #onSettled(call: Call): void {
+    const { id: callId, turnId, toolName, state, executionResolved, outcome, startedAt, finishedAt } = call;
+    const ms = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : undefined;
+    const errorCode = outcome && "errorCode" in outcome ? callErrorType(outcome.errorCode) : undefined;
+    const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
+    this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
+    this.#options.recorder.onSettled(call);
+    if (call.wasAskedFor) void this.#options.permissions.withdraw(call);
+    this.#wire.forget(call);
+  }
+}

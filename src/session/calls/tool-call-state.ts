@@ -1,0 +1,67 @@
+import { type JsonObject } from "../../lib/json.ts";
+import { truncateText } from "../../lib/truncate-text.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { resultText } from "../../tool/calls/outcome.ts";
+
+export type ToolCallState = MessageBody<"tool_call_state">;
+
+/** A state must fit into one envelope with its logs. What is longer is whole in the turn's blocks. */
+const MAX_INPUT_BYTES = 256 * 1_024;
+const MAX_OUTPUT_BYTES = 256 * 1_024;
+const MAX_ERROR_BYTES = 16 * 1_024;
+
+/**
+ * A call as spec/004 shows it, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
+ * `callId` are both the ToolUseRequest's id. What the spec has no field for is in `metadataJson` (docs/tools.md).
+ */
+export function toToolCallState(call: Call): ToolCallState | undefined {
+  const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;
+  if (detail === "off") return undefined;
+  const times = { ...(startedAt !== undefined && { startedAt }), ...(finishedAt !== undefined && { finishedAt }) };
+  if (detail === "name") {
+    const { messageId, toolUseId, revision } = call;
+    const metadataJson = JSON.stringify({ messageId, toolUseId, revision });
+    return { id, name, status, callId: id, inputJson: "", logs: [], metadataJson, ...times };
+  }
+  const output = outcome?.result && truncateText(resultText(outcome.result), MAX_OUTPUT_BYTES);
+  const isFailed = outcome !== undefined && outcome.state !== "success";
+  return {
+    id,
+    name,
+    status,
+    callId: id,
+    inputJson: toInputJson(input),
+    ...(output !== undefined && { output }),
+    ...(isFailed && { error: truncateText(outcome.errorMessage, MAX_ERROR_BYTES) }),
+    logs: [...logs],
+    metadataJson: JSON.stringify(toMetadata(call)),
+    ...times,
+  };
+}
+
+function toMetadata(call: Call): JsonObject {
+  const { messageId, toolUseId, revision, participant, addressee, timeoutMs, deadlineAt, progress, outcome } = call;
+  const { editedInput } = call;
+  return {
+    messageId,
+    toolUseId,
+    revision,
+    execution: call.executionResolved ?? call.executionAsked,
+    participant,
+    ...(addressee !== undefined && { addressee }),
+    timeoutMs,
+    ...(deadlineAt !== undefined && { deadlineAt }),
+    ...(call.state === "running" && deadlineAt === undefined && { waitsForPermission: true }),
+    ...(progress !== undefined && { progress }),
+    ...(outcome && "errorCode" in outcome && { errorCode: outcome.errorCode }),
+    ...(editedInput && { editedInput: toInputJson(editedInput) }),
+  };
+}
+
+/** Stays JSON when it is cut. */
+function toInputJson(input: JsonObject): string {
+  const json = JSON.stringify(input);
+  if (json.length * 3 <= MAX_INPUT_BYTES || Buffer.byteLength(json) <= MAX_INPUT_BYTES) return json;
+  return JSON.stringify({ truncated: truncateText(json, MAX_INPUT_BYTES / 2) });
+}

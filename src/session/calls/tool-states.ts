@@ -1,0 +1,76 @@
+import { type Call } from "../../tool/calls/call.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peers } from "../peers/peers.ts";
+import { toToolCallState } from "./tool-call-state.ts";
+
+interface ToolStatesOptions {
+  readonly outbox: Pick<Outbox, "send">;
+  readonly peers: Pick<Peers, "withFeature" | "absentWithFeature">;
+}
+
+interface Waiting {
+  call: Call;
+  readonly to: readonly string[];
+}
+
+const FEATURE = "tool_call_state";
+/** Calls that ended while a client was away, of which it hears when it comes back. */
+const MAX_MISSED = 16;
+
+/**
+ * Shows calls to the clients that asked for it (type 100). Of each call one message at a time is under way; what comes
+ * meanwhile waits, and of several changes within one status only the newest is sent. So each client sees each status
+ * of a call, in order, and a flood of logs costs what the connection carries.
+ */
+export class ToolStates {
+  readonly #options: ToolStatesOptions;
+  /** By call; those that have an entry are being sent. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #missed = new Map<string, Call[]>();
+
+  constructor(options: ToolStatesOptions) {
+    this.#options = options;
+  }
+
+  show(call: Call): void {
+    const { peers } = this.#options;
+    this.#add(call, peers.withFeature(FEATURE));
+    if (!call.outcome) return;
+    for (const identity of peers.absentWithFeature(FEATURE)) {
+      const missed = [...(this.#missed.get(identity) ?? []), call];
+      this.#missed.set(identity, missed.slice(-MAX_MISSED));
+    }
+  }
+
+  /** Tells a client what it does not know: the calls that are open, and those that ended while it was away. */
+  welcome(identity: string, open: readonly Call[]): void {
+    const missed = this.#missed.get(identity) ?? [];
+    this.#missed.delete(identity);
+    if (!this.#options.peers.withFeature(FEATURE).includes(identity)) return;
+    for (const call of [...missed, ...open]) this.#add(call, [identity]);
+  }
+
+  #add(call: Call, to: readonly string[]): void {
+    if (to.length === 0 || call.detail === "off") return;
+    const waiting = this.#waiting.get(call.id);
+    if (!waiting) {
+      this.#waiting.set(call.id, []);
+      return void this.#send({ call, to });
+    }
+    const last = waiting.at(-1);
+    if (last?.call.state === call.state && last.to.join("\n") === to.join("\n")) last.call = call;
+    else waiting.push({ call, to });
+  }
+
+  async #send({ call, to }: Waiting): Promise<void> {
+    const body = toToolCallState(call);
+    try {
+      if (body) await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
+    } catch {
+      // The next state, or the next welcome, says it again.
+    }
+    const next = this.#waiting.get(call.id)?.shift();
+    if (next) return this.#send(next);
+    this.#waiting.delete(call.id);
+  }
+}

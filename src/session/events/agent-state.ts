@@ -1,0 +1,64 @@
+import { type Call } from "../../tool/calls/call.ts";
+import { type SessionWatcher } from "./session-event.ts";
+
+/** States shorter than this are not worth a message to the whole room. */
+const SETTLE_MS = 40;
+
+/** Says to ordinary LiveKit clients what the agent does, as attributes of its participant. */
+export class AgentState {
+  readonly #publish: (attributes: Record<string, string>) => void;
+  readonly #openCalls = new Set<string>();
+  #isTurnRunning = false;
+  #isSpeaking = false;
+  #last = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param publish must not throw */
+  constructor(publish: (attributes: Record<string, string>) => void) {
+    this.#publish = publish;
+  }
+
+  /** Says it also if it has not changed: to a room that has just been joined. */
+  publish(): void {
+    this.#last = "";
+    this.#say();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Follows the session. */
+  readonly watch: SessionWatcher = (event) => {
+    if (event.type === "turn" && event.event.type === "turn_start") this.#isTurnRunning = true;
+    if (event.type === "turn" && event.event.type === "turn_complete") this.#isTurnRunning = false;
+    if (event.type === "tool_state") this.#noteCall(event.call);
+    this.#update();
+  };
+
+  setSpeaking(isSpeaking: boolean): void {
+    this.#isSpeaking = isSpeaking;
+    this.#update();
+  }
+
+  #noteCall({ id, outcome }: Call): void {
+    if (outcome) this.#openCalls.delete(id);
+    else this.#openCalls.add(id);
+  }
+
+  #update(): void {
+    this.#timer ??= setTimeout(() => this.#say(), SETTLE_MS);
+  }
+
+  #say(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const busy = this.#isTurnRunning ? "thinking" : "listening";
+    const state = this.#isSpeaking ? "speaking" : busy;
+    const own = this.#isTurnRunning && this.#openCalls.size > 0 ? "using_tool" : state;
+    if (this.#last === `${state} ${own}`) return;
+    this.#last = `${state} ${own}`;
+    // `lk.agent.state` is LiveKit's, with no word for a tool that runs.
+    this.#publish({ "lk.agent.state": state, "parley.agent.state": own });
+  }
+}

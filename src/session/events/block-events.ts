@@ -1,0 +1,129 @@
+import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { cleanText } from "../../lib/clean-json.ts";
+import { createId } from "../../lib/id.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type TurnEvent } from "../../turn/turn-event.ts";
+import { behindRecord } from "./behind-record.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peers } from "../peers/peers.ts";
+import { type Recorder } from "../record/recorder.ts";
+import { type SessionWatcher } from "./session-event.ts";
+
+export type BlockEvent = MessageBody<"block_event">;
+
+interface BlockEventsOptions {
+  readonly outbox: Pick<Outbox, "send" | "post">;
+  readonly peers: Pick<Peers, "withFeature">;
+  readonly recorder: Pick<Recorder, "durable">;
+}
+
+/**
+ * Shows turns to the clients that asked for it: BlockEvent for the feature `blocks`, ReasoningStep for
+ * `reasoning_steps`. While nobody asks, nothing is made.
+ */
+export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOptions): SessionWatcher {
+  let steps = 0;
+  const show: SessionWatcher = (event) => {
+    if (event.type !== "turn") return;
+    const { turn, event: turnEvent } = event;
+    if (turnEvent.type === "turn_start") steps = turn.blocks.filter(isReasoning).length;
+    const to = peers.withFeature("blocks");
+    const body = to.length > 0 ? toBlockEvent(turn, turnEvent) : undefined;
+    if (body) send(body, to, outbox);
+    if (turnEvent.type !== "block_stop" || !isReasoning(turnEvent.block)) return;
+    steps += 1;
+    const { textContent } = turnEvent.block;
+    const step = { id: createId(), messageId: turn.messageId, sequence: steps, content: textContent ?? "" };
+    outbox.post({ type: "reasoning_step", body: step }, { to: peers.withFeature("reasoning_steps") });
+  };
+  return behindRecord(show, recorder);
+}
+
+function isReasoning({ blockType, textContent }: TurnBlock): boolean {
+  return blockType === "thinking" && textContent !== null && textContent !== "";
+}
+
+/** A block that no envelope can hold is told without its content: its deltas have been sent. */
+function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOptions["outbox"]): void {
+  try {
+    outbox.send({ type: "block_event", body }, { to }).sent.catch(() => {});
+  } catch (error) {
+    if (!(error instanceof AppError) || body.event !== "block_stop") throw error;
+    const { textContent: _text, content: _content, ...rest } = body;
+    outbox.post({ type: "block_event", body: rest }, { to });
+  }
+}
+
+/** What a turn event says of the turn's blocks. `turnId` is the answer's id, as in StartAnswer. */
+function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): BlockEvent | undefined {
+  switch (event.type) {
+    case "block_start": {
+      const { sequence, blockType } = event;
+      return { event: "block_start", turnId, sequence, type: blockType, blockType, ...event.tool };
+    }
+    case "block_delta": {
+      const delta = cleanDelta(event.delta);
+      return delta && { event: "block_delta", turnId, sequence: event.sequence, ...shownDelta(delta) };
+    }
+    case "block_stop":
+      return toBlockStop(turnId, event.block);
+    case "turn_complete":
+      return {
+        event: "turn_complete",
+        turnId,
+        state: event.state,
+        ...(event.stopReason !== undefined && { stopReason: event.stopReason }),
+      };
+    case "turn_start":
+    case "usage":
+      return undefined;
+  }
+}
+
+/** A whole block, as it is stored. */
+export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { readonly blockType: string } {
+  const { sequence, blockType, textContent, content } = block;
+  return {
+    event: "block_stop",
+    turnId,
+    sequence,
+    type: blockType,
+    blockType,
+    ...toolOf(block),
+    ...(textContent !== null && { textContent }),
+    ...(content !== null && { content }),
+  };
+}
+
+/** As on the block's start: for a tool use its id and name, for a result the id. */
+export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string; toolName?: string } {
+  if (!blockType.includes("tool")) return {};
+  const id = toolUseId({ content });
+  const name = content?.["tool_name"];
+  return { ...(id !== undefined && { toolUseId: id }), ...(typeof name === "string" && { toolName: name }) };
+}
+
+/** A delta as clients are shown it. `delta` beside `text` is the form of version 0.1; a result may be long, and comes once. */
+export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
+  const { text, content } = delta;
+  if (typeof content === "string") return { result: content };
+  return typeof text === "string" ? { text, delta } : { delta };
+}
+
+/** `undefined` for what shows nothing, as a signature. */
+export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["delta"]): JsonObject | undefined {
+  switch (delta.type) {
+    case "text":
+    case "thinking":
+      return { type: delta.type, text: cleanText(delta.text) };
+    case "input_json":
+      return { type: delta.type, partialJson: cleanText(delta.partialJson) };
+    case "tool_result":
+      return { type: delta.type, content: cleanText(delta.content) };
+    case "other":
+      return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger } from "pino";
+import { notifyEvents } from "../../store/events/notify-events.ts";
+import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import { toPayloads, type LiveEvent } from "./live-event.ts";
+import { type SessionWatcher } from "./session-event.ts";
+
+interface PublisherOptions {
+  readonly writer: SessionWriter;
+  readonly logger: Pick<Logger, "warn">;
+  /** Events that may wait. @defaultValue 2000 */
+  readonly maxQueued?: number;
+}
+
+const MAX_BATCH = 200;
+const MAX_WAIT_MS = 1_000;
+const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
+
+/** Sends a session's events to those who follow it, wherever they are. The talk never waits for it. */
+export function createEventPublisher(options: PublisherOptions): SessionWatcher {
+  const publisher = new EventPublisher(options);
+  return (event) => {
+    for (const live of toPayloads(event)) publisher.add(live);
+  };
+}
+
+/**
+ * Sends in order, in batches of what has gathered while the last one was under way. What cannot be sent is given up,
+ * deltas first, and followers are told that something is missing: all that is durable they find in the store.
+ */
+class EventPublisher {
+  readonly #options: Required<PublisherOptions>;
+  #queue: LiveEvent[] = [];
+  /** Makes each payload unlike all others. */
+  #number = 0;
+  #isSending = false;
+
+  constructor(options: PublisherOptions) {
+    this.#options = { maxQueued: 2_000, ...options };
+  }
+
+  add(live: LiveEvent): void {
+    if (this.#queue.length >= this.#options.maxQueued) this.#makeRoom();
+    this.#queue.push(live);
+    void this.#send();
+  }
+
+  #makeRoom(): void {
+    const before = this.#queue.length;
+    const kept = this.#queue.filter(({ event }) => event !== "block_delta" && event !== "gap");
+    this.#queue = [GAP, ...(kept.length < before / 2 ? kept : [])];
+    const dropped = before - this.#queue.length + 1;
+    this.#options.logger.warn({ dropped }, "live events were dropped: too many wait");
+  }
+
+  async #send(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    // Events of one moment make one batch.
+    await Promise.resolve();
+    for (let failures = 0; this.#queue.length > 0;) {
+      const batch = this.#queue.splice(0, MAX_BATCH);
+      try {
+        const { writer } = this.#options;
+        const payloads = batch.map(
+          (live) => `${writer.lease.sessionId} ${JSON.stringify({ ...live, number: ++this.#number })}`,
+        );
+        await notifyEvents(writer, payloads);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (failures === 1) this.#options.logger.warn({ error }, "live events could not be sent");
+        if (this.#queue[0]?.event !== "gap") this.#queue.unshift(GAP);
+        await sleep(Math.min(50 * 2 ** failures, MAX_WAIT_MS), undefined, { ref: false });
+      }
+    }
+    this.#isSending = false;
+  }
+}

@@ -1,0 +1,129 @@
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { MAX_PAYLOAD_BYTES } from "../../store/events/notify-events.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { type TurnEvent } from "../../turn/turn-event.ts";
+import { cleanDelta } from "./block-events.ts";
+import { toLiveCall } from "./live-call.ts";
+import { type SessionEvent } from "./session-event.ts";
+
+const LIVE_EVENTS = [
+  "turn_start",
+  "block_start",
+  "block_delta",
+  "block_stop",
+  "tool_state",
+  "permission.asked",
+  "permission.replied",
+  "usage",
+  "turn_complete",
+  /** Some events were not sent: what is known may be loaded from the store. */
+  "gap",
+] as const;
+
+/** One event on its way from the job process to whoever follows the session. */
+export interface LiveEvent {
+  readonly event: (typeof LIVE_EVENTS)[number];
+  /** The row of `turns`; `""` for a gap. */
+  readonly turn: string;
+  /**
+   * What followers are shown. Of a `block_stop` the block, of a `tool_state` most of the call, of a
+   * permission all but its `permissionId` is loaded from the store.
+   */
+  readonly data: JsonObject;
+}
+
+type PermissionEvent = Extract<SessionEvent, { readonly type: "permission_asked" | "permission_replied" }>;
+
+/** Ids and names that others choose may be long; a payload has little room. */
+const MAX_TEXT_LENGTH = 300;
+const PIECE = /[^]{1,1000}/gu;
+
+/** A session event as payloads, in order: a long delta in pieces, a long tool result not at all (its block is stored). */
+export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
+  if (event.type === "tool_state") return [];
+  if (event.type === "tool_state_stored") return toToolState(event.call);
+  if (event.type !== "turn") return [toPermission(event)];
+  const live = toLiveEvent(event.turn, event.event);
+  if (!live) return [];
+  if (JSON.stringify(live).length * 3 <= MAX_PAYLOAD_BYTES || fits(live)) return [live];
+  return live.event === "block_delta" ? inPieces(live) : [{ event: "gap", turn: "", data: {} }];
+}
+
+/** `undefined` for what no publisher of ours has sent. */
+export function parseLiveEvent(json: string): LiveEvent | undefined {
+  const value = parseJson(json);
+  if (!isRecord(value) || typeof value["turn"] !== "string" || !isRecord(value["data"])) return undefined;
+  const event = LIVE_EVENTS.find((name) => name === value["event"]);
+  return event && { event, turn: value["turn"], data: value["data"] as JsonObject };
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined {
+  const turnId = turn.messageId;
+  const live = (data: JsonObject): LiveEvent => ({ event: event.type, turn: turn.id, data: { turnId, ...data } });
+  switch (event.type) {
+    case "turn_start":
+      return live({});
+    case "block_stop":
+      return live({ sequence: event.sequence });
+    case "usage":
+      return live({ step: event.step, usage: { ...event.usage } });
+    case "turn_complete": {
+      const { state, stopReason, usage, error } = event;
+      return live({
+        state,
+        ...(stopReason !== undefined && { stopReason: short(stopReason) }),
+        usage: { ...usage },
+        ...(error && { errorCode: error.code, errorMessage: short(error.message) }),
+      });
+    }
+    case "block_start": {
+      const { sequence, blockType, tool } = event;
+      return live({
+        sequence,
+        type: short(blockType),
+        blockType: short(blockType),
+        ...(tool && { toolUseId: short(tool.toolUseId), toolName: short(tool.toolName) }),
+      });
+    }
+    case "block_delta": {
+      const delta = cleanDelta(event.delta);
+      return delta && live({ sequence: event.sequence, delta });
+    }
+  }
+}
+
+function toToolState(call: Call): LiveEvent[] {
+  return call.detail === "off" ? [] : [{ event: "tool_state", turn: call.turnId, data: toLiveCall(call, short) }];
+}
+
+function toPermission({ type, permission }: PermissionEvent): LiveEvent {
+  const { id: permissionId, turnId: turn, messageId: turnId, state } = permission;
+  const event = type === "permission_asked" ? "permission.asked" : "permission.replied";
+  return { event, turn, data: { turnId, permissionId, state } };
+}
+
+function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {
+  const delta = isRecord(data["delta"]) ? (data["delta"] as JsonObject) : {};
+  const key = "text" in delta ? "text" : "partialJson";
+  const whole = delta[key];
+  if (typeof whole !== "string") return [];
+  return (whole.match(PIECE) ?? []).map((piece) => ({ ...rest, data: { ...data, delta: { ...delta, [key]: piece } } }));
+}
+
+/** 200 bytes are for the session's id and the number. */
+function fits(live: LiveEvent): boolean {
+  return Buffer.byteLength(JSON.stringify(live)) <= MAX_PAYLOAD_BYTES - 200;
+}
+
+function short(text: string): string {
+  return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
+}

@@ -1,0 +1,99 @@
+import { AppError } from "../../errors/app-error.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { decodeEnvelope, type ReceivedMessage } from "../../protocol/codec/codec.ts";
+import { MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peer } from "../peers/peer.ts";
+
+/** What each message that a client may send does. Handlers answer errors themselves or throw an `AppError`. */
+export interface MessageHandlers {
+  readonly onUserMessage: (from: Peer, body: MessageBody<"user_message">, meta: JsonObject) => void;
+  readonly onToolUseResult: (from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject) => void;
+  readonly onAcknowledgement: (from: Peer, body: MessageBody<"acknowledgement">) => void;
+  readonly onControlStop: (from: Peer, body: MessageBody<"control_stop">) => void;
+  readonly onControlVariation: (from: Peer, body: MessageBody<"control_variation">, meta: JsonObject) => void;
+  readonly onCommentary: (from: Peer, body: MessageBody<"commentary">) => void;
+  readonly onConfiguration: (from: Peer, body: MessageBody<"configuration">) => void;
+  readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
+  /** A result that could not be read: whoever waits for it must not wait on. */
+  readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
+  readonly onPermissionResponse: (from: Peer, body: MessageBody<"permission_response">) => void;
+  readonly onToolUseProgress: (from: Peer, body: MessageBody<"tool_use_progress">) => void;
+}
+
+interface InboxOptions {
+  readonly outbox: Outbox;
+  readonly handlers: MessageHandlers;
+  readonly onDropped: (reason: "malformed" | "repeated" | "handler_failed", error?: unknown) => void;
+}
+
+/**
+ * Handles one packet whose sender is known. Never throws, whatever the bytes are: what cannot be used is answered with
+ * an ErrorMessage to its sender. A client's message is acknowledged before it is handled, and a repeated one only that.
+ */
+export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
+  let originatingId: string | undefined;
+  try {
+    const incoming = decodeEnvelope(bytes);
+    peer.isClient = true;
+    if (incoming.stanzaId > 0) {
+      outbox.acknowledge(incoming.stanzaId, peer.identity);
+      const isConfiguration = "message" in incoming && incoming.message.type === "configuration";
+      // A client that was started anew counts from 1 again, and LiveKit may still show its old join.
+      if (isConfiguration) peer.forgetStanzas();
+      if (!peer.takeStanza(incoming.stanzaId)) return onDropped("repeated");
+    }
+    if ("message" in incoming) {
+      originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
+      const { conversationId } = incoming;
+      // A client's first message may not name the conversation yet.
+      if (conversationId === "" || conversationId === outbox.conversationId) dispatch(peer, incoming, handlers);
+      else if (incoming.message.type === "error_message") onDropped("malformed");
+      else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
+    } else if (incoming.id !== undefined) {
+      const text = `Message type ${incoming.unknownType} is not known`;
+      outbox.postError(new AppError("unknown_type", text), peer.identity, incoming.id);
+    }
+  } catch (error) {
+    if (error instanceof MalformedMessageError) {
+      const { stanzaId = 0, id, typeName } = error.parts;
+      if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
+      if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
+      // An ErrorMessage is never answered with another: two ends that do would never stop.
+      if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
+      return onDropped("malformed", error);
+    }
+    outbox.postError(error, peer.identity, originatingId);
+    onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
+  }
+}
+
+function dispatch(peer: Peer, { message, meta }: ReceivedMessage, handlers: MessageHandlers): void {
+  switch (message.type) {
+    case "user_message":
+      return handlers.onUserMessage(peer, message.body, meta);
+    case "tool_use_result":
+      return handlers.onToolUseResult(peer, message.body, meta);
+    case "acknowledgement":
+      return handlers.onAcknowledgement(peer, message.body);
+    case "control_stop":
+      return handlers.onControlStop(peer, message.body);
+    case "control_variation":
+      return handlers.onControlVariation(peer, message.body, meta);
+    case "commentary":
+      return handlers.onCommentary(peer, message.body);
+    case "configuration":
+      return handlers.onConfiguration(peer, message.body);
+    case "error_message":
+      return handlers.onErrorMessage(peer, message.body);
+    case "tool_use_progress":
+      return handlers.onToolUseProgress(peer, message.body);
+    case "permission_response":
+      return handlers.onPermissionResponse(peer, message.body);
+    case "audio_chunk":
+      return;
+    default:
+      throw new AppError("invalid_state", `A ${message.type} is not for the worker, or not in this state`);
+  }
+}

@@ -1,0 +1,28 @@
+import { AppError } from "../../errors/app-error.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peer } from "../peers/peer.ts";
+import { type Recorder } from "../record/recorder.ts";
+
+interface CommentaryPorts {
+  readonly recorder: Pick<Recorder, "comment">;
+  readonly outbox: Pick<Outbox, "postError">;
+}
+
+/**
+ * Keeps a participant's note on a message; who wrote one that is not kept hears it.
+ *
+ * @throws {AppError} `too_large`
+ */
+export function keepCommentary(
+  { identity }: Peer,
+  { id, ...note }: MessageBody<"commentary">,
+  { recorder, outbox }: CommentaryPorts,
+): void {
+  if (Buffer.byteLength(note.content + (note.commentaryType ?? "")) > LIMITS.shortTextBytes)
+    throw new AppError("too_large", `commentary: over ${LIMITS.shortTextBytes} bytes of text`);
+  recorder
+    .comment({ ...note, participantIdentity: identity })
+    .catch((error: unknown) => outbox.postError(error, identity, id));
+}

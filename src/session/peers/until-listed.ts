@@ -1,0 +1,38 @@
+import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { abortable } from "../../lib/abortable.ts";
+import { type LiveTools } from "../../tool/live-tools.ts";
+
+/** MCP servers connect while a session is restored; one that takes longer is not waited for. */
+const LISTED_WITHIN_MS = 5_000;
+
+interface ToolsThatCome extends LiveTools {
+  readonly serverTools: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * A new worker's MCP servers may not have told their tools yet: waits, for a moment, for those that the turn has called
+ * and that have no result. Never rejects.
+ */
+export async function untilListed(
+  blocks: readonly TurnBlock[],
+  { serverTools, prefixes, onChanged }: ToolsThatCome,
+  signal: AbortSignal,
+): Promise<void> {
+  const isMissing = (name: string) => !serverTools.has(name) && prefixes.some((prefix) => name.startsWith(prefix));
+  const names = openUses(blocks);
+  if (!names.some(isMissing)) return;
+  const listed = Promise.withResolvers<void>();
+  const stop = onChanged(() => {
+    if (!names.some(isMissing)) listed.resolve();
+  });
+  const timer = setTimeout(listed.resolve, LISTED_WITHIN_MS);
+  await abortable(listed.promise, signal).catch(() => {});
+  clearTimeout(timer);
+  stop();
+}
+
+function openUses(blocks: readonly TurnBlock[]): string[] {
+  const results = new Set(blocks.filter(({ blockType }) => blockType === "tool_result").map(toolUseId));
+  const open = blocks.filter((block) => block.blockType === "tool_use" && !results.has(toolUseId(block)));
+  return open.flatMap(({ content }) => (typeof content?.["tool_name"] === "string" ? content["tool_name"] : []));
+}

@@ -1,0 +1,101 @@
+import pRetry from "p-retry";
+import { type Logger } from "pino";
+import { AppError } from "../../errors/app-error.ts";
+import { type PermissionEnd } from "../../store/permissions/close-permission.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionStore } from "./permission-store.ts";
+
+interface OpenRequest {
+  readonly record: PermissionRecord;
+  readonly timer: NodeJS.Timeout;
+  readonly resolve: (decided: PermissionRecord) => void;
+}
+
+interface OpenPermissionsOptions {
+  readonly store: PermissionStore;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** How long a request that has run out waits for a database that is away, before it counts as not answered. */
+const GIVE_UP_AFTER_MS = 10_000;
+
+/**
+ * The requests that a session waits for. The store decides; here it is heard, whichever process has written it: by its
+ * notification, by reading again whenever the listening begins anew, and at the latest when the time is over.
+ */
+export class OpenPermissions {
+  readonly #options: OpenPermissionsOptions;
+  readonly #open = new Map<string, OpenRequest>();
+  #listener: { readonly close: () => Promise<void> } | undefined;
+  #isClosed = false;
+
+  constructor(options: OpenPermissionsOptions) {
+    this.#options = options;
+  }
+
+  /** The oldest first. */
+  get records(): PermissionRecord[] {
+    return [...this.#open.values()].map(({ record }) => record);
+  }
+
+  /** Resolves with the request as it was decided. Never resolves after `close`. */
+  async decided(record: PermissionRecord): Promise<PermissionRecord> {
+    if (record.state !== "asked") return record;
+    const { promise, resolve } = Promise.withResolvers<PermissionRecord>();
+    if (this.#isClosed) return promise;
+    const timer = setTimeout(() => void this.end({ permissionId: record.id, state: "expired" }), record.leftMs);
+    this.#open.set(record.id, { record, timer, resolve });
+    this.#listener ??= this.#options.store.listen({
+      onAnswered: (permissionId) => void this.#readAgain(permissionId),
+      onListening: () => this.records.forEach(({ id }) => void this.#readAgain(id)),
+    });
+    return promise;
+  }
+
+  /** Takes a request as the store has it. Ignored when it is still asked, or not waited for. */
+  apply(record: PermissionRecord): void {
+    const request = this.#open.get(record.id);
+    if (!request || record.state === "asked") return;
+    this.#open.delete(record.id);
+    clearTimeout(request.timer);
+    request.resolve(record);
+  }
+
+  /** Ends a request without an answer; one that the store has already stays. Never rejects. */
+  async end({ permissionId, state }: PermissionEnd): Promise<void> {
+    const { store, logger } = this.#options;
+    const request = this.#open.get(permissionId);
+    try {
+      const record = await pRetry(() => store.close({ permissionId, state }), {
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: 50,
+        maxTimeout: 1_000,
+        maxRetryTime: GIVE_UP_AFTER_MS,
+        shouldRetry: ({ error }) =>
+          error instanceof AppError && error.code === "unavailable" && this.#open.has(permissionId),
+      });
+      if (record) this.apply(record);
+    } catch (error) {
+      logger.warn({ permissionId, error }, "the end of a permission request could not be stored");
+    }
+    if (request) this.apply({ ...request.record, state });
+  }
+
+  /** The requests stay open in the store: whoever takes the session over waits on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { timer } of this.#open.values()) clearTimeout(timer);
+    this.#open.clear();
+    await this.#listener?.close();
+  }
+
+  async #readAgain(permissionId: string): Promise<void> {
+    if (!this.#open.has(permissionId)) return;
+    try {
+      const record = await this.#options.store.load(permissionId);
+      if (record) this.apply(record);
+    } catch (error) {
+      this.#options.logger.warn({ permissionId, error }, "a permission request could not be read");
+    }
+  }
+}

@@ -1,0 +1,294 @@
+import { type Logger } from "pino";
+import { AppError } from "../../errors/app-error.ts";
+import { cleanJson, cleanText } from "../../lib/clean-json.ts";
+import { createId } from "../../lib/id.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { literalPattern } from "../../lib/literal-pattern.ts";
+import { decide, isGranted } from "../../permission/decide.ts";
+import { type PermissionRule } from "../../permission/rule.ts";
+import { toDeeds } from "../../permission/to-deeds.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import {
+  type EditedInput,
+  type PermissionDecision,
+  type PermissionReply,
+} from "../../store/permissions/reply-to-permission.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { type OpenCall } from "../../tool/calls/call-ledger.ts";
+import { type CallTurn } from "../../tool/calls/call-ports.ts";
+import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+import { checkEditedInput } from "./check-edited-input.ts";
+import { hashInput } from "./hash-input.ts";
+import { judge } from "./judge.ts";
+import { OpenPermissions } from "./open-permissions.ts";
+import { PermissionDialogs } from "./permission-dialogs.ts";
+import { type AnsweredRequest } from "../inbox/answered-request.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peer } from "../peers/peer.ts";
+import { type Peers } from "../peers/peers.ts";
+import { type PermissionStore } from "./permission-store.ts";
+import { type SessionEvent } from "../events/session-event.ts";
+import { type RoomLink } from "../room/room-link.ts";
+import { sayApart } from "../answer/say-apart.ts";
+import { toPermit, toRuleText, toUnaskable } from "./to-permit.ts";
+import { type VoicePort } from "../room/voice-port.ts";
+import { WordedQuestions, type Saying } from "./worded-questions.ts";
+
+/** What the config says of permissions. */
+export interface PermissionPolicy {
+  readonly rules: readonly PermissionRule[];
+  /** Whether the question is said, and a short yes or no answers it. */
+  readonly byVoice: boolean;
+  /** How long an answer is waited for. */
+  readonly waitMs: number;
+}
+
+interface PermissionDeskOptions {
+  readonly sessionId: string;
+  readonly store: PermissionStore;
+  readonly policy: PermissionPolicy;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly peers: Peers;
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
+  readonly logger: Logger;
+  readonly tell: (event: SessionEvent) => void;
+}
+
+interface Asked extends AskedNeed {
+  readonly whileRunning: boolean;
+}
+
+/** Where a session's calls get leave to run: by the rules, by what was granted before, or by asking a participant. */
+export class PermissionDesk {
+  readonly #options: PermissionDeskOptions;
+  readonly #open: OpenPermissions;
+  readonly #dialogs: PermissionDialogs;
+  readonly #questions: WordedQuestions;
+
+  constructor(options: PermissionDeskOptions) {
+    this.#options = options;
+    this.#open = new OpenPermissions(options);
+    this.#dialogs = new PermissionDialogs(options);
+    this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
+  }
+
+  /** Rejects when the request cannot be stored. */
+  permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
+    const action = judge(call.current.toolName, need, this.#options.policy.rules);
+    if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
+    if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
+    return this.#ask(call, { ...need, whileRunning: false }, turn);
+  }
+
+  /**
+   * The same for what a call that runs asks leave for. Its tool's name was judged before it began. Without a turn that
+   * goes on, who has no dialog is shown the question apart from any; else it is said behind the participant's next answer.
+   */
+  permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
+    const action = decide(toDeeds(need), this.#options.policy.rules);
+    if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
+    if (action === "allow") return { isAllowed: true };
+    const asked = { ...need, askedOf: call.current.participant, whileRunning: true };
+    return this.#ask(call, asked, this.#sayingOf(call, turn));
+  }
+
+  #sayingOf({ current, over }: OpenCall, turn: CallTurn | undefined): Saying {
+    if (turn && !turn.signal.aborted) return turn;
+    const { participant, messageId: previousId } = current;
+    const peer = this.#options.peers.get(participant);
+    if (!peer?.isPresent || peer.features.has("permissions")) return { signal: over };
+    const { language } = peer;
+    const aside = (text: string) => sayApart(text, { ...this.#options, previousId, participant, language });
+    return { signal: over, aside };
+  }
+
+  /** Why a rule forbids it, for the model: no grant and no answer overrides that. */
+  denialOf(call: Call, need: PermissionNeed): string | undefined {
+    return judge(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
+  }
+
+  /** Whether calls of a tool may start at once, without anybody being asked. */
+  isFree(toolName: string, hasPermission: boolean): boolean {
+    if (hasPermission) return false;
+    return decide([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
+  }
+
+  /** An answer by data packet. One that does not count is answered with an error. */
+  isAnyAwaited(from: string): boolean {
+    return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
+  }
+
+  isAwaited(from: string, answer: AnsweredRequest): boolean {
+    if (answer.kind !== "permission") return false;
+    return this.#open.records.some(
+      ({ id, participantIdentity }) => id === answer.permissionId && participantIdentity === from,
+    );
+  }
+
+  handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
+    const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
+    this.#answer(from, body).catch(refuse);
+  }
+
+  async #answer(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
+    const { permissionId, response, message, editedInputJson } = body;
+    const editedInput = editedInputJson === undefined ? undefined : parseObject(editedInputJson);
+    if (message !== undefined && message !== "" && response !== "reject")
+      throw new AppError("malformed", "permission_response.message: expected none beside an approval");
+    if (editedInput && response === "reject")
+      throw new AppError("malformed", "permission_response.editedInputJson: expected none beside a rejection");
+    const edited = editedInput && (await this.#checkEdited(from, permissionId, editedInput));
+    const decision: PermissionDecision =
+      response === "reject"
+        ? { kind: "reject", ...(message && { message: cleanText(message) }) }
+        : { kind: "approve", isAlways: response === "always", ...(edited && { edited }) };
+    await this.#reply({ permissionId, by: from.identity, via: "data", decision });
+  }
+
+  /**
+   * Whether an utterance is a yes or a no to the oldest question that this participant was asked and may answer so.
+   * Then it is an answer, and no message.
+   */
+  takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
+    const taken = this.#questions.take(from, utterance, via);
+    if (!taken) return false;
+    const { permissionId, answer } = taken;
+    const decision: PermissionDecision = answer === "yes" ? { kind: "approve", isAlways: false } : { kind: "reject" };
+    this.#reply({ permissionId, by: from.identity, via, decision }).catch((error: unknown) =>
+      this.#options.outbox.postError(error, from.identity, permissionId),
+    );
+    return true;
+  }
+
+  /** Shows a participant what it is asked, again, and what it is asked no longer: it may have lost it. */
+  showAgain({ identity }: Peer): void {
+    this.#dialogs.welcome(identity, this.#open.records);
+  }
+
+  /**
+   * Says what this participant is asked and has not heard in full: a turn of its own was cut off, or an earlier worker
+   * asked. Never rejects.
+   */
+  async sayAgain(participant: string, turn: Saying): Promise<void> {
+    await this.#questions.sayAgain(participant, turn);
+  }
+
+  /** A call that an earlier worker asked about has ended, perhaps because it cannot run any more. Never rejects. */
+  async withdraw({ id: callId }: Call): Promise<void> {
+    if (this.#open.records.some((record) => record.callId === callId)) return;
+    try {
+      for (const permission of await this.#options.store.withdraw(callId)) this.#tellOver(permission);
+    } catch (error) {
+      this.#options.logger.warn({ callId, error }, "a permission request could not be withdrawn");
+    }
+  }
+
+  /** What is open stays open in the store. */
+  async close(): Promise<void> {
+    await this.#open.close();
+  }
+
+  /** @throws {AppError} `malformed` when they may not be put in the place of what was shown */
+  async #checkEdited({ identity }: Peer, permissionId: string, input: JsonObject): Promise<EditedInput> {
+    const { store, sessionId, serverTools, policy } = this.#options;
+    const permission = await store.load(permissionId);
+    const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
+    // The store refuses the answer then, and says why.
+    if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
+    const checked = checkEditedInput(permission, input, { serverTools, rules: policy.rules });
+    if ("error" in checked) throw new AppError("malformed", `permission_response.editedInputJson: ${checked.error}`);
+    return checked;
+  }
+
+  async #ask(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
+    const { store, logger, tell } = this.#options;
+    const { id: callId, toolName, wasAskedFor = false } = call.current;
+    const { askedOf, type } = need;
+    if (need.whileRunning || !wasAskedFor) {
+      const grants = await store.grants(askedOf);
+      const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
+      const granted = theirs.map(({ pattern }) => pattern);
+      if (isGranted(need, granted)) return { isAllowed: true, askedOf };
+      if (this.#isOutOfReach(need)) return toUnaskable();
+    }
+    const record = await store.insert(this.#toRequest(call.current, need));
+    const { id: permissionId } = record;
+    const decided = this.#open.decided(record);
+    const isOver = new AbortController();
+    if (record.state === "asked") {
+      const withdraw = () => void this.#open.end({ permissionId, state: "withdrawn" });
+      if (call.over.aborted) withdraw();
+      else call.over.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
+      logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission asked");
+      tell({ type: "permission_asked", permission: record });
+      this.#dialogs.show(record);
+      void this.#questions.ask({ record, voiceApproval: need.voiceApproval, cut: isOver.signal }, turn);
+    }
+    const permission = await decided;
+    isOver.abort();
+    this.#questions.forget(permissionId);
+    const { state, repliedVia: via } = permission;
+    logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
+    this.#tellOver(permission);
+    return toPermit(permission, call.current, need);
+  }
+
+  /** A caller by telephone sees nothing and has its voice alone to answer with. */
+  #isOutOfReach({ askedOf, voiceApproval }: AskedNeed): boolean {
+    const { peers, policy, voice } = this.#options;
+    const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;
+    return peers.get(askedOf)?.isSip === true && !canTalk;
+  }
+
+  #toRequest(call: Call, need: Asked) {
+    const { policy } = this.#options;
+    const { toolName, input, participant, turnId, messageId } = call;
+    const { type, values, title, metadata, editedInputSchema = null, askedOf, whileRunning } = need;
+    return {
+      id: createId(),
+      turnId,
+      callId: call.id,
+      messageId,
+      participantIdentity: askedOf,
+      toolName,
+      type,
+      pattern: values.map(literalPattern),
+      title,
+      metadata: { ...metadata, toolName, input, ...(participant !== askedOf && { participant }) },
+      inputHash: hashInput(call),
+      editedInputSchema,
+      whileRunning,
+      waitMs: policy.waitMs,
+    };
+  }
+
+  #tellOver(permission: PermissionRecord): void {
+    this.#dialogs.close(permission);
+    this.#options.tell({ type: "permission_replied", permission });
+  }
+
+  /** @throws {AppError} when the answer does not count */
+  async #reply(reply: Omit<PermissionReply, "sessionId">): Promise<void> {
+    const { store, sessionId } = this.#options;
+    const decided = await store.reply({ ...reply, sessionId });
+    if (typeof decided === "object") return this.#open.apply(decided);
+    if (decided === "not_asked") throw new AppError("not_allowed", "Another participant was asked for this permission");
+    const text = decided === "unknown" ? "There is no such permission" : "It was answered before, or has expired";
+    throw new AppError("invalid_state", text);
+  }
+}
+
+function parseObject(json: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new AppError("malformed", "permission_response.editedInputJson: expected JSON");
+  }
+  if (!isRecord(value)) throw new AppError("malformed", "permission_response.editedInputJson: expected an object");
+  return cleanJson(value) as JsonObject;
+}

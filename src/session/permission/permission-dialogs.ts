@@ -1,0 +1,74 @@
+import { type Logger } from "pino";
+import { type Message, type MessageBody } from "../../protocol/messages/messages.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type Peers } from "../peers/peers.ts";
+import { StreamedRequests } from "../wire/streamed-requests.ts";
+import { toPermissionRequest } from "./to-permission-request.ts";
+
+interface PermissionDialogsOptions {
+  readonly outbox: Pick<Outbox, "send" | "post">;
+  readonly peers: Pick<Peers, "withFeature">;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** Requests that were decided while their client was away, of which it hears when it comes back. */
+const MAX_MISSED = 16;
+
+/** What the client that is asked sees of its requests: each is shown, and closed again, whoever has answered. */
+export class PermissionDialogs {
+  readonly #options: PermissionDialogsOptions;
+  /** By identity. */
+  readonly #missed = new Map<string, PermissionRecord[]>();
+  readonly #streamed = new StreamedRequests();
+
+  constructor(options: PermissionDialogsOptions) {
+    this.#options = options;
+  }
+
+  show(record: PermissionRecord): void {
+    const { id, participantIdentity: identity } = record;
+    if (!this.#isShown(identity)) return;
+    const leftMs = Math.max(0, record.expiresAt - Date.now());
+    const message: Message = { type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) };
+    // What is lost is shown again when the client comes back.
+    const onFailed = (error: unknown) => this.#options.logger.warn({ error }, "a permission request could not be sent");
+    try {
+      const { sent, isStream } = this.#options.outbox.send(message, { to: [identity] });
+      if (isStream) this.#streamed.follow(id, sent);
+      sent.catch(onFailed);
+    } catch (error) {
+      onFailed(error);
+    }
+  }
+
+  close(record: PermissionRecord): void {
+    const { id, participantIdentity: identity } = record;
+    if (!this.#isShown(identity)) {
+      const missed = [...(this.#missed.get(identity) ?? []), record];
+      this.#missed.set(identity, missed.slice(-MAX_MISSED));
+      return;
+    }
+    const message: Message = { type: "permission_response", body: toClosing(record) };
+    this.#streamed.after(id, () => this.#options.outbox.post(message, { to: [identity] }));
+  }
+
+  /** Tells a client that has just named its features what it does not know. */
+  welcome(identity: string, open: readonly PermissionRecord[]): void {
+    if (!this.#isShown(identity)) return;
+    const missed = this.#missed.get(identity) ?? [];
+    this.#missed.delete(identity);
+    for (const record of missed) this.close(record);
+    for (const record of open) if (record.participantIdentity === identity) this.show(record);
+  }
+
+  #isShown(identity: string): boolean {
+    return this.#options.peers.withFeature("permissions").includes(identity);
+  }
+}
+
+function toClosing({ id, sessionId, state, isAlways }: PermissionRecord): MessageBody<"permission_response"> {
+  const approval = isAlways ? "always" : "approve";
+  const response = state === "approved" ? approval : "reject";
+  return { sessionId, permissionId: id, response, ...(state !== "asked" && { state }) };
+}

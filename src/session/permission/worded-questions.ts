@@ -1,0 +1,88 @@
+import { readSpokenAnswer } from "../../permission/read-spoken-answer.ts";
+import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type CallTurn } from "../../tool/calls/call-ports.ts";
+import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
+import { type Peer } from "../peers/peer.ts";
+import { type Peers } from "../peers/peers.ts";
+import { toSpokenQuestion } from "./spoken-question.ts";
+
+interface Question {
+  readonly record: PermissionRecord;
+  /** Whether a spoken yes may allow it. */
+  readonly voiceApproval: boolean;
+  /** It need not be said any more. */
+  readonly cut: AbortSignal;
+  /** By which ways an answer counts, once it has been said in full. */
+  ways?: ReadonlySet<"voice" | "text">;
+}
+
+/** Where a question can be said. */
+export type Saying = Pick<CallTurn, "aside" | "signal" | "speech">;
+
+interface WordedQuestionsOptions {
+  readonly peers: Pick<Peers, "get">;
+  /** Whether each question is said, and a spoken yes or no counts. */
+  readonly byVoice: boolean;
+}
+
+/**
+ * Questions that are put in words beside an answer: said where there is a voice, else shown. Each is with `byVoice`, and one
+ * whose participant has a client that shows no dialogs always is: it would see nothing and be waited for.
+ */
+export class WordedQuestions {
+  readonly #options: WordedQuestionsOptions;
+  /** By the request's id, the oldest first. */
+  readonly #questions = new Map<string, Question>();
+
+  constructor(options: WordedQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async ask(question: Omit<Question, "ways">, saying: Saying): Promise<void> {
+    const { record, voiceApproval } = question;
+    const hasDialog = this.#options.peers.get(record.participantIdentity)?.features.has("permissions") === true;
+    if (hasDialog && !(this.#options.byVoice && voiceApproval)) return;
+    const asked = { ...question };
+    this.#questions.set(record.id, asked);
+    await this.#say(asked, saying);
+  }
+
+  /** Says what this participant is asked and has not heard in full: a turn of its own was cut off, say. Never rejects. */
+  async sayAgain(participant: string, saying: Saying): Promise<void> {
+    for (const question of this.#questions.values())
+      if (!question.ways && question.record.participantIdentity === participant) await this.#say(question, saying);
+  }
+
+  /** The oldest question that this participant was asked, if this is a yes or a no to it. It takes no other then. */
+  take(
+    { identity, language }: Pick<Peer, "identity" | "language">,
+    utterance: string,
+    via: "voice" | "text",
+  ): { readonly permissionId: string; readonly answer: "yes" | "no" } | undefined {
+    const asked = [...this.#questions.values()].find(({ record, ways }) => {
+      return record.participantIdentity === identity && ways?.has(via);
+    });
+    const answer = asked && readSpokenAnswer(utterance, language);
+    if (!answer) return undefined;
+    asked.ways = new Set();
+    return { permissionId: asked.record.id, answer };
+  }
+
+  forget(permissionId: string): void {
+    this.#questions.delete(permissionId);
+  }
+
+  /** A question that was cut off, or came when nobody listened any more, has not been said. */
+  async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
+    const { record, cut, voiceApproval } = question;
+    if (!aside || signal.aborted || cut.aborted) return;
+    // What may not be allowed by ear may be by one who reads it, if it is all there.
+    const isTypable = voiceApproval || (!speech && record.title.length < MAX_TITLE_LENGTH);
+    const language = this.#options.peers.get(record.participantIdentity)?.language;
+    await aside(isTypable ? toSpokenQuestion(record.title, language) : record.title, cut);
+    if (signal.aborted || cut.aborted) return;
+    const isSpeakable = this.#options.byVoice && voiceApproval;
+    question.ways = new Set([...(isSpeakable ? (["voice"] as const) : []), ...(isTypable ? (["text"] as const) : [])]);
+  }
+}

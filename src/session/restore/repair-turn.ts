@@ -1,0 +1,55 @@
+import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { OUTCOME_UNKNOWN } from "../../conversation/history.ts";
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { finishTurn } from "../../store/turns/finish-turn.ts";
+import { loadToolCalls } from "../../store/calls/load-tool-calls.ts";
+import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import { settleToolCall } from "../../store/calls/settle-tool-call.ts";
+import { type ToolCallRecord } from "../../store/calls/tool-call-record.ts";
+import { toModelAnswer, type ModelAnswer } from "../../tool/calls/outcome.ts";
+import { NOT_STARTED } from "../../tool/calls/resume-call.ts";
+import { toOutcome } from "./call-outcome.ts";
+import { BlockWriter } from "../../store/turns/block-writer.ts";
+
+/** How a call ends that its worker left, when nobody takes it up again. */
+export function endOfLeft({ state }: Pick<ToolCallRecord, "state">) {
+  return state === "pending" ? UNSTARTED : UNKNOWN;
+}
+
+const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OUTCOME_UNKNOWN } as const;
+const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STARTED } as const;
+
+/**
+ * Ends a turn whose worker stopped in the middle of it: every tool use gets its stored result, from the call's record
+ * where the call had ended, else one that says what is known. What was stored before stays as it is.
+ */
+export async function repairTurn(
+  session: SessionWriter,
+  turn: TurnRecord,
+  resultMaxBytes: number,
+): Promise<TurnRecord> {
+  const calls = await loadToolCalls(session.sql, { turnId: turn.id });
+  let sequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
+  const added: TurnBlock[] = [];
+  for (const use of danglingUses(turn.blocks)) {
+    const id = toolUseId(use) ?? "";
+    const call = calls.find((record) => record.toolUseId === id);
+    added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
+    if (call?.state === "pending" || call?.state === "running")
+      await settleToolCall(session, { callId: call.id, ...endOfLeft(call) });
+  }
+  await using writer = new BlockWriter(session);
+  for (const block of added) writer.add({ turnId: turn.id, block });
+  await writer.flush();
+  const errorMessage = "The worker stopped during the turn";
+  await finishTurn(session, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage });
+  return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
+}
+
+/** A call is on record as running before it is handed to anybody. */
+function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnswer {
+  if (!call) return { content: NOT_STARTED, isError: true };
+  const outcome = toOutcome(call);
+  if (outcome) return toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes });
+  return { content: endOfLeft(call).errorMessage, isError: true };
+}

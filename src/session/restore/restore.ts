@@ -1,0 +1,55 @@
+import { toolUseId } from "../../conversation/block.ts";
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { loadToolCalls } from "../../store/calls/load-tool-calls.ts";
+import { loadTurns } from "../../store/turns/load-turns.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import { type Call } from "../../tool/calls/call.ts";
+import { endLeftCalls } from "./end-left-calls.ts";
+import { promisedUses } from "../turns/outcome-turn.ts";
+import { repairTurn } from "./repair-turn.ts";
+import { toCall } from "./to-call.ts";
+import { type UnfinishedTurn } from "../turns/turn-queue.ts";
+
+/** A turn that was begun longer ago is ended, not taken up again: nobody waits for its answer any more. */
+const RESUMABLE_MS = 10 * 60_000;
+
+export interface Restored {
+  /** Turns that have ended, oldest first. */
+  readonly past: readonly TurnRecord[];
+  readonly unfinished: UnfinishedTurn | undefined;
+  /** Calls whose outcome the model was promised, ended or not. */
+  readonly promised: readonly Call[];
+}
+
+/** Loads a session's turns. The last one may be taken up again if it was left running; any other such is ended. */
+export async function restore(writer: SessionWriter, { maxBytes }: { readonly maxBytes: number }): Promise<Restored> {
+  const { sql, lease } = writer;
+  const turns = await loadTurns(sql, lease);
+  const last = turns.at(-1);
+  const isResumable = last?.state === "running" && Date.now() - last.createdAt < RESUMABLE_MS;
+  const past: TurnRecord[] = [];
+  for (const turn of isResumable ? turns.slice(0, -1) : turns) {
+    past.push(turn.state === "running" ? await repairTurn(writer, turn, maxBytes) : turn);
+  }
+  const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
+  const unfinished = isResumable ? { turn: last, calls: await loadCalls(sql, last) } : undefined;
+  const restored = { past, unfinished, promised };
+  await endLeftCalls(writer, restored);
+  return restored;
+}
+
+async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Call[]> {
+  const uses = promisedUses(turns);
+  const calls: Call[] = [];
+  for (const turn of turns) {
+    const hasPromised = turn.blocks.some((block) => uses.has(toolUseId(block) ?? ""));
+    if (hasPromised) calls.push(...(await loadCalls(sql, turn)));
+  }
+  return calls.filter((call) => uses.has(call.toolUseId));
+}
+
+async function loadCalls(sql: Sql, turn: TurnRecord): Promise<Call[]> {
+  const records = await loadToolCalls(sql, { turnId: turn.id });
+  return records.map((record) => toCall(record, turn));
+}

@@ -1,0 +1,209 @@
+import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
+import { cleanText, isCleanText } from "../../lib/clean-json.ts";
+import { createId } from "../../lib/id.ts";
+import { isId } from "../../protocol/messages/fields.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { Keypads } from "./keypads.ts";
+import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
+import { StreamBudget } from "./stream-budget.ts";
+
+/** Topic of Parley's packets and byte streams. Packets without a topic are accepted too, all others are not ours. */
+const TOPIC = "parley";
+const CHAT_TOPIC = "lk.chat";
+
+/** A participant as LiveKit reports it. */
+export interface RoomParticipant {
+  readonly identity: string;
+  /** New for each join of the same identity. */
+  readonly sid: string;
+  /** A caller by telephone: it has no data channel. */
+  readonly isSip: boolean;
+}
+
+/** What comes out of the room. Handlers must not throw. */
+export interface RoomListener {
+  readonly onJoined: (participant: RoomParticipant) => void;
+  readonly onLeft: (identity: string) => void;
+  readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
+  readonly onChat: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
+  /** One of these sent it, and LiveKit does not say which. */
+  readonly onUnclear: (candidates: readonly string[], bytes: Uint8Array) => void;
+  /** Its open streams are too many, or hold too much. */
+  readonly onStreamRefused: (identity: string) => void;
+  /** Keys of a telephone, as a message. */
+  readonly onKeys: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
+  readonly onDropped: (reason: "unknown_sender" | "stream_failed" | "too_large") => void;
+  readonly onDisconnected: () => void;
+}
+
+/** The only place where Parley's messages meet LiveKit's room: bytes in with their sender, bytes out. */
+export class RoomLink {
+  readonly #room: Room;
+  readonly #listener: RoomListener;
+  readonly #senders: SenderResolver;
+  readonly #streams = new StreamBudget();
+  readonly #keypads: Keypads;
+
+  /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
+  constructor(room: Room, listener: RoomListener, api: RoomApi) {
+    this.#room = room;
+    this.#listener = listener;
+    this.#senders = new SenderResolver(
+      {
+        isLocal: (identity) => identity === room.localParticipant?.identity || room.remoteParticipants.has(identity),
+        ...api,
+      },
+      {
+        onPacket: (from, bytes) => listener.onPacket(from, bytes),
+        onUnresolved: () => listener.onDropped("unknown_sender"),
+        onUnclear: (candidates, bytes) => listener.onUnclear(candidates, bytes),
+        onVanished: (identity) => listener.onLeft(identity),
+      },
+    );
+    this.#keypads = new Keypads((from, keys) => listener.onKeys(from, { id: createId(), text: `[keypad] ${keys}` }));
+    room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
+      // Absent for one that is not announced yet; a caller publishes its voice, so it is announced at once.
+      if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
+    });
+    room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
+    room.on(RoomEvent.ParticipantDisconnected, (participant) => {
+      this.#streams.forget(participant.identity);
+      if (isPerson(participant)) listener.onLeft(participant.identity);
+    });
+    room.on(RoomEvent.Disconnected, () => listener.onDisconnected());
+    room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
+      if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
+      if (!participant) this.#senders.hold(bytes);
+      else if (isPerson(participant)) this.#senders.pass(toRoomParticipant(participant), bytes);
+    });
+    room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
+      void this.#read(reader, identity, (from, chunks, isWhole) => {
+        // What is too large is handed on as such: its head says which call waits for it.
+        listener.onPacket(from, concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1));
+      });
+    });
+    room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
+      const { streamId } = reader.info;
+      // Nobody asks for a text again: one whose own id no record can hold is answered under a new one.
+      const id = isId(streamId) ? streamId : createId();
+      void this.#read(reader, identity, (from, chunks, isWhole) => {
+        if (isWhole) listener.onChat(from, { id, text: cleanText(chunks.join("")) });
+        else listener.onDropped("too_large");
+      });
+    });
+  }
+
+  /** Tells the listener of everyone who was in the room before us. Call once, after connecting. */
+  announcePresent(): void {
+    for (const participant of this.#room.remoteParticipants.values()) this.#handleJoined(participant);
+  }
+
+  /**
+   * One frame to the participants named, or to all. A frame over 15,000 bytes goes as a byte stream. Callers by telephone
+   * have no data channel: what is for them alone is not sent.
+   */
+  async publish(bytes: Uint8Array, named: readonly string[] | undefined): Promise<void> {
+    const to = named?.filter((identity) => this.#room.remoteParticipants.get(identity)?.kind !== ParticipantKind.SIP);
+    if (to?.length === 0) return;
+    const local = this.#room.localParticipant;
+    if (!local) throw new Error("The room is not connected");
+    if (bytes.length <= LIMITS.packetBytes) {
+      const addressed = to ? { destination_identities: [...to] } : {};
+      await local.publishData(bytes, { reliable: true, topic: TOPIC, ...addressed });
+      return;
+    }
+    const addressed = to ? { destinationIdentities: [...to] } : {};
+    const writer = await local.streamBytes({ topic: TOPIC, totalSize: bytes.length, ...addressed });
+    await writer.write(bytes);
+    await writer.close();
+  }
+
+  /** Another agent is in the room, as far as LiveKit has told us. */
+  get hasOtherAgent(): boolean {
+    return [...this.#room.remoteParticipants.values()].some((participant) => !isPerson(participant));
+  }
+
+  /** Opens the text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */
+  async openTranscription(
+    segmentId: string,
+  ): Promise<{ write: (text: string) => Promise<void>; close: () => Promise<void> }> {
+    const local = this.#room.localParticipant;
+    if (!local) throw new Error("The room is not connected");
+    const attributes = { "lk.segment_id": segmentId, "lk.transcription_final": "false" };
+    return local.streamText({ topic: "lk.transcription", attributes });
+  }
+
+  close(): void {
+    this.#keypads.close();
+    this.#senders.close();
+    this.#room.unregisterByteStreamHandler(TOPIC);
+    this.#room.unregisterTextStreamHandler(CHAT_TOPIC);
+  }
+
+  #handleJoined(participant: RemoteParticipant): void {
+    if (!isPerson(participant)) return;
+    const joined = toRoomParticipant(participant);
+    this.#listener.onJoined(joined);
+    this.#senders.handleJoined(joined);
+  }
+
+  /** Streams always carry their sender's identity, even before the participant itself is announced. */
+  async #read<Chunk extends Uint8Array | string>(
+    reader: AsyncIterable<Chunk> & { readonly close: () => Promise<void> },
+    identity: string,
+    deliver: (from: RoomParticipant, chunks: Chunk[], isWhole: boolean) => void,
+  ): Promise<void> {
+    const share = this.#streams.open(identity);
+    if (!share) {
+      void reader.close();
+      return this.#listener.onStreamRefused(identity);
+    }
+    const chunks: Chunk[] = [];
+    let size = 0;
+    let isWhole = true;
+    try {
+      for await (const chunk of reader) {
+        if (!share.take(chunk.length)) return this.#listener.onStreamRefused(identity);
+        chunks.push(chunk);
+        size += chunk.length;
+        isWhole = size <= LIMITS.envelopeBytes;
+        if (!isWhole) break;
+      }
+    } catch (error) {
+      if (!isOverLimit(error)) return this.#listener.onDropped("stream_failed");
+      isWhole = false;
+    } finally {
+      share.close();
+    }
+    const known = this.#room.remoteParticipants.get(identity);
+    if (!known) this.#senders.holdStream(identity, (from) => deliver(from, chunks, isWhole));
+    else if (isPerson(known)) deliver(toRoomParticipant(known), chunks, isWhole);
+  }
+}
+
+/** LiveKit ends a stream that is longer than the room's `maxPayloadByteLength`. */
+function isOverLimit(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("exceeds maximum size");
+}
+
+/** Whoever has a name that no record can hold is nobody here: under a name made clean it would be somebody else. */
+function isPerson({ kind, identity }: RemoteParticipant): boolean {
+  return kind !== ParticipantKind.AGENT && isCleanText(identity);
+}
+
+function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {
+  const { identity, sid = "", kind } = participant;
+  return { identity, sid, isSip: kind === ParticipantKind.SIP };
+}
+
+/** At least `minLength` long, filled up with zeros. */
+function concat(chunks: readonly Uint8Array[], minLength: number): Uint8Array {
+  const length = chunks.reduce((size, chunk) => size + chunk.length, 0);
+  const bytes = new Uint8Array(Math.max(length, minLength));
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,88 @@
+import { type HistoryMessage } from "../../conversation/history.ts";
+import { ModelError } from "../../llm/model-error.ts";
+import { buildRequest, type ModelRequest, type RequestInput } from "../../llm/build-request.ts";
+import { type ModelEvent } from "../../llm/model-event.ts";
+import { type Model } from "../../llm/stream-message.ts";
+import { type OfferedTool } from "../../tool/directory.ts";
+import { type StepRequest } from "../../turn/run-step.ts";
+import { type ChatObserver } from "./chat-call.ts";
+
+/** What the model may use in a call, and who hears that the API refuses one of it. */
+export interface Offer {
+  readonly tools: readonly OfferedTool[];
+  readonly onRefusedTool: (tool: OfferedTool, field: string) => void;
+}
+
+/** One model call: the step's history with what the session adds to it. */
+export type OpenStream = (
+  request: StepRequest & Offer & { readonly observe?: ChatObserver },
+  signal: AbortSignal,
+) => AsyncIterable<ModelEvent>;
+
+type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
+  readonly instructions: string;
+};
+
+/** After as many refusals in one call, all that participants announced is left out. */
+const MAX_REFUSALS_ONE_BY_ONE = 4;
+const MAX_REFUSALS = 8;
+
+/**
+ * The session's model with everything that is the same in all its calls. An Anthropic tool hides ours of its name. A
+ * tool for which the API refuses the request is left out, and the same asked again without it.
+ */
+export function createOpenStream(model: Model, { instructions, ...fixed }: Fixed): OpenStream {
+  const hidden = new Set(fixed.serverTools?.map((tool) => tool["name"]));
+  return ({ history, toolChoice, tools, containerId, observe, onRefusedTool }, signal) => {
+    const ask: Ask = (offered) => {
+      const request = buildRequest({
+        ...fixed,
+        ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
+        system: instructions,
+        tools: offered,
+        messages: history,
+        toolChoice: { type: toolChoice },
+        ...(containerId !== undefined && { containerId }),
+      });
+      const stream = model.stream(request, signal);
+      const { serverTools = [] } = fixed;
+      return {
+        request,
+        stream: observe ? observe({ request, history, instructions, tools: offered, serverTools }, stream) : stream,
+      };
+    };
+    const offered = tools.filter(({ name }) => !hidden.has(name));
+    return withoutRefused({ tools: offered, onRefusedTool }, ask);
+  };
+}
+
+type Ask = (tools: readonly OfferedTool[]) => {
+  readonly request: ModelRequest;
+  readonly stream: AsyncIterable<ModelEvent>;
+};
+
+/** A refusal comes before the first event, so nothing is said twice. */
+async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): AsyncGenerator<ModelEvent> {
+  let left = tools;
+  for (let refusals = 1; ; refusals++) {
+    const { request, stream } = ask(left);
+    try {
+      return yield* stream;
+    } catch (error) {
+      const { index = -1, field = "" } = (error instanceof ModelError && error.refusedTool) || {};
+      const named = request.tools?.[index];
+      const refused = left.find(({ name }) => named && "name" in named && named.name === name);
+      if (!refused || refusals > MAX_REFUSALS) throw error;
+      onRefusedTool(refused, field);
+      const isLong = refusals >= MAX_REFUSALS_ONE_BY_ONE;
+      left = left.filter((tool) => tool !== refused && !(isLong && tool.owner !== undefined));
+    }
+  }
+}
+
+/** With a thinking budget the API wants thinking first in a message whose tools are answered, or none in that call. */
+function needsNoThinking(history: readonly HistoryMessage[]): boolean {
+  const answers = history.at(-1)?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
+  const first = history.at(-2)?.blocks[0]?.blockType;
+  return answers && first !== "thinking" && first !== "redacted_thinking";
+}

@@ -1,0 +1,202 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { endAfterAbort } from "../../conversation/turn-abort.ts";
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
+import { createId } from "../../lib/id.ts";
+import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
+import { runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
+import { type TurnEvent } from "../../turn/turn-event.ts";
+import { AnswerOutput } from "../answer/answer-output.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { phrasesFor, type PhraseTable } from "../answer/phrases.ts";
+import { type Recorder } from "../record/recorder.ts";
+import { type RoomLink } from "../room/room-link.ts";
+import { endOf } from "../answer/spoken-end.ts";
+import { type NewTurn, type TurnInput } from "./turn-queue.ts";
+import { type VoicePort } from "../room/voice-port.ts";
+
+/** What a session lends to its turns. */
+export interface SessionTurnPorts {
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice: VoicePort | undefined;
+  /** The participant spoke over the answer: the turn is to be aborted. */
+  readonly onInterrupted: () => void;
+  /** ControlStop may silence the answer while it lasts. */
+  readonly onAnswer: (answer: Pick<AnswerOutput, "silence">) => void;
+  readonly recorder: Recorder;
+  /** What the turn goes on from, without what it replaces. */
+  readonly past: readonly TurnRecord[];
+  /** Counts replaced turns, too. */
+  readonly nextPosition: number;
+  /** BCP 47, of the participant whose turn it is. */
+  readonly language: string | undefined;
+  readonly phrases: PhraseTable | undefined;
+  /** Makes what the participant does with the answer part of the turn's trace. */
+  readonly traceOfTurn: () => Readonly<Record<string, string>>;
+  /** The answer is complete: what else this participant is to be asked is said behind it. Never rejects. */
+  readonly onAnswered: (turn: CallTurn) => Promise<void>;
+  readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
+  readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
+}
+
+/** What history keeps of a turn, and for the log why it failed. */
+export interface EndedTurn extends TurnRecord {
+  readonly errorCode: ErrorCode | undefined;
+  readonly lastStanza: number;
+}
+
+/**
+ * Runs one turn for a participant: StartAnswer, the sentences as they come, the record, and an ErrorMessage if it
+ * failed. A turn that is taken up again is answered under the same id, from its last stored block on. Never rejects.
+ * Resolves, when the turn is stored, with what history keeps of it.
+ */
+export async function runSessionTurn(
+  begin: TurnInput,
+  ports: SessionTurnPorts,
+  signal: AbortSignal,
+): Promise<EndedTurn> {
+  const { outbox, recorder, past } = ports;
+  const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
+  if (!("turn" in begin)) recorder.beginTurn(turn, begin.replaces);
+  const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
+  const answered = "turn" in begin ? undefined : begin.answers;
+  const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
+  const { id: turnId, messageId, participantIdentity: participant } = turn;
+  const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
+  const answer = new AnswerOutput({
+    ...ports,
+    messageId,
+    participant,
+    said: { texts: said, asides: turn.asides ?? 0 },
+    onAside: () => recorder.noteAside(turnId),
+  });
+  const answerType = answer.isSpoken ? "text+voice" : "text";
+  const meta = ports.traceOfTurn();
+  const announce = once(() =>
+    outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } }, { meta }),
+  );
+  // Whoever has heard this does not say its message again, so the turn is stored by then, unless words come first.
+  void recorder.begun(turnId).then(announce);
+  ports.onAnswer(answer);
+  const onAbort = () => answer.stop();
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  const phrases = phrasesFor(ports.language, ports.phrases);
+  const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
+  const asideBehind = (...said: Parameters<typeof aside>) => {
+    answer.flush();
+    return aside(...said);
+  };
+  const speech: TurnSpeech = {
+    untilHeard: () => answer.untilHeard(),
+    filler: (text, cut) => answer.filler(text, cut),
+    notice: (cut) => answer.filler(phrases.notice, cut),
+  };
+  const callTurn = { turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) };
+  const dependencies = {
+    ...ports.dependencies(callTurn),
+    record: recorder.blocksOf(turnId),
+  };
+  const blocks: TurnBlock[] = [...turn.blocks];
+  const timer = new TurnTimer();
+  for await (const event of runTurn({ past, turn }, dependencies, signal)) {
+    if (event.type !== "turn_start") announce();
+    if (event.type === "block_stop") blocks.push(event.block);
+    if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
+    // Before the final sentence: whoever waits for that must know by then how the turn ended.
+    const failure = event.type === "turn_complete" ? event.error : undefined;
+    if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
+    speak(event, answer);
+    const end = event.type === "turn_complete" ? endOf(event, blocks) : undefined;
+    if (end) answer.conclude(phrases[end.phrase], end);
+    if (event.type !== "turn_complete") {
+      ports.onEvent(turn, event);
+      continue;
+    }
+    const timings = timer.toTimings();
+    if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
+    const { heard: spoken } = await answer.end();
+    signal.removeEventListener("abort", onAbort);
+    const heard = spoken === undefined ? undefined : [...said, spoken].join("");
+    // Cut off while the last words were spoken: the model had ended by then.
+    const wasCut = heard !== undefined && event.state === "completed";
+    const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
+    const finished = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
+    const lost = await finish(turnId, finished, recorder);
+    if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
+    // Words run ahead of the record; how it ended is told when it is on record.
+    const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : ended;
+    ports.onEvent(turn, told);
+    const { lastStanza } = finished;
+    return { ...turn, state: told.state, blocks, heard, lastStanza, errorCode: told.error?.code };
+  }
+  throw new TypeError("A turn ended without turn_complete");
+}
+
+function createTurn({ participant, messageId, input, opening = [] }: NewTurn, position: number): TurnRecord {
+  return {
+    id: createId(),
+    position,
+    participantIdentity: participant,
+    parentMessageId: messageId,
+    messageId: createId(),
+    input,
+    state: "running",
+    blocks: opening,
+  };
+}
+
+/** Only text blocks are said; a tool result's text is not the assistant's. */
+function speak(event: TurnEvent, answer: AnswerOutput): void {
+  switch (event.type) {
+    case "block_delta":
+      if (event.delta.type === "text") answer.write(event.delta.text);
+      return;
+    case "block_start":
+      return answer.flush();
+    default:
+  }
+}
+
+interface Finish {
+  readonly event: Extract<TurnEvent, { type: "turn_complete" }>;
+  readonly model: string;
+  readonly timings: Record<string, number>;
+  readonly lastStanza: number;
+  readonly heard: string | undefined;
+}
+
+/** Stores the turn's end. Returns what was lost, if something could not be stored. */
+async function finish(turnId: string, { event, ...end }: Finish, recorder: Recorder): Promise<AppError | undefined> {
+  const { state, stopReason, error, usage } = event;
+  const failure = { errorCode: error?.code, errorMessage: error?.message };
+  try {
+    await recorder.finishTurn({ turnId, state, stopReason, ...failure, usage: { ...usage }, ...end });
+    return undefined;
+  } catch (lost) {
+    return toAppError(lost);
+  }
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
+}
+
+class TurnTimer {
+  readonly #startedAt = performance.now();
+  #firstTextMs: number | undefined;
+
+  noteText(): void {
+    this.#firstTextMs ??= performance.now() - this.#startedAt;
+  }
+
+  toTimings(): Record<string, number> {
+    const totalMs = Math.round(performance.now() - this.#startedAt);
+    return { totalMs, ...(this.#firstTextMs !== undefined && { firstTextMs: Math.round(this.#firstTextMs) }) };
+  }
+}

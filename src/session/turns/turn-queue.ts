@@ -1,0 +1,134 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { type InputText, type TurnRecord } from "../../conversation/turn-record.ts";
+import { TurnAbort } from "../../conversation/turn-abort.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type Call } from "../../tool/calls/call.ts";
+
+/** What begins a turn. */
+export interface NewTurn {
+  readonly participant: string;
+  /** Id of the user's message; `null` when the worker begins the turn itself. */
+  readonly messageId: string | null;
+  readonly input: readonly InputText[];
+  /** The message that StartAnswer names, when it is not `messageId`. */
+  readonly answers?: string;
+  /** The turn from which on the talk is replaced by this one (regenerate, edit). */
+  readonly replaces?: string;
+  /** Blocks that the turn begins with, before the model is asked. */
+  readonly opening?: readonly TurnBlock[];
+  /** Of the envelope that the message came in. */
+  readonly meta?: JsonObject;
+}
+
+/** A turn that an earlier worker left running, with its calls as they are stored. */
+export interface UnfinishedTurn {
+  readonly turn: TurnRecord;
+  readonly calls: readonly Call[];
+}
+
+/** Becomes a turn when it is its time: what it names may only just be ending. */
+export interface VariationRequest {
+  readonly participant: string;
+  readonly variation: MessageBody<"control_variation">;
+  readonly meta: JsonObject;
+}
+
+export type TurnInput = NewTurn | UnfinishedTurn;
+
+/** A message that will have no answer from this worker. */
+interface Refused {
+  readonly from: string;
+  readonly id: string;
+  readonly why: AppError;
+}
+
+/** Messages that may wait for their turn. */
+const MAX_WAITING = 20;
+
+/** Runs a session's turns one after another, in the order their messages came. */
+export class TurnQueue {
+  readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
+  readonly #onIdle: () => void;
+  readonly #waiting: (TurnInput | VariationRequest)[] = [];
+  #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
+  #isClosed = false;
+
+  /**
+   * @param run never rejects; resolves when the turn is stored as ended
+   * @param onIdle the last turn has ended, and none waits
+   */
+  constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>, onIdle: () => void) {
+    this.#run = run;
+    this.#onIdle = onIdle;
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** Something waits for the running turn to end. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** @throws {AppError} `queue_overflow` when too many wait, `unavailable` when it is shut */
+  add(input: TurnInput | VariationRequest): void {
+    if (this.#isClosed) throw stopping();
+    if (this.#waiting.length >= MAX_WAITING) {
+      throw new AppError("queue_overflow", "Too many messages wait for an answer");
+    }
+    this.#waiting.push(input);
+    this.#next();
+  }
+
+  /** Ends the running turn early; what waits goes on. */
+  abort(kind: "interrupted" | "stopped"): void {
+    this.#current?.controller.abort(new TurnAbort(kind));
+  }
+
+  /** Takes no more. Returns the messages that waited: they are not run, and whoever sent one must hear it. */
+  shut(): readonly Refused[] {
+    this.#isClosed = true;
+    return this.#waiting.splice(0).flatMap((input) => {
+      if ("turn" in input) return [];
+      const id = "variation" in input ? input.variation.targetId : input.messageId;
+      return id === null ? [] : [{ from: input.participant, id, why: stopping() }];
+    });
+  }
+
+  /**
+   * After `shut`: lets the running turn end by itself for `graceMs`, then aborts it, and waits for it.
+   *
+   * @param isLeft when this says so then, the turn is neither aborted nor waited for: the next worker takes it up
+   */
+  async close(graceMs: number, isLeft: () => boolean): Promise<void> {
+    const current = this.#current;
+    if (!current) return;
+    const left = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      if (isLeft()) left.resolve();
+      else current.controller.abort(new TurnAbort("closed"));
+    }, graceMs);
+    await Promise.race([current.done, left.promise]);
+    clearTimeout(timer);
+  }
+
+  #next(): void {
+    if (this.#current || this.#isClosed) return;
+    const input = this.#waiting.shift();
+    if (!input) return;
+    const controller = new AbortController();
+    const done = this.#run(input, controller.signal).finally(() => {
+      this.#current = undefined;
+      this.#next();
+      if (!this.isRunning && !this.#isClosed) this.#onIdle();
+    });
+    this.#current = { controller, done };
+  }
+}
+
+function stopping(): AppError {
+  return new AppError("unavailable", "The worker is stopping: send it again when another agent is there");
+}

@@ -1,0 +1,47 @@
+import { AppError } from "../../errors/app-error.ts";
+
+/** SQLSTATE classes that say "not now", about any statement: connection, resources, operator, system, retry. */
+const UNAVAILABLE = /^(08|40|53|57|58|25006)/;
+/** SQLSTATE classes that say "not this row": bad data, a broken rule, a limit. */
+const REFUSED = /^(22|23|54)/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/**
+ * What a failed statement says: `unavailable` may be tried again later, `refused` never will be accepted as it is, and
+ * `other` is a mistake of ours or of the operator's (no such table, no permission).
+ */
+export function errorKind(error: unknown): "unavailable" | "refused" | "other" {
+  const code = errorCode(error);
+  // JSON.stringify throws these: a cycle, a bigint, a text too long.
+  if (code === undefined) return error instanceof TypeError || error instanceof RangeError ? "refused" : "other";
+  if (!SQLSTATE.test(code) || UNAVAILABLE.test(code)) return "unavailable";
+  return REFUSED.test(code) ? "refused" : "other";
+}
+
+/** SQLSTATE, or the code that Node or postgres.js gives to a lost connection. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The message names the code only: the driver's own may quote what was to be stored. It stays in `cause`. */
+export function toStoreError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const detail = errorCode(error) ?? "no code";
+  return errorKind(error) === "unavailable"
+    ? new AppError("unavailable", `The database is unavailable (${detail})`, { cause: error })
+    : new AppError("internal", `The database refused a statement (${detail})`, { cause: error });
+}
+
+/**
+ * Every operation of the store runs its statement through this.
+ *
+ * @throws {AppError} `unavailable`: it may have been executed or not, and may be tried again
+ * @throws {AppError} `internal`: the database refused it
+ */
+export async function runQuery<Rows>(query: Promise<Rows>): Promise<Rows> {
+  try {
+    return await query;
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}

@@ -1,0 +1,56 @@
+import { AppError } from "../../errors/app-error.ts";
+import { permissionColumns, type PermissionRecord } from "./permission-record.ts";
+import { jsonParameter } from "../database/json-parameter.ts";
+import { writeHeld, type SessionWriter } from "../sessions/session-writer.ts";
+import { runQuery } from "../database/store-error.ts";
+
+export interface NewPermission extends Pick<
+  PermissionRecord,
+  | "id"
+  | "turnId"
+  | "callId"
+  | "messageId"
+  | "participantIdentity"
+  | "toolName"
+  | "type"
+  | "pattern"
+  | "title"
+  | "metadata"
+  | "inputHash"
+  | "editedInputSchema"
+> {
+  /** Asked by the running tool itself. A call may have many of these, and one that lets it start. */
+  readonly whileRunning: boolean;
+  /** From now on, by the database's clock. */
+  readonly waitMs: number;
+}
+
+/**
+ * Stores a request before anybody is asked. A call has one that lets it start: when it has it already (the answer was lost, or an earlier
+ * worker asked), that one is returned as it stands.
+ */
+export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
+  const { id, callId, whileRunning, waitMs } = permission;
+  const { sql, lease } = writer;
+  const statement = sql`
+    insert into permissions (
+      id, session_id, turn_id, call_id, message_id, participant_identity, tool_name, type, pattern, title, metadata,
+      input_hash, edited_input_schema, while_running, expires_at
+    ) select
+      ${permission.id}, ${lease.sessionId}, ${permission.turnId}, ${callId}, ${permission.messageId},
+      ${permission.participantIdentity}, ${permission.toolName}, ${permission.type}, ${sql.json(permission.pattern)},
+      ${permission.title}, ${sql.json(permission.metadata)}, ${permission.inputHash},
+      ${jsonParameter(sql, permission.editedInputSchema)}, ${whileRunning}, now() + ${waitMs} * interval '1 millisecond'
+    from held
+    on conflict do nothing
+    returning ${permissionColumns(sql)}
+  `;
+  const inserted = await writeHeld<PermissionRecord>(writer, statement);
+  if (inserted[0]) return inserted[0];
+  const existing = await runQuery(sql<PermissionRecord[]>`
+    select ${permissionColumns(sql)} from permissions
+    where id = ${id} or (call_id = ${callId} and not while_running and not ${whileRunning}::boolean)
+  `);
+  if (existing[0]) return existing[0];
+  throw new AppError("internal", "The permission request could not be stored");
+}

@@ -1,0 +1,22 @@
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** What a person has allowed for good: this tool, for what matches the pattern. */
+export interface GrantRecord {
+  readonly id: string;
+  readonly toolName: string;
+  /** What of the tool's requests it answers; `null`, of one from before there were several: any. */
+  readonly type: string | null;
+  readonly pattern: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** The grants of one identity, in every session, the oldest first. */
+export async function listGrants(sql: Sql, { identity }: { readonly identity: string }): Promise<GrantRecord[]> {
+  return await runQuery(sql<GrantRecord[]>`
+    select id, tool_name as "toolName", type, pattern, created_at as "createdAt" from permission_grants
+    where participant_identity = ${identity}
+    order by created_at, id
+  `);
+}

@@ -1,0 +1,86 @@
+import { type JsonObject } from "../../lib/json.ts";
+import { jsonParameter } from "../database/json-parameter.ts";
+import { permissionColumns, type PermissionRecord, type PermissionWay } from "./permission-record.ts";
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** Whoever runs the session listens here; a payload is the session's id, a space and the permission's id. */
+export const PERMISSION_CHANNEL = "parley_permissions";
+
+/** What a person said to a request. */
+export type PermissionDecision =
+  | {
+      readonly kind: "approve";
+      /** Stored as a grant for each pattern of what runs as well. */
+      readonly isAlways: boolean;
+      /** The caller has checked that they may be. */
+      readonly edited?: EditedInput | undefined;
+    }
+  | { readonly kind: "reject"; readonly message?: string | undefined };
+
+/** Arguments in the place of those that were shown. */
+export interface EditedInput {
+  readonly input: JsonObject;
+  /** What they touch: what `always` grants then. */
+  readonly patterns: readonly string[];
+}
+
+export interface PermissionReply {
+  readonly permissionId: string;
+  readonly sessionId: string;
+  /** The identity of whoever answers. */
+  readonly by: string;
+  readonly via: PermissionWay;
+  readonly decision: PermissionDecision;
+}
+
+/**
+ * Decides an open request; of all answers, by whatever way and in whatever process, the first wins. The grants of an
+ * `always` and the notification on `PERMISSION_CHANNEL` are part of it.
+ *
+ * @returns the decided request, or why nothing has changed: `unknown` in this session, somebody else is asked, or it
+ *   was answered, withdrawn or expired before
+ */
+export async function replyToPermission(
+  sql: Sql,
+  reply: PermissionReply,
+): Promise<PermissionRecord | "unknown" | "not_asked" | "answered"> {
+  const { permissionId, sessionId, by, via, decision } = reply;
+  const isApproved = decision.kind === "approve";
+  const edited = isApproved ? decision.edited : undefined;
+  const rows = await runQuery(sql<PermissionRecord[]>`
+    with decided as (
+      update permissions
+      set state = ${isApproved ? "approved" : "rejected"},
+        is_always = ${isApproved && decision.isAlways},
+        message = ${isApproved ? null : (decision.message ?? null)},
+        edited_input = ${jsonParameter(sql, edited?.input)},
+        replied_by = ${by},
+        replied_via = ${via},
+        replied_at = now()
+      where id = ${permissionId} and session_id = ${sessionId} and participant_identity = ${by}
+        and state = 'asked' and expires_at > now()
+      returning *
+    ), granted as (
+      insert into permission_grants (id, participant_identity, tool_name, type, pattern)
+      select gen_random_uuid()::text, participant_identity, tool_name, type, granted_pattern
+      from decided,
+        jsonb_array_elements_text(coalesce(${jsonParameter(sql, edited?.patterns)}, pattern)) as granted_pattern
+      where is_always
+      on conflict do nothing
+    )
+    select ${permissionColumns(sql)}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isTold"
+    from decided as permissions
+  `);
+  if (rows[0]) return withoutMark(rows[0]);
+  const existing = await runQuery(sql<{ asked: string }[]>`
+    select participant_identity as asked from permissions where id = ${permissionId} and session_id = ${sessionId}
+  `);
+  if (!existing[0]) return "unknown";
+  return existing[0].asked === by ? "answered" : "not_asked";
+}
+
+function withoutMark(row: PermissionRecord & { readonly isTold?: boolean }): PermissionRecord {
+  const { isTold: _, ...permission } = row;
+  return permission;
+}

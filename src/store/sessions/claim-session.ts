@@ -1,0 +1,63 @@
+import { AppError } from "../../errors/app-error.ts";
+import { type Sql } from "../database/pool.ts";
+import { type SessionRecord, type SessionRow, toSessionRecord } from "./session-record.ts";
+import { runQuery } from "../database/store-error.ts";
+
+export interface SessionClaim {
+  /** Used only if the conversation is new. */
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly room: string;
+  /** Who opens it, if that is known; a stored session keeps the one it has. */
+  readonly participantIdentity: string | null;
+  /** The worker that claims. */
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+export interface ClaimedSession extends SessionRecord {
+  /** Whose lease had run out without a word: its worker may only stand still. */
+  readonly takenFrom: string | null;
+}
+
+/**
+ * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already:
+ * what was claimed before is void then. `undefined` while another owner holds it. Lease times are the database's, so
+ * workers' clocks may differ.
+ *
+ * @throws {AppError} `not_allowed` when the conversation is another room's: whoever may join one room would read what
+ *   was said in the other
+ */
+export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
+  const { sessionId, conversationId, room, participantIdentity, owner, leaseMs } = claim;
+  const claimed = await runQuery(sql<(SessionRow & { taken_from: string | null })[]>`
+    with before as materialized (
+      select lease_owner from sessions where conversation_id = ${conversationId} and lease_owner <> ${owner}
+    )
+    insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at, epoch)
+    values (
+      ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
+      now() + ${leaseMs} * interval '1 millisecond', 1
+    )
+    on conflict (conversation_id) do update set
+      room = excluded.room,
+      lease_owner = excluded.lease_owner,
+      lease_expires_at = excluded.lease_expires_at,
+      epoch = sessions.epoch + 1,
+      updated_at = now()
+    where (
+        sessions.lease_owner is null
+        or sessions.lease_owner = excluded.lease_owner
+        or sessions.lease_expires_at <= now()
+      )
+      and coalesce(sessions.room, excluded.room) = excluded.room
+    returning *, (select lease_owner from before) as taken_from
+  `);
+  const [row] = claimed;
+  if (row) return { ...toSessionRecord(row), takenFrom: row.taken_from };
+  const others = await runQuery(sql`
+    select from sessions where conversation_id = ${conversationId} and room <> ${room}
+  `);
+  if (others.length > 0) throw new AppError("not_allowed", "The conversation belongs to another room");
+  return undefined;
+}

@@ -1,0 +1,46 @@
+import type postgres from "postgres";
+import { AppError } from "../../errors/app-error.ts";
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** A worker's hold on a session: its claim's number among all claims of that session. */
+export interface Lease {
+  readonly sessionId: string;
+  readonly epoch: number;
+}
+
+/** With what a worker writes the session that it has claimed. */
+export interface SessionWriter {
+  readonly sql: Sql;
+  readonly lease: Lease;
+}
+
+/**
+ * For `with held as (…)`: one row while nobody has claimed the session anew, else none. The row is locked, so a statement
+ * that has begun ends before the next claim, and one that begins after that claim finds nothing.
+ */
+export function heldRow({ sql, lease }: SessionWriter) {
+  return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;
+}
+
+/**
+ * Runs one writing statement under the lease. It must read from `held`, or it would write without it, and what it
+ * returns comes back: no rows when it changed nothing.
+ *
+ * @throws {AppError} `lost_lease` when another claim has made this one void: nothing has changed
+ */
+export async function writeHeld<Row extends object>(
+  writer: SessionWriter,
+  statement: postgres.Fragment,
+): Promise<readonly Row[]> {
+  const rows = await runQuery(writer.sql<(Row & { readonly isChanged: true | null })[]>`
+    with held as materialized (${heldRow(writer)}), changed as (${statement})
+    select changed.* from held left join (select true as "isChanged", * from changed) as changed on true
+  `);
+  if (rows.length === 0) throw lostLease();
+  return rows.flatMap(({ isChanged, ...row }) => (isChanged ? (row as unknown as Row) : []));
+}
+
+export function lostLease(): AppError {
+  return new AppError("lost_lease", "Another worker has the session");
+}

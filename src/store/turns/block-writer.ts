@@ -1,0 +1,170 @@
+import { AppError } from "../../errors/app-error.ts";
+import { Flushes } from "./flushes.ts";
+import { type TurnBlockRow } from "./insert-blocks.ts";
+import { type SessionWriter } from "../sessions/session-writer.ts";
+import { type BlockProblem, writeBlocks } from "./write-blocks.ts";
+
+export interface BlockWriterOptions {
+  /** How long a flush waits for the database. @defaultValue 10000 */
+  readonly flushTimeoutMs?: number;
+  /** Blocks that may wait; more are refused. @defaultValue 5000 */
+  readonly maxQueued?: number;
+  /** @defaultValue 500 */
+  readonly maxBatch?: number;
+  /** Told of every block that is not stored as it was given, once, as soon as that is known; must not throw. */
+  readonly onProblem?: (problem: BlockProblem) => void;
+}
+
+interface QueuedBlock {
+  /** Counts what was added, from 1. */
+  readonly number: number;
+  readonly row: TurnBlockRow;
+}
+
+/**
+ * Writes blocks behind the stream, in order, in batches of what has gathered while the last one was under way. While
+ * the database is down they wait and are tried again; a block is stored, or a flush rejects and `onProblem` is told. Once
+ * another worker has the session, every block is lost.
+ */
+export class BlockWriter {
+  readonly #writer: SessionWriter;
+  readonly #options: Required<BlockWriterOptions>;
+  readonly #queue: QueuedBlock[] = [];
+  readonly #flushes = new Flushes();
+  /** A turn that has lost a block takes no more: what is stored of it is how it began. */
+  readonly #lostTurns = new Set<string>();
+  #added = 0;
+  #isWriting = false;
+  #lastError: unknown;
+  #stopWaiting: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(writer: SessionWriter, options: BlockWriterOptions = {}) {
+    this.#writer = writer;
+    this.#options = { flushTimeoutMs: 10_000, maxQueued: 5_000, maxBatch: 500, onProblem: () => {}, ...options };
+  }
+
+  /** Blocks that are not durable yet. */
+  get queuedCount(): number {
+    return this.#queue.length;
+  }
+
+  /** Never waits and never throws. A block that is refused (too many queued, its turn has lost one, closed) is a loss. */
+  add(row: TurnBlockRow): void {
+    this.#added += 1;
+    const refusal = this.#refusal(row);
+    if (refusal) return this.#lose({ number: this.#added, row }, refusal);
+    this.#queue.push({ number: this.#added, row });
+    void this.#write();
+  }
+
+  /**
+   * Resolves when every block that was added before is durable.
+   *
+   * @throws {AppError} `unavailable` when that took too long: the blocks stay queued and are still tried
+   * @throws {AppError} the loss, when one of the blocks since the last flush is lost
+   */
+  async flush(): Promise<void> {
+    const flushed = this.#flushes.wait({
+      to: this.#added,
+      timeoutMs: this.#options.flushTimeoutMs,
+      cause: () => this.#lastError,
+    });
+    this.#endFlushes();
+    await flushed;
+  }
+
+  /** Flushes and stops; what is not durable then is lost, and it rejects. The pool stays open. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.flush();
+    } finally {
+      this.#abandon(new AppError("unavailable", "The writer was closed first", { cause: this.#lastError }));
+      this.#stopWaiting?.();
+    }
+  }
+
+  /** What waits is lost. */
+  #abandon(why: AppError): void {
+    for (const queued of this.#queue.splice(0)) this.#lose(queued, why);
+    this.#endFlushes();
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    // Blocks that are added in one go make one batch.
+    await Promise.resolve();
+    for (let failures = 0; this.#queue.length > 0;) {
+      const batch = this.#queue.slice(0, this.#options.maxBatch);
+      try {
+        const rows = batch.map((queued) => queued.row);
+        const problems = await writeBlocks(this.#writer, rows);
+        failures = 0;
+        this.#finish(batch, problems);
+      } catch (error) {
+        this.#lastError = error;
+        if (error instanceof AppError && error.code === "lost_lease") {
+          this.#abandon(error);
+          break;
+        }
+        failures += 1;
+        // Closed in the meantime: the queue is empty and nobody waits.
+        if (this.#queue.length > 0) await this.#wait(Math.min(25 * 2 ** failures, 1_000));
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  #finish(batch: readonly QueuedBlock[], problems: readonly BlockProblem[]): void {
+    // Closed in the meantime, these were told as lost.
+    if (this.#queue[0] !== batch[0]) return;
+    this.#queue.splice(0, batch.length);
+    for (const problem of problems) {
+      const queued = batch.find(({ row }) => row === problem.row);
+      if (problem.outcome === "lost" && queued) this.#lose(queued, problem.error);
+      else this.#options.onProblem(problem);
+    }
+    this.#endFlushes();
+  }
+
+  #refusal({ turnId, block }: TurnBlockRow): AppError | undefined {
+    const name = `Block ${block.sequence} of turn "${turnId}"`;
+    if (this.#closing) return new AppError("invalid_state", `${name} came after the writer was closed`);
+    if (this.#lostTurns.has(turnId)) return new AppError("invalid_state", `${name} follows one that was lost`);
+    if (this.#queue.length < this.#options.maxQueued) return undefined;
+    const message = `${name} found ${this.#queue.length} blocks waiting for the database`;
+    return new AppError("queue_overflow", message, { cause: this.#lastError });
+  }
+
+  #lose({ number, row }: QueuedBlock, error: AppError): void {
+    this.#flushes.lose(number, error);
+    this.#lostTurns.add(row.turnId);
+    this.#options.onProblem({ row, outcome: "lost", error });
+  }
+
+  #endFlushes(): void {
+    this.#flushes.settle(this.#queue[0]?.number ?? Infinity);
+  }
+
+  /** Until it is time to try again, or the writer is closed. */
+  async #wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#stopWaiting = undefined;
+  }
+}

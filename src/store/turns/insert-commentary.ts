@@ -1,0 +1,43 @@
+import { type Sql } from "../database/pool.ts";
+import { writeHeld, type SessionWriter } from "../sessions/session-writer.ts";
+import { runQuery } from "../database/store-error.ts";
+
+export interface Commentary {
+  /** The user's or the assistant's message. */
+  readonly messageId: string;
+  /** Who wrote it. */
+  readonly participantIdentity: string;
+  readonly content: string;
+  readonly commentaryType?: string | undefined;
+}
+
+/** Notes that a turn may have. */
+export const MAX_COMMENTARIES = 20;
+
+/** Keeps a note with the turn that its message belongs to, or says why not. */
+export async function insertCommentary(
+  writer: SessionWriter,
+  commentary: Commentary,
+): Promise<"stored" | "unknown_message" | "too_many"> {
+  const { sql, lease } = writer;
+  const { messageId, participantIdentity, content, commentaryType = null } = commentary;
+  const statement = sql`
+    insert into commentaries (turn_id, message_id, participant_identity, content, commentary_type)
+    select id, ${messageId}, ${participantIdentity}, ${content}, ${commentaryType}
+    from ${turnOf(sql, lease.sessionId, messageId)}, held
+    where (select count(*) from commentaries where turn_id = turn.id) < ${MAX_COMMENTARIES}
+    returning id
+  `;
+  if ((await writeHeld(writer, statement)).length > 0) return "stored";
+  const turns = await runQuery(sql`select from ${turnOf(sql, lease.sessionId, messageId)}`);
+  return turns.length > 0 ? "too_many" : "unknown_message";
+}
+
+/** The turn that one of these messages belongs to, as `turn`. */
+function turnOf(sql: Sql, sessionId: string, messageId: string) {
+  return sql`(
+    select id from turns
+    where session_id = ${sessionId} and (message_id = ${messageId} or parent_message_id = ${messageId})
+    order by position desc limit 1
+  ) as turn`;
+}

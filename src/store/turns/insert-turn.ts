@@ -1,0 +1,61 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { type InputText, type TurnRecord } from "../../conversation/turn-record.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { recordset } from "./insert-blocks.ts";
+import { heldRow, lostLease, type SessionWriter } from "../sessions/session-writer.ts";
+import { runQuery } from "../database/store-error.ts";
+
+export interface NewTurn extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
+  readonly input: readonly InputText[];
+  /** This turn and all after it leave the talk, for the new one; their record stays as it is. */
+  readonly replaces?: string | undefined;
+  /** Blocks that the turn begins with. @defaultValue none */
+  readonly blocks?: readonly TurnBlock[];
+}
+
+/** Two turns that are inserted at once want the same position; one of them asks again. */
+const ATTEMPTS = 20;
+
+/**
+ * Begins a turn, running, at the session's next position, and returns that: all of it or, where the worker dies,
+ * nothing. `undefined` when the session has a turn for this `parentMessageId` already: the message is a duplicate. The
+ * same turn again (its answer was lost) is not.
+ */
+export async function insertTurn(writer: SessionWriter, turn: NewTurn): Promise<number | undefined> {
+  const { sql, lease } = writer;
+  const { sessionId } = lease;
+  const { id, parentMessageId, replaces = null, blocks = [] } = turn;
+  const rows = blocks.map((block) => ({ turnId: id, block }));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const inserted = await runQuery(sql<{ position: number | null }[]>`
+      with held as materialized (${heldRow(writer)}), begun as (
+        insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input)
+        select
+          ${id}, ${sessionId}, coalesce(max(position), 0) + 1, ${turn.participantIdentity}, ${parentMessageId},
+          ${turn.messageId}, ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
+        from turns where session_id = ${sessionId}
+        having exists (select from held)
+        on conflict do nothing
+        returning id, position
+      ), replaced as (
+        update turns set superseded_by = begun.id from begun
+        where session_id = ${sessionId} and superseded_by is null
+          and turns.position >= (select position from turns where id = ${replaces})
+      ), opened as (
+        insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
+        select turn_id, sequence, block_type, text_content, content
+        from ${recordset(sql, rows)} join begun on begun.id = turn_id
+      )
+      select position from held left join begun on true
+    `);
+    if (inserted.length === 0) throw lostLease();
+    const position = inserted[0]?.position ?? undefined;
+    if (position !== undefined) return position;
+    const existing = await runQuery(sql<{ id: string; position: number }[]>`
+      select id, position from turns
+      where session_id = ${sessionId} and (id = ${id} or parent_message_id = ${parentMessageId})
+    `);
+    if (existing.length > 0) return existing.find((row) => row.id === id)?.position;
+  }
+  throw new AppError("internal", `The turn got no position in ${ATTEMPTS} attempts`);
+}

@@ -1,0 +1,71 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { type TurnState } from "../../conversation/turn-record.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** A place in a session's record: after a block of the turn at `position`, or after that turn's end. */
+export interface RecordPoint {
+  readonly position: number;
+  readonly sequence: number | "end";
+}
+
+/** A turn as those see it who follow the record. */
+export interface FollowedTurn {
+  readonly id: string;
+  readonly position: number;
+  readonly participantIdentity: string;
+  readonly parentMessageId: string | null;
+  readonly messageId: string;
+  readonly state: TurnState;
+  readonly stopReason: string | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly model: string | null;
+  readonly usage: JsonObject | null;
+  /** Those after the point. */
+  readonly blocks: readonly TurnBlock[];
+}
+
+const MAX_SEQUENCE = 2 ** 31 - 1;
+
+export interface AfterPoint {
+  readonly sessionId: string;
+  readonly after: RecordPoint;
+  /** Of this turn no block after `sequence`, if that is named, is loaded. */
+  readonly until?: { readonly turnId: string; readonly sequence: number | undefined } | undefined;
+  readonly limit: number;
+}
+
+/** The next turns after a point, at most `limit`, replaced ones too: the record as it grew. */
+export async function loadTurnsAfter(
+  sql: Sql,
+  { sessionId, after, until, limit }: AfterPoint,
+): Promise<FollowedTurn[]> {
+  const { position, sequence } = after;
+  const first = sequence === "end" ? position + 1 : position;
+  const seen = sequence === "end" ? -1 : sequence;
+  return await runQuery(sql<FollowedTurn[]>`
+    select
+      id, position, participant_identity as "participantIdentity", parent_message_id as "parentMessageId",
+      message_id as "messageId", state, stop_reason as "stopReason", error_code as "errorCode",
+      error_message as "errorMessage", model, usage,
+      (
+        select coalesce(
+          json_agg(
+            json_build_object(
+              'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
+            ) order by sequence
+          ),
+          '[]'
+        )
+        from turn_blocks
+        where turn_id = turns.id and (turns.position > ${position} or sequence > ${seen})
+          and (turn_id <> ${until?.turnId ?? ""} or sequence <= ${until?.sequence ?? MAX_SEQUENCE})
+      ) as blocks
+    from turns
+    where session_id = ${sessionId} and position >= ${first}
+    order by position
+    limit ${limit}
+  `);
+}

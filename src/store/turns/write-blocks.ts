@@ -1,0 +1,80 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { findDifferentBlocks, insertBlocks, type TurnBlockRow } from "./insert-blocks.ts";
+import { type SessionWriter } from "../sessions/session-writer.ts";
+import { errorCode, errorKind, toStoreError } from "../database/store-error.ts";
+
+/** A block that is not stored as it was given. */
+export interface BlockProblem {
+  readonly row: TurnBlockRow;
+  /** `replaced`: the database cannot hold its content, so a block that says so has its place. `lost`: nothing has. */
+  readonly outcome: "replaced" | "lost";
+  readonly error: AppError;
+}
+
+/**
+ * Stores a batch; one bad row does not lose the others. Resolves with what could not be stored as given: every other
+ * row is durable.
+ *
+ * @throws {AppError} when the database takes nothing at all now; the whole batch may be sent again
+ */
+export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
+  try {
+    return await insertAndCheck(writer, rows);
+  } catch (error) {
+    if (errorKind(error) !== "refused") throw toStoreError(error);
+    if (rows[0] && rows.length === 1) return [await replace(writer, rows[0], toStoreError(error))];
+  }
+  const problems: BlockProblem[] = [];
+  for (const row of rows) problems.push(...(await writeBlocks(writer, [row])));
+  return problems;
+}
+
+/** A row that was there already is our own, sent twice; or another writer's, and then ours is lost. */
+async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
+  if ((await insertBlocks(writer, rows)) === rows.length) return [];
+  const indexes = await findDifferentBlocks(writer.sql, rows);
+  return rows
+    .filter((_, index) => indexes.includes(index))
+    .map((row) => ({ row, outcome: "lost", error: new AppError("invalid_state", `${placeOf(row)} is taken`) }));
+}
+
+async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError): Promise<BlockProblem> {
+  const reason = `${placeOf(row)} cannot be stored (${errorCode(cause.cause) ?? "not JSON"})`;
+  const problem = { row, error: new AppError("internal", reason, { cause }) };
+  try {
+    const [taken] = await insertAndCheck(writer, [{ turnId: row.turnId, block: placeholder(row.block) }]);
+    return taken ? { row, outcome: "lost", error: taken.error } : { ...problem, outcome: "replaced" };
+  } catch (error) {
+    if (errorKind(error) !== "refused") throw toStoreError(error);
+    return { ...problem, outcome: "lost" };
+  }
+}
+
+const NOTE = "[This block's content could not be stored.]";
+
+/** Keeps what the history's rules need, so that a tool use still has its result. */
+function placeholder({ sequence, blockType, textContent, content }: TurnBlock): TurnBlock {
+  const kept: JsonObject = Object.fromEntries(
+    ["tool_use_id", "tool_name", "id"].flatMap((key) => {
+      const value = content?.[key];
+      return typeof value === "string" && /^[\w.:-]{1,200}$/.test(value) ? [[key, value]] : [];
+    }),
+  );
+  const byType: Record<string, JsonObject> = {
+    tool_use: { input: {} },
+    server_tool_use: { input: {} },
+    tool_result: { content: NOTE, is_error: true },
+  };
+  return {
+    sequence,
+    blockType,
+    textContent: textContent === null ? null : NOTE,
+    content: { ...kept, ...byType[blockType], unstorable: true },
+  };
+}
+
+function placeOf({ turnId, block }: TurnBlockRow): string {
+  return `Block ${block.sequence} of turn "${turnId}"`;
+}

@@ -1,0 +1,61 @@
+import { type JsonObject } from "../../lib/json.ts";
+import { type Execution } from "../define-tool.ts";
+import { type Outcome } from "./outcome.ts";
+import { type OnInterrupt, type StateDetail } from "../server-tool.ts";
+
+/** `pending → running → success | error | cancelled`; the first terminal state wins (spec/004). */
+export type CallState = "pending" | "running" | Outcome["state"];
+
+/** One tool call, as it is stored and shown. Only the ledger changes it. */
+export interface Call {
+  /** The ToolUseRequest's id, a NanoID. */
+  readonly id: string;
+  /** The model's own id of the tool use. */
+  readonly toolUseId: string;
+  readonly turnId: string;
+  /** The assistant message that the call belongs to. */
+  readonly messageId: string;
+  /** Whose turn it is. */
+  readonly participant: string;
+  readonly toolName: string;
+  readonly input: JsonObject;
+  readonly timeoutMs: number;
+  readonly executionAsked: Execution;
+  readonly idempotencyKey: string;
+  readonly onInterrupt: OnInterrupt;
+  /** Its turn does not wait for it: the model is given a receipt, and the outcome comes into the talk by itself. */
+  readonly isBackground: boolean;
+  readonly state: CallState;
+  /** Who runs it, once that is decided. */
+  readonly executionResolved: "server" | "client" | undefined;
+  /** The participant that must answer; only its answer counts. */
+  readonly addressee: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number | undefined;
+  /** Of a running call absent while its clock stands still: a person's leave is waited for. */
+  readonly deadlineAt: number | undefined;
+  readonly finishedAt: number | undefined;
+  readonly outcome: Outcome | undefined;
+  /** One more with each change: of two states of a call, the one with more is newer. */
+  readonly revision: number;
+  /** What whoever runs it has said of it, within the bounds of `CallLog`. */
+  readonly logs: readonly string[];
+  /** 0 to 1, as whoever runs it said last. */
+  readonly progress: number | undefined;
+  /** What of it may be shown. */
+  readonly detail: StateDetail;
+  /** The arguments that the person put in the place of `input`: with these it runs. */
+  readonly editedInput?: JsonObject;
+  /** Of a stored call that an earlier worker asked leave for. */
+  readonly wasAskedFor?: boolean;
+}
+
+/** An answer that changed nothing, kept on the call's record. */
+export interface ExtraAnswer {
+  readonly kind: "late" | "duplicate" | "wrong_participant";
+  readonly from: string;
+  readonly success: boolean;
+  readonly errorCode?: string;
+}
+
+export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";

@@ -1,0 +1,132 @@
+import { assertNever } from "../../lib/assert-never.ts";
+import { TOOL_TIMES } from "../../protocol/limits.ts";
+import { type ClientSignal, type OpenCall } from "./call-ledger.ts";
+import { type CallPorts } from "./call-ports.ts";
+import { type FoundTool, type Route } from "../directory.ts";
+import { failure, timedOut, type Failure } from "./outcome.ts";
+import { runOnServer } from "./run-on-server.ts";
+
+interface ClientRun {
+  readonly tool: Pick<FoundTool, "run" | "idempotent">;
+  readonly input: unknown;
+  /** For the server, if it takes the call over. */
+  readonly permitted?: readonly string[];
+  readonly ports: CallPorts;
+  readonly route: Extract<Route, { to: "client" | "ask" }>;
+  /** An earlier worker may have sent the request. */
+  readonly wasAsked: boolean;
+}
+
+/**
+ * Asks one participant to run the call and waits for it to end: by its answer, by the deadline (`timeoutMs` and the
+ * grace, from the moment of publishing; a call that was asked before has the time that is left), or because the
+ * participant is gone. The server takes an `either` call over when the client declined it, has said that it claims such
+ * calls and did not claim this one in time, or was never reached; where the client may have run it already, only if the
+ * tool is idempotent. A client that knows no claims and is silent may be running it: then nobody else does.
+ */
+export async function runOnClient(call: OpenCall, { route, wasAsked, ...work }: ClientRun): Promise<void> {
+  const { tool, ports } = work;
+  const { id, timeoutMs, executionAsked, startedAt = Date.now() } = call.current;
+  const isShared = executionAsked === "either" && tool.run !== undefined;
+  const totalMs = timeoutMs + TOOL_TIMES.graceMs;
+  const deadlineAt = startedAt + totalMs;
+  // The stored start is all that a new worker knows. From here on no clock that can be set counts.
+  const leftMs = Math.min(totalMs, deadlineAt - Date.now());
+  const startedAtTick = performance.now() - (totalMs - leftMs);
+  const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
+  ports.ledger.update(id, { state: "running", addressee: route.identity, startedAt, deadlineAt, ...resolved });
+  const expire = () => {
+    if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.sendCancel(call.current, "timeout");
+  };
+  if (leftMs <= 0) return expire();
+  const timer = setTimeout(expire, leftMs);
+  try {
+    // The next worker asks the same participant again, and nobody else.
+    await ports.durable(id);
+    if (call.over.aborted) return;
+    const end = await ask(call, ports, { route, wasAsked });
+    if (!end || call.over.aborted) return;
+    if (!isShared || (end.mayHaveRun && !tool.idempotent)) {
+      ports.ledger.settle(id, end.outcome, end.by);
+      return;
+    }
+    ports.sendCancel(call.current, "superseded");
+  } finally {
+    clearTimeout(timer);
+  }
+  await runOnServer(call, { ...work, leftMs: timeoutMs - (performance.now() - startedAtTick) });
+}
+
+/** Why the client will not answer any more. */
+type Why = "declined" | "unclaimed" | "unreachable" | "left";
+
+const FAILURES: Record<Why, Failure> = {
+  declined: failure("unknown_tool", "The participant's client declined the call"),
+  unclaimed: failure("client_disconnected", "The participant did not claim the call"),
+  unreachable: failure("client_disconnected", "The request could not be delivered to the participant"),
+  left: failure("client_disconnected", "The participant left while the tool was running; its outcome is unknown"),
+};
+
+/** What it comes to, if nobody takes the call over. */
+interface ClientEnd {
+  readonly outcome: Failure;
+  readonly mayHaveRun: boolean;
+  /** The participant that says so itself. */
+  readonly by?: string;
+}
+
+type Ask = Pick<ClientRun, "route" | "wasAsked">;
+
+/** Sends the request and resolves when the call has ended or its client will not answer. Sends again on a return. */
+function ask(call: OpenCall, ports: CallPorts, { route, wasAsked }: Ask): Promise<ClientEnd | undefined> {
+  const { id } = call.current;
+  const end = Promise.withResolvers<ClientEnd | undefined>();
+  /** Or it need not be: its silence means nothing. */
+  let isClaimed = route.to === "client" || !route.claims;
+  let wasSent = wasAsked;
+  let wasDelivered = false;
+  // A client that was asked and then went away may have run the call, whatever it says when it is asked again.
+  let mayHaveRun = wasAsked;
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = (why: Why) => end.resolve({ outcome: FAILURES[mayHaveRun ? "left" : why], mayHaveRun });
+  const endIn = (afterMs: number, why: Why) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => giveUp(why), afterMs);
+  };
+  const send = () => {
+    wasSent = true;
+    const onSent = () => (wasDelivered = true);
+    const onFailed = () => {
+      mayHaveRun ||= wasDelivered && isClaimed;
+      giveUp("unreachable");
+    };
+    void ports.sendRequest(call.current).then(onSent, onFailed);
+  };
+  const onSignal = (signal: ClientSignal) => {
+    if (typeof signal === "object") return end.resolve({ outcome: signal, mayHaveRun, by: route.identity });
+    switch (signal) {
+      case "claimed":
+        if (call.current.executionResolved === "client") return;
+        if (!isClaimed) clearTimeout(timer);
+        isClaimed = true;
+        return ports.ledger.update(id, { executionResolved: "client" });
+      case "declined":
+        return giveUp("declined");
+      case "left":
+        if (!isClaimed) return;
+        mayHaveRun ||= wasSent;
+        return endIn(TOOL_TIMES.returnMs, "left");
+      case "returned":
+        if (isClaimed) clearTimeout(timer);
+        return send();
+      default:
+        return assertNever(signal);
+    }
+  };
+  ports.ledger.onClientSignal(id, onSignal);
+  void call.settled.then(() => end.resolve(undefined));
+  if (!isClaimed) endIn(TOOL_TIMES.claimMs, "unclaimed");
+  if (!ports.isPresent(route.identity)) onSignal("left");
+  else send();
+  return end.promise.finally(() => clearTimeout(timer));
+}

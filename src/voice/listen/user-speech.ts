@@ -1,0 +1,77 @@
+import { cleanText } from "../../lib/clean-json.ts";
+import { createId } from "../../lib/id.ts";
+import { type RoomParticipant } from "../../session/room/room-link.ts";
+import { type VoiceListener } from "../../session/room/voice-port.ts";
+
+interface UserSpeechOptions {
+  readonly listener: VoiceListener;
+  /** The participant that is listened to. */
+  readonly speaker: () => RoomParticipant | undefined;
+  /** What is said now would not be handed on as a turn: the agent's speech may not be interrupted. */
+  readonly isHeldBack: () => boolean;
+  readonly isSpeaking: () => boolean;
+  /** So long after the last words, a turn that AgentSession keeps to itself is handed on all the same. */
+  readonly giveUpAfterMs: number;
+}
+
+/** Puts what the recogniser understands together: one id, and one text that grows, for all that is said in one go. */
+export class UserSpeech {
+  readonly #options: UserSpeechOptions;
+  #id: string | undefined;
+  #from: RoomParticipant | undefined;
+  #language: string | undefined;
+  #finals = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: UserSpeechOptions) {
+    this.#options = options;
+  }
+
+  /** A piece is final when it will not change any more; more may follow. */
+  take(
+    text: string,
+    { isFinal, language }: { readonly isFinal: boolean; readonly language: string | undefined },
+  ): void {
+    if (text.trim() === "") return;
+    this.#language = language ?? this.#language;
+    this.#from ??= this.#options.speaker();
+    const whole = join(this.#finals, text);
+    if (isFinal) this.#finals = whole;
+    this.#id ??= createId();
+    if (this.#from) this.#options.listener.onTranscript(this.#from, this.#transcript(whole));
+    if (isFinal && this.#options.isHeldBack()) this.#handOnLater();
+  }
+
+  /** What was said is complete. */
+  complete(text: string): void {
+    clearTimeout(this.#timer);
+    const from = this.#from ?? this.#options.speaker();
+    const transcript = this.#transcript(text);
+    this.#id = undefined;
+    this.#from = undefined;
+    this.#language = undefined;
+    this.#finals = "";
+    if (from && text.trim() !== "") this.#options.listener.onUtterance(from, transcript);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #transcript(text: string) {
+    return { id: this.#id ?? createId(), text: cleanText(text).trim(), language: this.#language };
+  }
+
+  #handOnLater(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#finals === "") return;
+      if (this.#options.isSpeaking()) this.#handOnLater();
+      else this.complete(this.#finals);
+    }, this.#options.giveUpAfterMs);
+  }
+}
+
+function join(before: string, text: string): string {
+  return before === "" ? text.trim() : `${before} ${text.trim()}`;
+}

@@ -1,0 +1,141 @@
+import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
+import { llm, type voice } from "@livekit/agents";
+import { type AudioFrame } from "@livekit/rtc-node";
+import { type Playback, type Played, type Player } from "./player.ts";
+import { type Synthesizer } from "../providers/synthesizer.ts";
+import { type Utterance } from "./utterance.ts";
+
+interface SpeechPlayerOptions {
+  readonly session: voice.AgentSession;
+  readonly synthesizer: Synthesizer | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** What AgentSession is playing. */
+interface Current {
+  readonly utterance: Utterance;
+  readonly over: AbortController;
+  handle: voice.SpeechHandle | undefined;
+  isUnspoken: boolean;
+}
+
+/** Plays utterances as replies of an AgentSession. Each is one reply, and its text one stream of `llmNode`. */
+export class SpeechPlayer implements Player {
+  readonly #options: SpeechPlayerOptions;
+  #current: Current | undefined;
+  #isInterruptible = true;
+
+  constructor(options: SpeechPlayerOptions) {
+    this.#options = options;
+  }
+
+  /** The participant cannot stop what is playing. */
+  get isHeldBack(): boolean {
+    return !this.#isInterruptible && this.#current !== undefined;
+  }
+
+  get isPlaying(): boolean {
+    return this.#current !== undefined;
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#isInterruptible = isInterruptible;
+    const handle = this.#current?.handle;
+    if (handle && !handle.interrupted) handle.allowInterruptions = isInterruptible;
+  }
+
+  play(utterance: Utterance): Playback {
+    const current: Current = { utterance, over: new AbortController(), handle: undefined, isUnspoken: false };
+    this.#current = current;
+    let isCut = false;
+    const done = this.#play(current)
+      .catch((error: unknown): Played => {
+        this.#options.onProblem(error);
+        return { end: "unspoken", heard: "" };
+      })
+      .then((played) => {
+        current.over.abort();
+        if (this.#current === current) this.#current = undefined;
+        return isCut && played.end === "interrupted" ? ({ ...played, end: "cut" } as const) : played;
+      });
+    const cut = () => {
+      isCut = true;
+      utterance.end();
+      current.handle?.interrupt(true);
+    };
+    return { done, cut };
+  }
+
+  /** For `llmNode`. */
+  nextText(): ReadableStream<string> {
+    return this.#current?.utterance.stream ?? emptyStream();
+  }
+
+  /** For `ttsNode`: closes early when no sound can be made; an error would make AgentSession wait for 10 s. */
+  synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
+    const current = this.#current;
+    const { synthesizer, onProblem } = this.#options;
+    if (!current || !synthesizer) return emptyStream();
+    const { over, utterance } = current;
+    const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
+      try {
+        const frames = synthesizer.speak(text, { language: utterance.language, signal: over.signal });
+        for await (const frame of frames) {
+          if (over.signal.aborted) return;
+          controller.enqueue(frame);
+        }
+      } catch (error) {
+        if (over.signal.aborted) return;
+        current.isUnspoken = true;
+        onProblem(error);
+      } finally {
+        if (!over.signal.aborted) controller.close();
+      }
+    };
+    return new ReadableStream({ start: (controller) => void pump(controller), cancel: () => over.abort() });
+  }
+
+  /** Hears of the words as they are played. */
+  readonly words = {
+    captureText: async (text: string | voice.TimedString): Promise<void> => {
+      this.#current?.utterance.hear(typeof text === "string" ? text : text.text);
+    },
+    flush: (): void => {},
+  };
+
+  /** AgentSession keeps what was said, in two places; nobody reads it there. */
+  #forget(): void {
+    const { session } = this.#options;
+    session.history.truncate(1);
+    session.currentAgent.updateChatCtx(llm.ChatContext.empty()).catch(() => {});
+  }
+
+  async #play(current: Current): Promise<Played> {
+    const { utterance } = current;
+    const handle = this.#options.session.generateReply({
+      chatCtx: llm.ChatContext.empty(),
+      allowInterruptions: this.#isInterruptible,
+    });
+    current.handle = handle;
+    const played = handle.waitForPlayout();
+    // AgentSession asks its stream to stop late; ended here, it does at once.
+    void handle.waitIfNotInterrupted([played]).then(
+      () => utterance.end(),
+      () => utterance.end(),
+    );
+    await played;
+    this.#forget();
+    if (handle.interrupted) return { end: "interrupted", heard: heardOf(handle) };
+    return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: utterance.text };
+  }
+}
+
+function heardOf({ chatItems }: voice.SpeechHandle): string {
+  return chatItems
+    .map((item) => (item.type === "message" && item.role === "assistant" ? (item.textContent ?? "") : ""))
+    .join("");
+}
+
+function emptyStream<Part>(): ReadableStream<Part> {
+  return new ReadableStream({ start: (controller) => controller.close() });
+}

@@ -1,0 +1,62 @@
+import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
+import { countLetters, dropLetters } from "../../conversation/heard.ts";
+
+interface UtteranceOptions {
+  /** Part of the answer, or said beside it. */
+  readonly kind: "answer" | "aside";
+  readonly language: string | undefined;
+  /** Called with its words, as they begin to be heard. */
+  readonly onHeard: (text: string) => void;
+}
+
+/** Something to be said in one go. Its text may still be growing while it is spoken. */
+export class Utterance {
+  readonly kind: UtteranceOptions["kind"];
+  readonly language: string | undefined;
+  /** Never errors: an error would leave AgentSession waiting for good. */
+  readonly stream: ReadableStream<string>;
+  readonly #onHeard: (text: string) => void;
+  #controller: ReadableStreamDefaultController<string> | undefined;
+  #text = "";
+  #heard = 0;
+
+  constructor({ kind, language, onHeard }: UtteranceOptions) {
+    this.kind = kind;
+    this.language = language;
+    this.#onHeard = onHeard;
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      cancel: () => {
+        this.#controller = undefined;
+      },
+    });
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  write(text: string): void {
+    this.#text += text;
+    this.#controller?.enqueue(text);
+  }
+
+  /** No more is written. May be called more than once. */
+  end(): void {
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  hear(words: string): void {
+    this.#heard += countLetters(words);
+    this.#onHeard(words);
+  }
+
+  /** All of it was heard, also what nobody has told of. */
+  hearRest(): void {
+    const rest = dropLetters(this.#text, this.#heard);
+    if (rest !== "") this.hear(rest);
+  }
+}

@@ -1,0 +1,84 @@
+import { AgentServer, initializeLogger, ServerOptions } from "@livekit/agents";
+import { fileURLToPath } from "node:url";
+import { agentIdentity } from "../../protocol/conversation-id.ts";
+import { AcceptedJobs } from "./accepted-jobs.ts";
+import { type Config } from "../config.ts";
+import { VARIABLES } from "../settings/environment.ts";
+import { keepInferenceProcessOff } from "./text-only.ts";
+
+/** LiveKit gives no room to a worker whose load is at its `target_load`, 0.7; so that is what "full" is called. */
+const FULL_LOAD = 0.7;
+/** A job process is ready in two seconds; on a machine that has other work to do it may take much longer. */
+const JOB_START_LIMIT_MS = 30_000;
+/** A job that is told to end stores its open turns in this time. */
+const JOB_SETTLE_MS = 4_000;
+const JOB_MEMORY_WARN_MB = 400;
+const JOB_MEMORY_LIMIT_MB = 1_024;
+const JOB_SEMI_SPACE_MB = 4;
+
+interface AgentServerOptions {
+  readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice">;
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  /** Module path of the job entry. */
+  readonly agent?: string;
+}
+
+/** LiveKit's worker, not yet running. Its load counts sessions: what a session does is wait, which no CPU shows. */
+export function createAgentServer({ config, livekit, agent = jobEntry() }: AgentServerOptions) {
+  const level = agentsLogLevel(config.logLevel);
+  initializeLogger({ pretty: false, level });
+  if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
+  setJobArguments();
+  setLoopLimits();
+  const accepted = new AcceptedJobs();
+  const options = new ServerOptions({
+    agent,
+    wsURL: livekit.url,
+    apiKey: livekit.apiKey,
+    apiSecret: livekit.apiSecret,
+    host: config.httpHost,
+    port: config.workerPort,
+    logLevel: level,
+    production: true,
+    numIdleProcesses: 1,
+    loadThreshold: FULL_LOAD,
+    loadFunc: async () => Math.min(1, accepted.size / config.maxSessions) * FULL_LOAD,
+    requestFunc: async (request) => {
+      accepted.add({ id: request.id, room: request.room?.name ?? "", identity: agentIdentity(request.id) });
+      await request.accept();
+    },
+    initializeProcessTimeout: JOB_START_LIMIT_MS,
+    shutdownProcessTimeout: JOB_SETTLE_MS,
+    sessionEndTimeout: JOB_SETTLE_MS,
+    jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
+    jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,
+    // A LiveKit that is away for long must not end the worker: it comes back, and /ready says what is missing.
+    maxRetry: Number.MAX_SAFE_INTEGER,
+  });
+  return { server: new AgentServer(options), accepted };
+}
+
+function jobEntry(): string {
+  return fileURLToPath(new URL("../job/agent.ts", import.meta.url));
+}
+
+/** Its "info" is a line for every step of a job; ours says the same in one. */
+function agentsLogLevel(level: Config["logLevel"]): string {
+  return level === "info" ? "warn" : level;
+}
+
+/** Job processes inherit what this one was started with. */
+function setJobArguments(): void {
+  const guard = new URL("stdout-guard.ts", import.meta.url).href;
+  if (process.execArgv.includes(guard)) return;
+  // A session waits more than it computes: it does not need V8's 48 MB for what is young.
+  process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);
+}
+
+/** From when on LiveKit speaks of an event loop that stood still, here and in job processes. It reads this itself. */
+function setLoopLimits(): void {
+  if (process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"]) return;
+  const { fallback } = VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS;
+  process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"] = fallback;
+  process.env["LIVEKIT_AGENTS_LOOP_BLOCK_ERROR_MS"] = fallback;
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "../../store/database/pool.ts";
+import { releaseOwner } from "../../store/sessions/release-owner.ts";
+import { adoptRooms } from "./adopt-rooms.ts";
+import { createAgentServer } from "./agent-server.ts";
+import { type Config } from "../config.ts";
+import { createRoomClients } from "./ensure-agent.ts";
+import { type Logger } from "../log/logger.ts";
+import { endChildren } from "../process/children.ts";
+import { processCommand } from "../process/process-identity.ts";
+import { type Service } from "../services/service.ts";
+import { type Endpoints } from "../start-services.ts";
+import { watchJobs } from "./watch-jobs.ts";
+
+interface RunJobsOptions {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly livekit: Endpoints["livekit"];
+  readonly logger: Logger;
+  /** Another job entry than src/worker/job/agent.ts. */
+  readonly agent?: string;
+  /** The worker stopped by itself: nothing is dispatched to it any more. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+export interface Jobs extends Service {
+  /** Settles when LiveKit has taken the worker. */
+  readonly registered: Promise<void>;
+}
+
+/** With `onFailed`, `close` and the database's and model's own time, within the 10 s that a stop may take. */
+const CLOSE_LIMIT_MS = 6_000;
+
+/** Registers with LiveKit and runs a job process for every room. `close` lets them store their turns, then ends them. */
+export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed }: RunJobsOptions): Jobs {
+  const { server, accepted } = createAgentServer({ config, livekit, ...(agent !== undefined && { agent }) });
+  const clients = createRoomClients(livekit);
+  const runningJobIds = () => new Set(server.activeJobs.map((info) => info.job.id));
+  const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-jobs" });
+  const onEnded = (owner: string) => releaseOwner(sql, { owner });
+  const watch = watchJobs({ accepted, runningJobIds, clients, onEnded, logger });
+  const adopting = new AbortController();
+  const registered = Promise.withResolvers<void>();
+  let adopted: Promise<unknown> | undefined;
+  let registration = new AbortController();
+  const isServed = (room: string) => accepted.hasRoom(room);
+  // Again after each outage: a LiveKit that was started anew has asked nobody to serve the rooms made before we were back.
+  server.event.on("worker_registered", () => {
+    registered.resolve();
+    registration.abort();
+    registration = new AbortController();
+    const signal = AbortSignal.any([adopting.signal, registration.signal]);
+    adopted = Promise.all([adopted, adoptRooms({ clients, isServed, logger, signal })]);
+  });
+  const running = server.run().catch((error: unknown) => {
+    if (!adopting.signal.aborted) onFailed(error);
+  });
+  const close = async () => {
+    adopting.abort();
+    await Promise.all([watch.close(), adopted]);
+    const limit = new AbortController();
+    const closing = server.close().then(() => running);
+    await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
+    limit.abort();
+    await sql.end({ timeout: 1 });
+    await endChildren({ graceMs: 0, keep: (pid) => !processCommand(pid).includes("_proc_lazy_main") });
+  };
+  let closed: Promise<void> | undefined;
+  return { registered: registered.promise, close: () => (closed ??= close()) };
+}

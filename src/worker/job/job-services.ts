@@ -1,0 +1,97 @@
+import { resolve } from "node:path";
+import { cleanJson } from "../../lib/clean-json.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { createModel } from "../../llm/stream-message.ts";
+import { createOpenStream, type OpenStream } from "../../session/turns/open-stream.ts";
+import { connect, type Sql } from "../../store/database/pool.ts";
+import { loadTools } from "../../tool/load-tools.ts";
+import { type LiveTools } from "../../tool/live-tools.ts";
+import { type Telemetry } from "../../telemetry/telemetry.ts";
+import { connectMcpServers } from "../../tool/mcp/mcp-servers.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+import { loadSpeech, type Speech } from "../../voice/providers/load-speech.ts";
+import { type Config } from "../config.ts";
+import { loadConfig } from "../settings/load-config.ts";
+import { createLogger, type Logger } from "../log/logger.ts";
+import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
+import { reportLosses } from "../telemetry/report-losses.ts";
+import { startTelemetry } from "../telemetry/start-telemetry.ts";
+
+/** What a job process has before it knows its room. */
+export interface JobServices {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly sql: Sql;
+  readonly databaseUrl: string;
+  /** Those of MCP servers come and go in it. */
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly liveTools: LiveTools;
+  readonly openStream: OpenStream;
+  /** Undefined: text only. */
+  readonly speech?: Speech | undefined;
+  /** @defaultValue what this process has registered */
+  readonly telemetry?: Telemetry;
+  /** Another than `openSession`'s. */
+  readonly leaseMs?: number;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws {AppError} `invalid_config` */
+export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
+  const config = await loadConfig(env, cwd);
+  const watching = startTelemetry({
+    otel: config.otel,
+    settings: { ...config.telemetry, server: serverOf(config.anthropicBaseUrl) },
+    hubUrl: env[METRICS_HUB],
+  });
+  watching.joinProcess();
+  const logger = createLogger(config, watching.logStream);
+  reportLosses(logger);
+  const own = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
+  const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
+  if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
+  const sql = connect(databaseUrl, { applicationName: "parley job" });
+  const { name, maxTokens, thinking, effort, serverTools: anthropicTools } = config.model;
+  const model = createModel({
+    apiKey: anthropicApiKey,
+    idleTimeoutMs: modelIdleTimeoutMs,
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
+  const openStream = createOpenStream(model, {
+    model: name,
+    maxTokens,
+    instructions: config.instructions,
+    serverTools: anthropicTools.map((tool) => cleanJson(tool) as JsonObject),
+    ...(thinking !== undefined && { thinking: toThinking(thinking) }),
+    ...(effort !== undefined && { effort }),
+  });
+  const speech = await loadSpeech(config.speech, env);
+  const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
+  const close = async () => {
+    await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 }), watching.close()]);
+  };
+  const { telemetry } = watching;
+  return {
+    config,
+    logger,
+    sql,
+    databaseUrl,
+    serverTools: mcp.tools,
+    liveTools: mcp,
+    openStream,
+    speech,
+    telemetry,
+    close,
+  };
+}
+
+/** Where the model's API is, for its spans. */
+function serverOf(baseUrl = "https://api.anthropic.com"): { address: string; port: number } {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
+}
+
+function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {
+  if (thinking === "adaptive") return { type: "adaptive" } as const;
+  return { type: "enabled", budgetTokens: thinking.budgetTokens } as const;
+}

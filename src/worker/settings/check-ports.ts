@@ -1,0 +1,32 @@
+import { AppError } from "../../errors/app-error.ts";
+import { type Config } from "../config.ts";
+import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
+
+/** @throws {AppError} `invalid_config` naming every port that is taken, and the variable that moves it */
+export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise<void> {
+  const { httpHost, livekitPort, postgresPort } = config;
+  const tcp: [string, number, string][] = [
+    ["HTTP_PORT", config.httpPort, httpHost],
+    ["WORKER_PORT", config.workerPort, httpHost],
+  ];
+  if (config.grpcPort !== undefined) tcp.push(["GRPC_PORT", config.grpcPort, httpHost]);
+  const startsLivekit = !isWorkerOnly && config.livekitUrl === undefined;
+  if (startsLivekit) {
+    tcp.push(["LIVEKIT_PORT", livekitPort, "127.0.0.1"], ["LIVEKIT_PORT + 1", livekitPort + 1, "127.0.0.1"]);
+  }
+  if (!isWorkerOnly && config.databaseUrl === undefined && postgresPort !== 0) {
+    tcp.push(["POSTGRES_PORT", postgresPort, "127.0.0.1"]);
+  }
+  const taken: string[] = [];
+  for (const [index, [variable, port, host]] of tcp.entries()) {
+    const isTwice = tcp.slice(0, index).some((earlier) => earlier[1] === port);
+    if (isTwice) taken.push(`${variable}: expected a port of its own, got ${port} like another variable`);
+    else if ((await probeTcpPort(port, host)) === undefined) {
+      taken.push(`${variable}: expected a free port, got ${port}, which is in use on ${host}`);
+    }
+  }
+  if (startsLivekit && !(await isUdpPortFree(livekitPort + 2))) {
+    taken.push(`LIVEKIT_PORT + 2: expected a free UDP port, got ${livekitPort + 2}, which is in use`);
+  }
+  if (taken.length > 0) throw new AppError("invalid_config", taken.join("\n"));
+}

@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { AppError } from "../../errors/app-error.ts";
+import { STT_NAMES, TTS_NAMES } from "../../voice/providers/speech-choice.ts";
+import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
+import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
+import { SAMPLER_NAMES } from "../telemetry/otel-config.ts";
+
+/** One variable: how it is read, and how `.env.example` and an error speak of it. */
+interface Variable<Value> {
+  readonly parse: z.ZodType<Value>;
+  readonly expected: string;
+  /** What holds when it is absent, as text; undefined when nothing does. */
+  readonly fallback?: string;
+  /** Never shown, not even when it is wrong. */
+  readonly isSecret?: boolean;
+}
+
+const text: z.ZodType<string> = z.string();
+const port: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(65_535));
+const anyPort: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(0).max(65_535));
+const count: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(10_000));
+
+function url(...protocols: readonly string[]): z.ZodType<string> {
+  return z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol));
+}
+
+const otlpEndpoint = {
+  parse: url("http:", "https:"),
+  expected: "an http:// or https:// address",
+  isSecret: true,
+} as const;
+
+const otelExporter = { parse: z.enum(["otlp", "none"]), expected: "otlp or none", fallback: "otlp" } as const;
+
+/** Every environment variable that Parley reads. An empty value counts as absent. */
+export const VARIABLES = {
+  ANTHROPIC_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  ANTHROPIC_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
+  ANTHROPIC_MODEL: { parse: text, expected: "a model id" },
+  LIVEKIT_URL: {
+    parse: url("ws:", "wss:", "http:", "https:"),
+    expected: "a ws://, wss://, http:// or https:// address",
+    isSecret: true,
+  },
+  LIVEKIT_API_KEY: { parse: text, expected: "a key" },
+  LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
+  LIVEKIT_PUBLIC_URL: { parse: url("ws:", "wss:", "http:", "https:"), expected: "a ws:// or wss:// address" },
+  LIVEKIT_PORT: {
+    parse: port.refine((value) => value <= 65_533),
+    expected: "a port from 1 to 65533 (the next two are used as well)",
+    fallback: "7880",
+  },
+  DATABASE_URL: {
+    parse: url("postgres:", "postgresql:"),
+    expected: "a postgres:// or postgresql:// address",
+    isSecret: true,
+  },
+  PGPASSWORD: { parse: text, expected: "a password", isSecret: true },
+  POSTGRES_PORT: { parse: anyPort, expected: "a port from 0 to 65535 (0: a free one)", fallback: "0" },
+  HTTP_HOST: { parse: text, expected: "an address to listen on", fallback: "127.0.0.1" },
+  HTTP_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8080" },
+  GRPC_PORT: { parse: port, expected: "a port from 1 to 65535" },
+  WORKER_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8081" },
+  MAX_SESSIONS: { parse: count, expected: "a number from 1 to 10000", fallback: "25" },
+  TOKEN_SECRET: {
+    parse: text.refine((value) => value.length >= 16),
+    expected: "16 characters or more",
+    isSecret: true,
+  },
+  STT: { parse: z.enum(STT_NAMES), expected: `one of ${STT_NAMES.join(", ")}`, fallback: "none" },
+  STT_MODEL: { parse: text, expected: "a model's name" },
+  STT_LANGUAGE: { parse: text, expected: "a language tag" },
+  STT_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
+  TTS: { parse: z.enum(TTS_NAMES), expected: `one of ${TTS_NAMES.join(", ")}`, fallback: "espeak" },
+  TTS_MODEL: { parse: text, expected: "a model's name" },
+  TTS_VOICE: { parse: text, expected: "a voice's name or id" },
+  TTS_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
+  DEEPGRAM_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  OPENAI_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  CARTESIA_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  ELEVEN_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  LOG_LEVEL: { parse: z.enum(LOG_LEVELS), expected: `one of ${LOG_LEVELS.join(", ")}`, fallback: "info" },
+  LOG_FORMAT: { parse: z.enum(LOG_FORMATS), expected: `one of ${LOG_FORMATS.join(", ")}`, fallback: "auto" },
+  OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
+  // To OTEL_RESOURCE_ATTRIBUTES: the OpenTelemetry SDK reads them itself, and is silent about a bad one.
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    parse: z.enum(["http/protobuf"]),
+    expected: "http/protobuf, the only one that is spoken",
+    fallback: "http/protobuf",
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: { parse: text, expected: "name=value, separated by commas", isSecret: true },
+  OTEL_EXPORTER_OTLP_TIMEOUT: {
+    parse: z.coerce.number().positive(),
+    expected: "a number of milliseconds",
+    fallback: "10000",
+  },
+  OTEL_EXPORTER_OTLP_COMPRESSION: { parse: z.enum(["gzip", "none"]), expected: "gzip or none", fallback: "none" },
+  OTEL_SERVICE_NAME: { parse: text, expected: "a name", fallback: "parley" },
+  OTEL_RESOURCE_ATTRIBUTES: { parse: text, expected: "name=value, separated by commas" },
+  OTEL_TRACES_EXPORTER: otelExporter,
+  OTEL_METRICS_EXPORTER: otelExporter,
+  OTEL_LOGS_EXPORTER: otelExporter,
+  OTEL_TRACES_SAMPLER: {
+    parse: z.enum(SAMPLER_NAMES),
+    expected: `one of ${SAMPLER_NAMES.join(", ")}`,
+    fallback: "parentbased_always_on",
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    parse: z.coerce.number().min(0).max(1),
+    expected: "a share from 0 to 1",
+    fallback: "1",
+  },
+  OTEL_SDK_DISABLED: { parse: z.enum(["true", "false"]), expected: "true or false", fallback: "false" },
+  OTEL_SEMCONV_STABILITY_OPT_IN: { parse: text, expected: "names, separated by commas" },
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: {
+    parse: z.enum(CAPTURE_MODES),
+    expected: `one of ${CAPTURE_MODES.join(", ")}`,
+    fallback: "NO_CONTENT",
+  },
+  // LiveKit's own is 100, which every start of a job exceeds.
+  LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS: {
+    parse: z.string().regex(/^\d+$/).transform(Number),
+    expected: "a number of milliseconds (0: never)",
+    fallback: "1000",
+  },
+  PARLEY_CONFIG: { parse: text, expected: "a file's path", fallback: "parley.config.ts" },
+  PARLEY_DATA_DIR: { parse: text, expected: "a folder's path", fallback: ".data" },
+  PARLEY_CACHE_DIR: { parse: text, expected: "a folder's path", fallback: ".cache" },
+} as const satisfies Record<string, Variable<unknown>>;
+
+type VariableName = keyof typeof VARIABLES;
+type ValueOf<Name extends VariableName> = z.output<(typeof VARIABLES)[Name]["parse"]>;
+type WithFallback = { [Name in VariableName]: (typeof VARIABLES)[Name] extends { fallback: string } ? Name : never };
+
+export type Environment = { readonly [Name in WithFallback[VariableName]]: ValueOf<Name> } & {
+  readonly [Name in Exclude<VariableName, WithFallback[VariableName]>]: ValueOf<Name> | undefined;
+};
+
+/** @throws {AppError} `invalid_config` with one line a bad variable: name, what was expected, what came (no secrets) */
+export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
+  const problems: string[] = [];
+  const entries = Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {
+    const raw = env[name] || variable.fallback;
+    if (raw === undefined) return [name, undefined];
+    const parsed = variable.parse.safeParse(raw);
+    if (!parsed.success) problems.push(`${name}: expected ${variable.expected}, got ${shown(raw, variable)}`);
+    return [name, parsed.data];
+  });
+  if (problems.length > 0) throw new AppError("invalid_config", problems.join("\n"));
+  return Object.fromEntries(entries) as Environment;
+}
+
+function shown(raw: string, variable: Variable<unknown>): string {
+  return variable.isSecret ? `a text of ${raw.length} characters` : JSON.stringify(raw);
+}

@@ -1,0 +1,111 @@
+import { access, readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseEnv } from "node:util";
+import { type z } from "zod";
+import { AppError } from "../../errors/app-error.ts";
+import { type SpeechChoice } from "../../voice/providers/speech-choice.ts";
+import { configFileSchema, type Config } from "../config.ts";
+import { withPassword } from "./database-url.ts";
+import { type Environment, parseEnvironment } from "./environment.ts";
+import { readOtelConfig } from "../telemetry/read-otel-config.ts";
+
+/**
+ * Reads `.env`, the environment (which wins) and the config file below `cwd`. What `.env` holds is added to `env`
+ * itself, so that the config file and child processes see it too. Calling it again gives the same answer.
+ *
+ * @throws {AppError} `invalid_config` naming the variable or the field, what was expected and what came
+ */
+export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<Config> {
+  await addEnvFile(env, resolve(cwd, ".env"));
+  const variables = parseEnvironment(env);
+  const file = await readConfigFile(resolve(cwd, variables.PARLEY_CONFIG));
+  return {
+    ...file,
+    model: { ...file.model, name: variables.ANTHROPIC_MODEL ?? file.model.name },
+    toolsFolder: resolve(cwd, file.toolsFolder),
+    anthropicApiKey: variables.ANTHROPIC_API_KEY,
+    anthropicBaseUrl: variables.ANTHROPIC_BASE_URL,
+    livekitUrl: variables.LIVEKIT_URL,
+    livekitApiKey: variables.LIVEKIT_API_KEY,
+    livekitApiSecret: variables.LIVEKIT_API_SECRET,
+    livekitPublicUrl: variables.LIVEKIT_PUBLIC_URL,
+    livekitPort: variables.LIVEKIT_PORT,
+    databaseUrl: variables.DATABASE_URL && withPassword(variables.DATABASE_URL, variables.PGPASSWORD),
+    postgresPort: variables.POSTGRES_PORT,
+    httpHost: variables.HTTP_HOST,
+    httpPort: variables.HTTP_PORT,
+    grpcPort: variables.GRPC_PORT,
+    workerPort: variables.WORKER_PORT,
+    maxSessions: variables.MAX_SESSIONS,
+    tokenSecret: variables.TOKEN_SECRET,
+    speech: toSpeechChoice(variables),
+    logLevel: variables.LOG_LEVEL,
+    logFormat: variables.LOG_FORMAT,
+    otel: readOtelConfig(variables),
+    dataDir: resolve(cwd, variables.PARLEY_DATA_DIR),
+    cacheDir: resolve(cwd, variables.PARLEY_CACHE_DIR),
+  };
+}
+
+function toSpeechChoice(variables: Environment): SpeechChoice {
+  return {
+    stt: variables.STT,
+    sttModel: variables.STT_MODEL,
+    sttLanguage: variables.STT_LANGUAGE,
+    sttBaseUrl: variables.STT_BASE_URL,
+    tts: variables.TTS,
+    ttsModel: variables.TTS_MODEL,
+    ttsVoice: variables.TTS_VOICE,
+    ttsBaseUrl: variables.TTS_BASE_URL,
+    keys: {
+      DEEPGRAM_API_KEY: variables.DEEPGRAM_API_KEY,
+      OPENAI_API_KEY: variables.OPENAI_API_KEY,
+      CARTESIA_API_KEY: variables.CARTESIA_API_KEY,
+      ELEVEN_API_KEY: variables.ELEVEN_API_KEY,
+    },
+    hasOwnLivekit: variables.LIVEKIT_URL === undefined,
+  };
+}
+
+async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
+  const content = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw new AppError("invalid_config", `${path}: cannot be read (${error.code})`, { cause: error });
+  });
+  for (const [name, value] of Object.entries(parseEnv(content))) env[name] ??= value;
+}
+
+async function readConfigFile(path: string): Promise<z.output<typeof configFileSchema>> {
+  await access(path).catch((error: unknown) => {
+    throw new AppError("invalid_config", `PARLEY_CONFIG: expected a config file at ${path}, got none`, {
+      cause: error,
+    });
+  });
+  const module = await import(pathToFileURL(path).href).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError("invalid_config", `${path}: cannot be loaded: ${reason}`, { cause: error });
+  });
+  const value = (module as { default?: unknown }).default;
+  const parsed = configFileSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `${path}: ${describe(issue, value)}`);
+  throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
+}
+
+/** `model.maxTokens: expected number, got "many"`: the field, what was expected and what came. */
+function describe(issue: z.core.$ZodIssue, root: unknown): string {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `${[...path, key].join(".")}: expected no such field, got one`).join("; ");
+  }
+  let value: unknown = root;
+  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
+  return `${path.join(".") || "default export"}: ${reason}, got ${preview(value)}`;
+}
+
+function preview(value: unknown): string {
+  const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? "nothing");
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

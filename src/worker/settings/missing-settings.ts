@@ -1,0 +1,22 @@
+import { type Config } from "../config.ts";
+
+/**
+ * Variables without which this way of starting cannot work. Alone, the worker starts no LiveKit and no database of its
+ * own, and the scripted model when it was asked to; with services, only a LiveKit that runs elsewhere needs its keys.
+ */
+export function missingSettings(config: Config, isWorkerOnly: boolean, hasScripted = !isWorkerOnly): string[] {
+  const needsLivekitKeys = isWorkerOnly || config.livekitUrl !== undefined;
+  const missing: (string | false)[] = [
+    isWorkerOnly && config.livekitUrl === undefined && "LIVEKIT_URL: the address of LiveKit",
+    needsLivekitKeys && config.livekitApiKey === undefined && "LIVEKIT_API_KEY: a key of that LiveKit",
+    needsLivekitKeys && config.livekitApiSecret === undefined && "LIVEKIT_API_SECRET: the key's secret",
+    isWorkerOnly && config.databaseUrl === undefined && "DATABASE_URL: the address of a PostgreSQL 15 or newer",
+    !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
+  ];
+  return missing.filter((line) => line !== false);
+}
+
+/** Without either of the two, the scripted model is used. */
+export function hasModel(config: Pick<Config, "anthropicApiKey" | "anthropicBaseUrl">): boolean {
+  return config.anthropicApiKey !== undefined || config.anthropicBaseUrl !== undefined;
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import * as mini from "zod/mini";
+import { openClient } from "../open-client.ts";
+
+test("a plain JSON Schema is announced as it is and checked", async () => {
+  const { room, parley } = await openClient();
+  const input = { type: "object", properties: { page: { type: "integer", minimum: 1 } }, required: ["page"] };
+  parley.registerTool({ name: "scan", description: "Scans.", input, run: ({ page }) => page });
+  await parley.whenConnected(1_000);
+
+  room.request({ id: "r1", toolName: "scan", parameters: { page: 0 } });
+  room.request({ id: "r2", toolName: "scan", parameters: { page: 1 } });
+
+  expect(room.all("configuration").at(-1)?.tools).toMatchObject([{ inputSchema: input }]);
+  expect(await room.result("r1")).toMatchObject({
+    errorCode: "invalid_parameters",
+    errorMessage: 'Invalid parameter "page": expected a number from 1',
+  });
+  expect(await room.result("r2")).toMatchObject({ success: true, result: { value: 1 } });
+});
+
+test("a schema of zod/mini is given as z.toJSONSchema(schema), and its input is typed", async () => {
+  const { room, parley } = await openClient();
+  const input = mini.toJSONSchema(mini.object({ page: mini.number().check(mini.minimum(1)) }));
+  parley.registerTool({ name: "scan", description: "Scans.", input, run: ({ page }) => page + 1 });
+  await parley.whenConnected(1_000);
+
+  room.request({ id: "r1", toolName: "scan", parameters: { page: 0 } });
+  room.request({ id: "r2", toolName: "scan", parameters: { page: 1 } });
+
+  expect(room.all("configuration").at(-1)?.tools).toMatchObject([{ inputSchema: { required: ["page"] } }]);
+  expect(await room.result("r1")).toMatchObject({ errorMessage: expect.stringContaining('"page"') });
+  expect(await room.result("r2")).toMatchObject({ success: true, result: { value: 2 } });
+});
+
+test("a schema of zod/mini alone is refused with what to do", async () => {
+  const { parley } = await openClient();
+  const input = mini.object({ page: mini.number() }) as never;
+
+  expect(() => parley.registerTool({ name: "scan", description: "", input, run: () => 0 })).toThrow("z.toJSONSchema");
+});
+
+test("a refinement that waits is waited for, and names its field", async () => {
+  const { room, parley } = await openClient();
+  const input = z.object({ at: z.array(z.string().refine(async (text) => text !== "b", "not b")) });
+  parley.registerTool({ name: "scan", description: "", input, run: () => 0 });
+  await parley.whenConnected(1_000);
+
+  room.request({ id: "r1", toolName: "scan", parameters: { at: ["a", "b"] } });
+
+  expect(await room.result("r1")).toMatchObject({ errorMessage: 'Invalid parameter "at.1": not b' });
+});

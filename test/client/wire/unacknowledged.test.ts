@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { Unacknowledged } from "../../../src/client/wire/unacknowledged.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+import { openClient } from "../open-client.ts";
+
+test("what the worker had no budget for is sent again, in order, until it is acknowledged", async () => {
+  using clock = new VirtualClock();
+  const kept = new Unacknowledged();
+  const sent: number[] = [];
+  for (const stanza of [1, 2, 3]) kept.add(stanza, 10, () => void sent.push(stanza));
+  kept.acknowledge(2);
+  kept.sendAgainAfter(1_500);
+  kept.sendAgainAfter(1_500);
+  await clock.run(1_499);
+  expect(sent).toEqual([]);
+
+  await clock.run(1);
+  expect(sent).toEqual([1, 3]);
+  kept.acknowledge(1);
+  kept.sendAgainAfter(1_000);
+  await clock.run(60_000);
+  expect(sent).toEqual([1, 3, 3]);
+});
+
+test("a message is sent again eight times at most, and never many in one go", async () => {
+  using clock = new VirtualClock();
+  const kept = new Unacknowledged();
+  const sent: { stanza: number; at: number }[] = [];
+  const start = clock.now;
+  for (let stanza = 1; stanza <= 100; stanza++)
+    kept.add(stanza, 10, () => void sent.push({ stanza, at: clock.now - start }));
+  for (let round = 0; round < 40; round++) {
+    kept.sendAgainAfter(1_000);
+    await clock.run(1_000);
+  }
+
+  const first = sent.filter(({ stanza }) => stanza === 1);
+  expect(first.length).toBeLessThanOrEqual(8);
+  const perMoment = Object.values(Object.groupBy(sent, ({ at }) => String(at))).map((list) => list?.length);
+  expect(Math.max(...perMoment.map(Number))).toBe(40);
+});
+
+test("a 429 with a time makes the client send the same stanza again, and is no error event", async () => {
+  const { room, parley } = await openClient();
+  const errors: number[] = [];
+  parley.on("error", ({ code }) => void errors.push(code));
+  room.acknowledges = false;
+  parley.sendText("Hi");
+  await room.until(() => room.all("user_message").length === 1);
+  room.acknowledges = true;
+  const error = { id: "e1", code: 429, message: "Too many", severity: 2, recoverable: true, retryAfterMs: 50 } as const;
+  room.say({ type: "error_message", body: error });
+  await room.until(() => room.all("user_message").length === 2);
+
+  const [first, second] = room.heard.filter(({ message }) => message.type === "user_message");
+  expect(second).toEqual(first);
+  expect(errors).toEqual([]);
+});

@@ -1,0 +1,209 @@
+import { createClient, Code, ConnectError } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { connect as connectHttp2, constants } from "node:http2";
+import { once } from "node:events";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { openGrpcServer, type GrpcServer } from "../../../src/http/rpc/grpc-server.ts";
+import { PermissionService } from "../../../src/http/rpc/generated/opencode/tool_pb.ts";
+import { permissionService } from "../../../src/http/rpc/permission-service.ts";
+import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
+import { storedPermission, storedRoom } from "../../store/store-fixtures.ts";
+import { EventServer, livekit, roomToken } from "../../support/event-server.ts";
+import { respondOverGrpc } from "../../support/grpc-js.ts";
+import { tempDatabase, type TempDatabase } from "../../support/temp-database.ts";
+
+let database: TempDatabase;
+let server: EventServer;
+let grpc: GrpcServer;
+let room: string;
+let sessionId: string;
+let token: string;
+
+const logger = pino({ level: "silent" });
+const openGrpc = () =>
+  openGrpcServer({ host: "127.0.0.1", port: 0, routes: permissionService({ livekit, sql: database.sql, logger }) });
+
+beforeAll(async () => {
+  database = await tempDatabase();
+  server = await EventServer.start({ databaseUrl: database.url });
+  grpc = await openGrpc();
+  ({ room, sessionId } = await storedRoom(database.sql));
+  token = await roomToken(room);
+});
+
+afterAll(async () => {
+  await grpc.close();
+  await server[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+interface Request {
+  readonly sessionId: string;
+  readonly permissionId: string;
+  readonly response: string;
+}
+
+/** Empty when it was done, else `<code>: <message>`. */
+type Respond = (request: Request, token: string | undefined) => Promise<string>;
+
+function overConnect(transport: Parameters<typeof createClient>[1]): Respond {
+  const client = createClient(PermissionService, transport);
+  return async (request, as) => {
+    const headers = as === undefined ? {} : { authorization: `Bearer ${as}` };
+    try {
+      await client.respondToPermission(request, { headers });
+      return "";
+    } catch (error) {
+      const { code, rawMessage } = ConnectError.from(error);
+      return `${Code[code]}: ${rawMessage}`;
+    }
+  };
+}
+
+/** A client that knows the proto file alone. */
+function overGrpc(): Respond {
+  return async (request, as) => {
+    const answer = await respondOverGrpc(grpc.port, request, as);
+    return answer === "ok" ? "" : `${Code[answer.code]}: ${answer.message}`;
+  };
+}
+
+const CLIENTS: readonly (readonly [string, () => Respond])[] = [
+  ["Connect", () => overConnect(createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" }))],
+  [
+    "Connect in JSON",
+    () => overConnect(createConnectTransport({ baseUrl: server.url, httpVersion: "1.1", useBinaryFormat: false })),
+  ],
+  ["gRPC-Web", () => overConnect(createGrpcWebTransport({ baseUrl: server.url, httpVersion: "1.1" }))],
+  ["gRPC by Connect", () => overConnect(createGrpcTransport({ baseUrl: `http://127.0.0.1:${grpc.port}` }))],
+  ["plain gRPC", overGrpc],
+];
+
+const ask = () => storedPermission(database.sql, { sessionId });
+
+test.each(CLIENTS)("%s decides a permission, once", async (_, open) => {
+  const respond = open();
+  const permission = await ask();
+
+  expect(await respond({ sessionId, permissionId: permission.id, response: "approve" }, token)).toBe("");
+  expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({
+    state: "approved",
+    repliedBy: "ann",
+    repliedVia: "rpc",
+  });
+  expect(await respond({ sessionId, permissionId: permission.id, response: "reject" }, token)).toBe(
+    "FailedPrecondition: It was answered before, or has expired",
+  );
+});
+
+test.each(CLIENTS)("%s may leave the session out, and reject", async (_, open) => {
+  const { id } = await ask();
+
+  expect(await open()({ sessionId: "", permissionId: id, response: "reject" }, token)).toBe("");
+  expect(await loadPermission(database.sql, { permissionId: id })).toMatchObject({ state: "rejected" });
+});
+
+test.each(CLIENTS)("%s learns why nothing was decided", async (_, open) => {
+  const respond = open();
+  const { id } = await ask();
+  const good = { sessionId, permissionId: id, response: "approve" };
+  const expired = await roomToken(room, { ttl: "1 minute ago" });
+  const elsewhere = await roomToken((await storedRoom(database.sql)).room);
+  const somebodyElse = await roomToken(room, { identity: "ben" });
+
+  expect(await respond(good, undefined)).toBe("Unauthenticated: Authorization: expected Bearer and a LiveKit token");
+  expect(await respond(good, expired)).toBe("Unauthenticated: The token has expired");
+  expect(await respond(good, elsewhere)).toBe("PermissionDenied: The token is for another room");
+  expect(await respond(good, somebodyElse)).toBe("PermissionDenied: Another participant was asked");
+  expect(await respond({ ...good, permissionId: "none" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond({ ...good, sessionId: "none" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond({ ...good, permissionId: "" }, token)).toBe("InvalidArgument: permission_id: expected an id");
+  expect(await respond({ ...good, sessionId: "s".repeat(257) }, token)).toBe(
+    "InvalidArgument: session_id: expected at most 256 characters",
+  );
+  expect(await respond({ ...good, permissionId: "a\0b" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond({ ...good, sessionId: "a\0b" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond({ ...good, response: "yes" }, token)).toBe(
+    "InvalidArgument: response: expected one of approve, once, always, reject",
+  );
+  expect(await loadPermission(database.sql, { permissionId: id })).toMatchObject({ state: "asked" });
+});
+
+test("a request that is too long is refused", async () => {
+  const respond = CLIENTS[0]?.[1]();
+
+  expect(await respond?.({ sessionId, permissionId: "p".repeat(70_000), response: "approve" }, token)).toMatch(
+    /^ResourceExhausted/,
+  );
+});
+
+test("other routes of the HTTP server still read their JSON", async () => {
+  const { id } = await ask();
+
+  const answer = await server.postAs(token, `/session/${sessionId}/permissions/${id}`, { response: "approve" });
+
+  expect(await answer.json()).toBe(true);
+});
+
+test("closing the gRPC server ends connections that are open", async () => {
+  const own = await openGrpc();
+  const session = connectHttp2(`http://127.0.0.1:${own.port}`);
+  await once(session, "connect");
+  const closed = once(session, "close");
+
+  await own.close();
+
+  await closed;
+  expect(session.destroyed).toBe(true);
+});
+
+const CALL = { ":method": "POST", ":path": "/opencode.tool.PermissionService/RespondToPermission" };
+
+test("a call that never ends its request is ended, and so is a connection without calls that is kept alive", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const own = await openGrpc();
+  onTestFinished(() => own.close());
+  const session = connectHttp2(`http://127.0.0.1:${own.port}`);
+  await once(session, "remoteSettings");
+  const call = session.request({ ...CALL, "content-type": "application/grpc" });
+  const isOver = { call: false, session: false };
+  call.on("error", () => {}).once("close", () => (isOver.call = true));
+  session.once("close", () => (isOver.session = true));
+  const alive = async () => new Promise<void>((done) => session.ping(() => done()));
+  await new Promise((done) => call.write("a", done));
+  await alive();
+
+  vi.advanceTimersByTime(29_000);
+  call.write("a");
+  await alive();
+  expect(isOver.call).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  await vi.waitUntil(() => isOver.call);
+  await alive();
+  expect(call.rstCode).toBe(constants.NGHTTP2_CANCEL);
+
+  vi.advanceTimersByTime(59_000);
+  await alive();
+  expect(isOver.session).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  await vi.waitUntil(() => isOver.session);
+});
+
+test("more connections than the gRPC server takes are not opened, and it closes with calls that hang", async () => {
+  const own = await openGrpc();
+  const connections = Array.from({ length: 510 }, () => connectHttp2(`http://127.0.0.1:${own.port}`));
+  const states = connections.map((session) => {
+    session.on("error", () => {});
+    const call = session.request({ ...CALL, "content-type": "application/grpc" });
+    call.on("error", () => {});
+    return Promise.race([
+      once(session, "remoteSettings").then(() => "open" as const),
+      once(session, "close").then(() => "closed" as const),
+    ]).catch(() => "closed" as const);
+  });
+
+  expect((await Promise.all(states)).filter((state) => state === "open")).toHaveLength(500);
+  await own.close();
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { PacedSentences } from "../../../src/session/answer/paced-sentences.ts";
+
+function paced() {
+  const sent: [number, string, boolean][] = [];
+  const sentences = new PacedSentences({
+    after: 0,
+    post: ({ sequence, text, isFinal }) => sent.push([sequence, text, isFinal]),
+  });
+  const add = (text: string, isFinal = false) => sentences.add({ text, isFinal });
+  return { sentences, add, sent };
+}
+
+test("a sentence goes out when its first letters are heard", () => {
+  const { sentences, add, sent } = paced();
+  add("One two.");
+  add("Three.");
+  sentences.hear("One ");
+  expect(sent).toEqual([[1, "One two.", false]]);
+  sentences.hear("two. ");
+  expect(sent).toHaveLength(1);
+  sentences.hear("Thr");
+  expect(sent.at(-1)).toEqual([2, "Three.", false]);
+});
+
+test("a sentence that is complete only after its beginning was heard goes out at once", () => {
+  const { sentences, add, sent } = paced();
+  sentences.hear("One");
+  add("One two.");
+  expect(sent).toEqual([[1, "One two.", false]]);
+});
+
+test("what was not heard is dropped, and the last sentence is an empty one", () => {
+  const { sentences, add, sent } = paced();
+  add("One.");
+  add("Two.", true);
+  sentences.hear("One.");
+  sentences.drop();
+  expect(sent).toEqual([
+    [1, "One.", false],
+    [2, "", true],
+  ]);
+});
+
+test("an answer whose last sentence was heard gets no other", () => {
+  const { sentences, add, sent } = paced();
+  add("One.", true);
+  sentences.hear("O");
+  sentences.drop();
+  expect(sent).toEqual([[1, "One.", true]]);
+});
+
+test("all that waits and comes goes out once it is released", () => {
+  const { sentences, add, sent } = paced();
+  add("One.");
+  sentences.release();
+  add("", true);
+  expect(sent).toEqual([
+    [1, "One.", false],
+    [2, "", true],
+  ]);
+});

@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type Message } from "../../../src/protocol/messages/messages.ts";
+import { type SessionPolicy } from "../../../src/session/session-policy.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import {
+  decode,
+  encode,
+  FakeSession,
+  fakeParticipant,
+  lastUserText,
+  type FakeReply,
+} from "../../support/fake-session.ts";
+import { FakeVoice } from "../../support/fake-voice.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+
+interface Slow {
+  readonly filler?: string | readonly string[];
+  readonly fillerAfterMs?: number;
+  readonly noticeAfterMs?: number;
+  readonly timeoutMs?: number;
+  readonly background?: boolean;
+}
+
+function slow(ms: number, more: Slow = {}) {
+  const run = () => new Promise((resolve) => setTimeout(() => resolve("done"), ms));
+  return defineTool({ description: "S.", input: z.object({}), ...more, run });
+}
+
+interface Talk {
+  readonly tools: Readonly<Record<string, ReturnType<typeof slow>>>;
+  /** What is used in each turn's first step. */
+  readonly uses?: readonly string[];
+  readonly think?: () => FakeReply;
+  readonly voice?: FakeVoice;
+  readonly policy?: Partial<SessionPolicy>;
+  readonly language?: string;
+  readonly turns?: number;
+  readonly prepare?: (clock: VirtualClock) => void;
+}
+
+/** Says "Go" and lets everything happen: what was spoken, what was shown and what the model was shown. */
+async function talk(options: Talk) {
+  const { tools, uses = Object.keys(tools), voice, policy = {}, language = "en", turns = 1 } = options;
+  using clock = new VirtualClock();
+  options.prepare?.(clock);
+  const sent: Message[] = [];
+  const fake = new FakeSession({
+    tools,
+    policy,
+    think: (history) => {
+      if (options.think) return options.think();
+      return lastUserText(history) === undefined ? { text: "Here." } : { uses: uses.map((name) => ({ name })) };
+    },
+    publish: async (bytes) => void sent.push(decode(bytes).message),
+    ...(voice && { voice }),
+  });
+  const user = fakeParticipant("user");
+  fake.session.onJoined(user);
+  const configuration = { preferredLanguage: language };
+  fake.session.onPacket(user, encode(1, { type: "configuration", body: configuration }));
+  for (let turn = 1; turn <= turns; turn++) {
+    fake.session.onPacket(user, encode(turn + 1, { type: "user_message", body: { id: `m${turn}`, content: "Go" } }));
+    await clock.run(120_000);
+  }
+  const shown = sent.flatMap(({ type, body }) => (type === "assistant_sentence" && body.text ? [body.text] : []));
+  const blocks = [...fake.recorder.turns.values()].flatMap((turn) => turn.blocks);
+  return { shown, blocks, sent };
+}
+
+test("a filler is said once when a call is slow, and cut off by the answer", async () => {
+  const voice = new FakeVoice({ asideMs: 5_000 });
+  const { shown, blocks } = await talk({ voice, tools: { look: slow(3_000, { filler: "One moment." }) } });
+  expect(voice.said).toEqual(["(One moment.-)", "Here."]);
+  expect(shown).toEqual(["Here."]);
+  expect(JSON.stringify(blocks)).not.toContain("One moment");
+});
+
+test("a filler is not said when a call is quick", async () => {
+  const voice = new FakeVoice();
+  await talk({ voice, tools: { look: slow(1_100, { filler: "One moment." }) } });
+  expect(voice.said).toEqual(["Here."]);
+});
+
+test("a filler that has been said is not cut", async () => {
+  const voice = new FakeVoice({ asideMs: 500 });
+  await talk({ voice, tools: { look: slow(3_000, { filler: "One moment.", fillerAfterMs: 100 }) } });
+  expect(voice.said).toEqual(["(One moment.)", "Here."]);
+});
+
+test("a list of fillers is gone through from call to call", async () => {
+  const voice = new FakeVoice();
+  const filler = ["One moment.", "Let me look."];
+  await talk({ voice, turns: 3, tools: { look: slow(3_000, { filler }) } });
+  expect(voice.said.filter((text) => text.startsWith("("))).toEqual([
+    "(One moment.)",
+    "(Let me look.)",
+    "(One moment.)",
+  ]);
+});
+
+test("calls that run at the same time share one filler", async () => {
+  const voice = new FakeVoice();
+  const tools = { look: slow(5_000, { filler: "I look." }), scan: slow(5_000, { filler: "I scan." }) };
+  await talk({ voice, tools });
+  expect(voice.said).toEqual(["(I look.)", "Here."]);
+});
+
+test("the silence before a filler begins when the words before it have been heard", async () => {
+  const voice = new FakeVoice();
+  const release = voice.holdWords();
+  const tools = { look: slow(2_000, { filler: "One moment." }) };
+  await talk({ voice, tools, prepare: (clock) => clock.after(1_000, release) });
+  expect(voice.said).toEqual(["Here."]);
+});
+
+test("nothing is said over a call in a session without a voice", async () => {
+  const { shown } = await talk({ tools: { look: slow(60_000, { filler: "One moment.", noticeAfterMs: 100 }) } });
+  expect(shown).toEqual(["Here."]);
+});
+
+test("nothing is said over a call in the background", async () => {
+  const voice = new FakeVoice();
+  const tools = { look: slow(10_000, { filler: "One moment.", noticeAfterMs: 100, background: true }) };
+  await talk({ voice, tools });
+  expect(voice.said).toEqual(["Here.", "Here."]);
+});
+
+test.each([
+  ["en", "This is taking a little longer."],
+  ["de-AT", "Das dauert etwas länger."],
+  ["xx", "This is taking a little longer."],
+])("a call that takes long is excused in the participant's language (%s)", async (language, notice) => {
+  const voice = new FakeVoice();
+  await talk({ voice, language, tools: { look: slow(6_000, { noticeAfterMs: 5_000 }) } });
+  expect(voice.said).toEqual([`(${notice})`, "Here."]);
+});
+
+test("the config has the last word on what is said", async () => {
+  const voice = new FakeVoice();
+  const policy = { phrases: { de: { notice: "Moment noch." } } };
+  await talk({ voice, policy, language: "de", tools: { look: slow(6_000, { noticeAfterMs: 5_000 }) } });
+  expect(voice.said).toEqual(["(Moment noch.)", "Here."]);
+});
+
+test("a turn that fails says so by voice; those who read have the ErrorMessage", async () => {
+  const voice = new FakeVoice();
+  const think = () => {
+    throw new Error("The model is away");
+  };
+  const { shown, sent } = await talk({ voice, tools: {}, think });
+  expect(voice.said).toEqual(["(Something went wrong. Please try again.)"]);
+  expect(shown).toEqual([]);
+  expect(sent.filter(({ type }) => type === "error_message")).toHaveLength(1);
+});
+
+test("too many steps are said and shown, and are none of the answer's own words", async () => {
+  const voice = new FakeVoice();
+  const think = () => ({ uses: [{ name: "look" }] });
+  const { shown, blocks } = await talk({ voice, tools: { look: slow(1) }, think, policy: { maxSteps: 1 } });
+  expect(voice.said).toEqual(["(I have to stop here; this took too many steps.)"]);
+  expect(shown).toEqual(["I have to stop here; this took too many steps."]);
+  expect(blocks.filter(({ blockType }) => blockType === "text")).toEqual([]);
+});
+
+test("a timeout that the model says nothing about is told by voice", async () => {
+  const voice = new FakeVoice();
+  const replies: FakeReply[] = [{ uses: [{ name: "look" }] }, {}];
+  const think = () => replies.shift() ?? {};
+  await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) }, think });
+  expect(voice.said).toEqual(["(I could not finish that.)"]);
+});
+
+test("a timeout that the model speaks of is not told twice", async () => {
+  const voice = new FakeVoice();
+  await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) } });
+  expect(voice.said).toEqual(["Here."]);
+});

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type HistoryMessage } from "../../../src/conversation/history.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { encode, FakeSession, fakeParticipant, lastUserText } from "../../support/fake-session.ts";
+import { FakeVoice } from "../../support/fake-voice.ts";
+
+interface Options {
+  readonly startWhen?: "turn_confirmed" | "words_spoken";
+  readonly onInterrupt?: "block";
+}
+
+/** A talk in which the model says some words and then acts. */
+function acting(options: Options = {}) {
+  const voice = new FakeVoice();
+  let runs = 0;
+  const act = defineTool({ description: "A.", input: z.object({}), ...options, run: () => ++runs });
+  const think = (history: readonly HistoryMessage[]) =>
+    lastUserText(history) === undefined ? { text: "Done." } : { text: "I act now.", uses: [{ name: "act" }] };
+  const fake = new FakeSession({ tools: { act }, voice, think, publish: async () => {} });
+  const user = fakeParticipant("user");
+  fake.session.onJoined(user);
+  const ask = () => {
+    fake.session.onPacket(user, encode(1, { type: "user_message", body: { id: "m", content: "Go" } }));
+  };
+  const goOn = () => {
+    fake.session.onUtterance(user, { id: "more", text: "No, do not", language: undefined });
+  };
+  const settle = async () => {
+    for (let tick = 0; tick < 50; tick++) await new Promise(setImmediate);
+  };
+  return { voice, ask, goOn, settle, runs: () => runs, calls: () => fake.recorder.settled };
+}
+
+test("a call starts when the participant is silent", async () => {
+  const { voice, ask, settle, runs } = acting();
+  const stopSpeaking = voice.speakOver();
+  ask();
+  await settle();
+  expect(runs()).toBe(0);
+  stopSpeaking();
+  await settle();
+  expect(runs()).toBe(1);
+});
+
+test.each([undefined, "block"] as const)(
+  "a participant that goes on speaking: the tool of the turn that is given up never ran (onInterrupt %s)",
+  async (onInterrupt) => {
+    const { voice, ask, goOn, settle, runs, calls } = acting(onInterrupt ? { onInterrupt } : {});
+    const stopSpeaking = voice.speakOver();
+    ask();
+    await settle();
+    goOn();
+    await settle();
+    expect(runs()).toBe(0);
+    const [first] = calls();
+    expect(first?.outcome).toMatchObject({ errorCode: "cancelled", errorMessage: "Cancelled before it was started" });
+    stopSpeaking();
+    await settle();
+    expect(runs()).toBe(1);
+  },
+);
+
+test("words_spoken: a call starts when the words before it have been heard", async () => {
+  const { voice, ask, settle, runs } = acting({ startWhen: "words_spoken" });
+  const heard = voice.holdWords();
+  ask();
+  await settle();
+  expect([voice.said, runs()]).toEqual([["I act now."], 0]);
+  heard();
+  await settle();
+  expect(runs()).toBe(1);
+});
+
+test("turn_confirmed: a call does not wait for the words before it", async () => {
+  const { voice, ask, settle, runs } = acting();
+  voice.holdWords();
+  ask();
+  await settle();
+  expect(runs()).toBe(1);
+});

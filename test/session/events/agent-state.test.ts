@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { AgentState } from "../../../src/session/events/agent-state.ts";
+import { type SessionEvent } from "../../../src/session/events/session-event.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const pass = () => vi.advanceTimersByTime(100);
+
+function state() {
+  const said: string[] = [];
+  const agent = new AgentState((attributes) => {
+    said.push(`${attributes["lk.agent.state"]} ${attributes["parley.agent.state"]}`);
+  });
+  const turn = (type: string) => agent.watch({ type: "turn", event: { type } } as unknown as SessionEvent);
+  const call = (id: string, outcome?: object) =>
+    agent.watch({ type: "tool_state", call: { id, outcome } } as unknown as SessionEvent);
+  return { agent, said, turn, call };
+}
+
+test("a room that was just joined is told that the agent listens", () => {
+  const { agent, said } = state();
+  agent.publish();
+  expect(said).toEqual(["listening listening"]);
+});
+
+test("a turn with a tool goes through its states, and LiveKit's own has no word for the tool", () => {
+  const { agent, said, turn, call } = state();
+  turn("turn_start");
+  pass();
+  call("a");
+  pass();
+  call("a", {});
+  pass();
+  agent.setSpeaking(true);
+  pass();
+  turn("turn_complete");
+  agent.setSpeaking(false);
+  pass();
+  expect(said).toEqual([
+    "thinking thinking",
+    "thinking using_tool",
+    "thinking thinking",
+    "speaking speaking",
+    "listening listening",
+  ]);
+});
+
+test("a call that outlives its turn is not what the agent is busy with", () => {
+  const { said, turn, call } = state();
+  turn("turn_start");
+  call("a");
+  pass();
+  turn("turn_complete");
+  pass();
+  expect(said.at(-1)).toBe("listening listening");
+});
+
+test("what is over at once is not said", () => {
+  const { said, turn, call } = state();
+  turn("turn_start");
+  call("a");
+  call("a", {});
+  pass();
+  expect(said).toEqual(["thinking thinking"]);
+});

@@ -1,0 +1,182 @@
+import { encode as pack } from "@msgpack/msgpack";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import { MessageBudget } from "../../../src/session/peers/message-budget.ts";
+import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/fake-session.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+
+const USER = fakeParticipant("user");
+
+/** A room with one client, and what the worker says to it. */
+function room(uses = 1) {
+  const sent: ReturnType<typeof decode>["message"][] = [];
+  const transcribed: string[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino(
+    { level: "warn" },
+    { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  let stanza = 0;
+  const fake = new FakeSession({
+    think: (history) =>
+      lastUserText(history) === undefined
+        ? { text: "Done." }
+        : { uses: Array.from({ length: uses }, () => ({ name: "scan" })) },
+    publish: async (bytes) => {
+      const { message, stanzaId } = decode(bytes);
+      sent.push(message);
+      if (message.type === "tool_use_request") onRequest(message.body, stanzaId);
+    },
+    transcribe: (text) => transcribed.push(text),
+    logger,
+  });
+  let onRequest: (request: MessageBody<"tool_use_request">, stanzaId: number) => void = () => {};
+  const say = (message: Parameters<typeof encode>[1], stanzaId = ++stanza) =>
+    fake.session.onPacket(USER, encode(stanzaId, message));
+  say({
+    type: "configuration",
+    body: { tools: [{ name: "scan", description: "S.", inputSchema: { type: "object" } }] },
+  });
+  const errors = () => sent.flatMap((message) => (message.type === "error_message" ? [message.body] : []));
+  return {
+    fake,
+    say,
+    errors,
+    transcribed,
+    lines,
+    onRequest: (handler: typeof onRequest) => void (onRequest = handler),
+  };
+}
+
+const userMessage = (id = createId()) => ({ type: "user_message", body: { id, content: "Go" } }) as const;
+const stop = { type: "control_stop", body: { targetId: "none" } } as const;
+
+test("a budget refills steadily, and what costs more than is left is paid for afterwards", () => {
+  const budget = new MessageBudget();
+  const taken = Array.from({ length: 300 }, () => budget.spend(1, 1_000)).filter(Boolean);
+  expect(taken).toHaveLength(200);
+  expect(budget.tell(1_000)).toBe(1_000);
+  expect(budget.tell(1_999)).toBeUndefined();
+  expect(Array.from({ length: 300 }, () => budget.spend(1, 2_000)).filter(Boolean)).toHaveLength(50);
+
+  expect(budget.spend(256, 3_000)).toBe(true);
+  expect(budget.spend(1, 7_000)).toBe(false);
+  expect(budget.tell(7_000)).toBe(1_000);
+  expect(budget.spend(1, 8_200)).toBe(true);
+});
+
+test("ten seconds of twenty turns each, with a message and a result, lose nothing", async () => {
+  using clock = new VirtualClock();
+  const { fake, say, errors, onRequest } = room();
+  onRequest(({ id }) => say({ type: "tool_use_result", body: { id, success: true, result: {} } }));
+  for (let turn = 0; turn < 200; turn++) {
+    say(userMessage());
+    await clock.run(50);
+  }
+  await clock.run(1_000);
+
+  expect(errors()).toEqual([]);
+  expect(fake.recorder.settled.map(({ state }) => state)).toEqual(Array.from({ length: 200 }, () => "success"));
+});
+
+test("results of forty calls come through, whatever else was sent before them", async () => {
+  const { fake, say, errors, onRequest } = room(40);
+  const requests: string[] = [];
+  onRequest(({ id }) => void requests.push(id));
+  say(userMessage());
+  await expect.poll(() => requests).toHaveLength(40);
+  for (const id of requests)
+    for (let line = 0; line < 8; line++) say({ type: "tool_use_progress", body: { id, log: `line ${line}` } });
+  for (const id of requests) say({ type: "tool_use_result", body: { id, success: true, result: {} } });
+
+  await expect.poll(() => fake.recorder.settled.map(({ state }) => state)).toEqual(requests.map(() => "success"));
+  await expect
+    .poll(errors)
+    .toMatchObject([{ code: 429, retryAfterMs: 1_000, originatingId: expect.any(String) as string }]);
+});
+
+test("what is dropped has no Ack, is named once, and counts when it is sent again after the time that was said", async () => {
+  using clock = new VirtualClock();
+  const { say, errors, fake } = room();
+  for (let count = 0; count < 250; count++) say(stop);
+  const message = userMessage("late");
+  say(message, 900);
+  say(stop);
+  await clock.run(10);
+  expect(errors()).toMatchObject([{ code: 429, retryAfterMs: 1_000 }]);
+  expect(fake.recorder.turns.size).toBe(0);
+
+  await clock.run(1_000);
+  say(message, 900);
+  await clock.run(10);
+  expect(errors()).toHaveLength(1);
+  expect(fake.recorder.turns.size).toBe(1);
+});
+
+test.each([
+  [
+    "large packets",
+    () => pack({ stanzaId: 0, conversationId: "", type: 99, meta: {}, body: { a: "x".repeat(400_000) } }),
+  ],
+  ["lists of tools", () => pack({ stanzaId: 0, conversationId: "", type: 12, meta: {}, body: { tools: named(64) } })],
+])("a few %s are worth many messages", (_what, make) => {
+  const { fake, errors } = room();
+  for (let count = 0; count < 5; count++) fake.session.onPacket(USER, make());
+
+  expect(errors().filter(({ code }) => code === 429)).toHaveLength(1);
+});
+const named = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `tool_${index}` }));
+
+test("of lists of tools that come soon after each other, only the last is read", async () => {
+  using clock = new VirtualClock();
+  const { say, errors } = room();
+  for (let count = 0; count < 40; count++) {
+    const tools = [{ name: `bad_${count}`, description: "", inputSchema: { type: "object", anyOf: [] } }];
+    say({ type: "configuration", body: { tools } });
+  }
+  await clock.run(1_000);
+
+  expect(errors().map(({ message }) => message)).toEqual([expect.stringContaining("bad_39")]);
+});
+
+test("the answers to one open request are free once, and forged ones never", async () => {
+  const { fake, say, errors, onRequest } = room();
+  const requests: string[] = [];
+  onRequest(({ id }) => void requests.push(id));
+  say(userMessage());
+  await expect.poll(() => requests).toHaveLength(1);
+  const [id = ""] = requests;
+  for (let count = 0; count < 300; count++)
+    fake.session.onPacket(
+      fakeParticipant("thief"),
+      encode(count, { type: "tool_use_result", body: { id, success: true } }),
+    );
+  for (let count = 0; count < 300; count++) say({ type: "tool_use_result", body: { id: "none", success: true } });
+  say({ type: "tool_use_result", body: { id, success: true } });
+
+  await expect.poll(() => errors().filter(({ code }) => code === 429)).toHaveLength(2);
+  await expect.poll(() => fake.recorder.settled.map(({ state }) => state)).toEqual(["success"]);
+});
+
+test("whoever types too much without the protocol reads once that it was not taken", async () => {
+  const { fake, transcribed } = room();
+  for (let count = 0; count < 300; count++) fake.session.onChat(USER, { id: createId(), text: "Hi" });
+
+  await expect.poll(() => transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
+});
+
+test("thousands of bad packets make two lines in the log, the second with their number", async () => {
+  using clock = new VirtualClock();
+  const { fake, lines } = room();
+  for (let count = 0; count < 4_000; count++) fake.session.onPacket(USER, Uint8Array.of(0xc1));
+  await clock.run(20_000);
+
+  expect(lines).toMatchObject([
+    { msg: "message dropped", reason: "malformed", code: "malformed" },
+    { msg: "message dropped", reason: "rate_limited" },
+    { msg: "message dropped, more times", reason: "malformed", count: 197 },
+    { msg: "message dropped, more times", reason: "rate_limited", count: 3_801 },
+  ]);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { hashInput } from "../../../src/session/permission/hash-input.ts";
+import { toPermit } from "../../../src/session/permission/to-permit.ts";
+import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
+import { type Call } from "../../../src/tool/calls/call.ts";
+import { type PermissionNeed } from "../../../src/tool/permission-need.ts";
+
+const call = { toolName: "read", input: { path: "link" } } as unknown as Call;
+const approved = {
+  state: "approved",
+  inputHash: hashInput(call),
+  pattern: ["link", String.raw`notes/\[1\].md`],
+  participantIdentity: "ann",
+  editedInput: null,
+} as unknown as PermissionRecord;
+const needOf = (...values: string[]) => ({ type: "read", values }) as unknown as PermissionNeed;
+
+test("an approval is for what was shown, also where an earlier version wrote it down", () => {
+  expect(toPermit(approved, call, needOf("link", "notes/[1].md"))).toMatchObject({ isAllowed: true });
+});
+
+test("an approval of a path that leads elsewhere by now does not count", () => {
+  expect(toPermit(approved, call, needOf("link", ".env"))).toEqual({
+    isAllowed: false,
+    why: "it would touch something else now than what was asked about",
+  });
+});

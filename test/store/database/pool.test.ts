@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connect, type PoolOptions } from "../../../src/store/database/pool.ts";
+import { runQuery } from "../../../src/store/database/store-error.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
+import { tempDatabase, type TempDatabase } from "../../support/temp-database.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await tempDatabase();
+});
+afterAll(() => database.drop());
+
+async function throughProxy(options: PoolOptions = {}) {
+  const proxy = await TcpProxy.start(database.url);
+  const sql = connect(proxy.url, options);
+  onTestFinished(async () => {
+    await sql.end({ timeout: 0 });
+    await proxy[Symbol.asyncDispose]();
+  });
+  return { proxy, sql };
+}
+
+test("times are milliseconds since the epoch, both ways", async () => {
+  const { sql } = database;
+  const at = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
+
+  const [row] = await sql`select ${sql.types.timestamp(at)}::timestamptz as at`;
+
+  expect(row).toEqual({ at });
+});
+
+test("connections carry the application's name", async () => {
+  expect(await database.sql`show application_name`).toMatchObject([{ application_name: "parley" }]);
+});
+
+test("a connection that owes an answer for too long is closed, and the next query works", async () => {
+  const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 200 });
+  await sql`select 1`;
+  proxy.pause();
+
+  await expect(runQuery(sql`select 2`)).rejects.toMatchObject({ code: "unavailable" });
+
+  proxy.resume();
+  expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
+});
+
+test("a connection that owes nothing stays open", async () => {
+  const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 200 });
+  await sql`select 1`;
+  // Longer than the limit: nothing to wait for can tell that nothing happens.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+
+  await sql`select 2`;
+
+  expect(proxy.connectionCount).toBe(1);
+});
+
+test("a connection is not lost because this process stood still while its answer came", async () => {
+  const sql = connect(database.url, { maxConnections: 1, answerTimeoutMs: 200 });
+  onTestFinished(() => sql.end({ timeout: 0 }));
+  const before = await sql`select pg_backend_pid()`;
+  const answer = sql`select pg_backend_pid() from pg_sleep(0.15)`.execute();
+  // The query has been written, and its silence has been seen.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // From here the event loop comes to timers before it reads.
+  await new Promise((resolve) => setImmediate(resolve));
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  Atomics.wait(cell, 0, 0, 600);
+
+  expect(await answer).toEqual(before);
+});
+
+test("a query that follows a cut connection at once is answered", async () => {
+  const { proxy, sql } = await throughProxy({ maxConnections: 1 });
+  await sql`select 1`;
+  proxy.pause();
+  const unanswered = sql`select 2`.then(
+    () => "answered",
+    () => "lost",
+  );
+  proxy.cut();
+  proxy.resume();
+
+  expect(await unanswered).toBe("lost");
+  expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
+});
+
+test("a proxy that has no database behind it makes queries fail, not spin", async () => {
+  const { proxy, sql } = await throughProxy();
+  proxy.isRefusing = true;
+
+  await expect(runQuery(sql`select 1`)).rejects.toMatchObject({ code: "unavailable" });
+
+  expect(proxy.connectionCount).toBeLessThan(5);
+});
+
+test("a statement that the database refuses is told by its code, without its content", async () => {
+  await expect(runQuery(database.sql`select ${"secret"}::text::int`)).rejects.toMatchObject({
+    code: "internal",
+    message: "The database refused a statement (22P02)",
+  });
+});

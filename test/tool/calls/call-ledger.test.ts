@@ -1,0 +1,113 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { type Call, type ExtraAnswer } from "../../../src/tool/calls/call.ts";
+import { CallLedger } from "../../../src/tool/calls/call-ledger.ts";
+import { failure, success } from "../../../src/tool/calls/outcome.ts";
+import { callOf } from "../../support/call.ts";
+
+/** A ledger with one open call, and everything that it tells of it. */
+function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof CallLedger>[1] = new Map()) {
+  const told: Call[] = [];
+  const tell = (call: Call) => void told.push(call);
+  const extra: ExtraAnswer[] = [];
+  const listener = {
+    onOpened: tell,
+    onChanged: tell,
+    onProgress: tell,
+    onSettled: tell,
+    onExtraAnswer: (_: string, answer: ExtraAnswer) => void extra.push(answer),
+  };
+  const ledger = new CallLedger(listener, tools);
+  ledger.open(callOf({ revision: 0, ...changes }));
+  return { ledger, told, extra };
+}
+
+test("each change of a call has a revision of its own, and none comes twice", () => {
+  const { ledger, told } = open();
+
+  ledger.update("call", { state: "running" });
+  ledger.report("call", { log: "one", progress: 0.5 });
+  ledger.report("call", { log: "two" });
+  ledger.settle("call", success({}));
+
+  expect(told.map(({ revision }) => revision)).toEqual([1, 2, 3, 4, 5]);
+  expect(told.at(-1)).toMatchObject({ state: "success", logs: ["one", "two"], progress: 0.5 });
+});
+
+test("a call that an earlier worker left goes on with its revision and its log", () => {
+  const { ledger, told } = open({ revision: 7, logs: ["one"], state: "running" });
+
+  ledger.report("call", { log: "two" });
+
+  expect(told).toMatchObject([
+    { revision: 8, logs: ["one"] },
+    { revision: 9, logs: ["one", "two"] },
+  ]);
+});
+
+test("progress is brought into 0 to 1; what is no number, or says nothing new, is no change", () => {
+  const { ledger, told } = open();
+
+  for (const progress of [-1, 0, Number.NaN, 5, 1, Number.POSITIVE_INFINITY]) ledger.report("call", { progress });
+
+  expect(told.map(({ progress }) => progress)).toEqual([undefined, 0, 1]);
+});
+
+test("what a call says of itself after its end changes nothing", () => {
+  const { ledger, told } = open();
+  ledger.settle("call", success({}));
+
+  ledger.report("call", { log: "late", progress: 1 });
+
+  expect(told).toHaveLength(2);
+});
+
+test("the outcome of a call that may be repeated is given to the next one of its turn, and is gone with the turn", async () => {
+  const { ledger } = open({}, new Map([[callOf().toolName, { onDuplicate: "reuse" as const }]]));
+  ledger.settle("call", success({ n: 1 }));
+  const again = callOf({ id: "again" });
+
+  expect(await ledger.earlierOf(again)).toEqual(success({ n: 1 }));
+  ledger.forgetPastTurns();
+  expect(ledger.earlierOf(again)).toBeUndefined();
+});
+
+test("a turn whose calls are still open is not over", () => {
+  const { ledger } = open({}, new Map([[callOf().toolName, { onDuplicate: "reject" as const }]]));
+
+  ledger.forgetPastTurns();
+
+  expect(ledger.earlierOf(callOf({ id: "again" }))).toBeDefined();
+});
+
+test("of a tool whose calls each run on their own no outcome is kept", async () => {
+  const { ledger, told } = open();
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const settle = () => {
+    const result = { picture: "x".repeat(1_000_000) };
+    ledger.settle("call", success(result));
+    told.length = 0;
+    return new WeakRef(result);
+  };
+
+  const kept = settle();
+  await new Promise((resolve) => setTimeout(resolve));
+  collectGarbage();
+
+  expect(kept.deref()).toBeUndefined();
+  expect(ledger.openCount).toBe(0);
+});
+
+test("what a failure says of itself has a limit", () => {
+  const { ledger, told, extra } = open({ state: "running", addressee: "ann" });
+  const endless = failure("e".repeat(1_000), "x".repeat(100_000));
+
+  ledger.settle("call", endless, "ann");
+  ledger.answer("call", endless, "ann");
+
+  expect(told.at(-1)?.outcome).toMatchObject({ errorCode: "e".repeat(256), errorMessage: expect.any(String) });
+  expect(JSON.stringify(told.at(-1)?.outcome).length).toBeLessThan(17_000);
+  expect(extra).toMatchObject([{ kind: "duplicate", errorCode: "e".repeat(256) }]);
+});

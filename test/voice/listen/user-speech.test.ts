@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { UserSpeech } from "../../../src/voice/listen/user-speech.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function ears({ isHeldBack = false } = {}) {
+  const partial: [string, string][] = [];
+  const whole: [string, string][] = [];
+  const speech = new UserSpeech({
+    listener: {
+      onTranscript: (_from, { id, text }) => partial.push([id, text]),
+      onUtterance: (_from, { id, text }) => whole.push([id, text]),
+    },
+    speaker: () => ({ identity: "user", sid: "", isSip: false }),
+    isHeldBack: () => isHeldBack,
+    isSpeaking: () => false,
+    giveUpAfterMs: 2_000,
+  });
+  const take = (text: string, isFinal: boolean) => speech.take(text, { isFinal, language: undefined });
+  return { speech, take, partial, whole };
+}
+
+test("what is understood grows under one id until it is complete", () => {
+  const { speech, take, partial, whole } = ears();
+  take("What", false);
+  take("What time", true);
+  take("is it?", true);
+  speech.complete("What time is it?");
+  expect(partial.map(([, text]) => text)).toEqual(["What", "What time", "What time is it?"]);
+  expect(new Set([...partial, ...whole].map(([id]) => id)).size).toBe(1);
+  expect(whole.map(([, text]) => text)).toEqual(["What time is it?"]);
+});
+
+test("the next thing that is said has another id", () => {
+  const { speech, take, whole } = ears();
+  take("One.", true);
+  speech.complete("One.");
+  take("Two.", true);
+  speech.complete("Two.");
+  expect(new Set(whole.map(([id]) => id)).size).toBe(2);
+});
+
+test("nothing that was understood as nothing is handed on", () => {
+  const { speech, take, partial, whole } = ears();
+  take("  ", true);
+  speech.complete("");
+  expect([partial, whole]).toEqual([[], []]);
+});
+
+test("words over a speech that may not be interrupted are handed on when AgentSession keeps them", () => {
+  const { take, whole } = ears({ isHeldBack: true });
+  take("Wait.", true);
+  vi.advanceTimersByTime(1_999);
+  expect(whole).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(whole.map(([, text]) => text)).toEqual(["Wait."]);
+});
+
+test("words that AgentSession hands on by itself are not handed on twice", () => {
+  const { speech, take, whole } = ears({ isHeldBack: true });
+  take("Wait.", true);
+  speech.complete("Wait.");
+  vi.advanceTimersByTime(10_000);
+  expect(whole).toHaveLength(1);
+});

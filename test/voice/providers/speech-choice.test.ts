@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { missingSpeech, type SpeechChoice } from "../../../src/voice/providers/speech-choice.ts";
+
+const NOTHING: SpeechChoice = {
+  stt: "none",
+  sttModel: undefined,
+  sttLanguage: undefined,
+  sttBaseUrl: undefined,
+  tts: "none",
+  ttsModel: undefined,
+  ttsVoice: undefined,
+  ttsBaseUrl: undefined,
+  keys: {
+    DEEPGRAM_API_KEY: undefined,
+    OPENAI_API_KEY: undefined,
+    CARTESIA_API_KEY: undefined,
+    ELEVEN_API_KEY: undefined,
+  },
+  hasOwnLivekit: true,
+};
+
+test("neither nothing nor espeak needs anything", () => {
+  expect([missingSpeech(NOTHING), missingSpeech({ ...NOTHING, tts: "espeak" })]).toEqual([[], []]);
+});
+
+test.each([
+  ["deepgram", "DEEPGRAM_API_KEY"],
+  ["openai", "OPENAI_API_KEY"],
+  ["cartesia", "CARTESIA_API_KEY"],
+  ["elevenlabs", "ELEVEN_API_KEY"],
+] as const)("%s needs its key, to listen and to speak", (name, key) => {
+  const choice = { ...NOTHING, stt: name, tts: name };
+  expect(missingSpeech(choice)).toEqual([`${key}: a key for STT=${name}`, `${key}: a key for TTS=${name}`]);
+  expect(missingSpeech({ ...choice, keys: { ...NOTHING.keys, [key]: "k" } })).toEqual([]);
+});
+
+test("a server of one's own that speaks OpenAI's API needs no key", () => {
+  expect(missingSpeech({ ...NOTHING, stt: "openai", sttBaseUrl: "http://127.0.0.1:9000/v1" })).toEqual([]);
+});
+
+test("LiveKit's inference needs LiveKit Cloud", () => {
+  const choice = { ...NOTHING, stt: "livekit" } as const;
+  expect(missingSpeech(choice)[0]).toMatch(/^LIVEKIT_URL/);
+  expect(missingSpeech({ ...choice, hasOwnLivekit: false })).toEqual([]);
+});

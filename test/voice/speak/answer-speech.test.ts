@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
+import { type Played, type Player } from "../../../src/voice/speak/player.ts";
+import { type Utterance } from "../../../src/voice/speak/utterance.ts";
+
+/** Plays nothing: a test says how each utterance ends. */
+function speech() {
+  const playing: { utterance: Utterance; end: (played: Played) => void }[] = [];
+  const told: string[] = [];
+  const player: Player = {
+    play: (utterance) => {
+      const { promise, resolve } = Promise.withResolvers<Played>();
+      playing.push({ utterance, end: resolve });
+      return { done: promise, cut: () => resolve({ end: "cut", heard: "One" }) };
+    },
+  };
+  const answer = new AnswerSpeech(player, {
+    messageId: "m",
+    participant: "user",
+    language: "en",
+    onHeard: (text) => told.push(text),
+    onInterrupted: () => told.push("(interrupted)"),
+    onUnspoken: () => told.push("(unspoken)"),
+  });
+  const end = async (index: number, how: Played["end"] = "whole", heard = "") => {
+    await expect.poll(() => playing.length).toBeGreaterThan(index);
+    playing[index]?.end({ end: how, heard });
+  };
+  return { answer, told, end, texts: () => playing.map(({ utterance }) => utterance.text) };
+}
+
+test("text is one utterance until a flush, and what is said beside it has its place between", async () => {
+  const { answer, end, texts, told } = speech();
+  answer.write("One ");
+  answer.write("two.");
+  const aside = answer.aside("One moment.");
+  answer.write("Three.");
+  await end(0);
+  await end(1);
+  await end(2);
+  expect(await answer.end()).toEqual({ heard: undefined });
+  expect(texts()).toEqual(["One two.", "One moment.", "Three."]);
+  expect(told).toEqual(["One two.", "Three."]);
+  expect(await aside.spoken).toBe(true);
+});
+
+test("a participant that speaks over it ends it: what was heard is known, and nothing more is spoken", async () => {
+  const { answer, end, texts, told } = speech();
+  answer.write("One two.");
+  answer.flush();
+  answer.write("Three four.");
+  answer.flush();
+  answer.write("Five.");
+  await end(0);
+  await end(1, "interrupted", "Three");
+  expect(await answer.end()).toEqual({ heard: "One two. Three" });
+  expect(texts()).toEqual(["One two.", "Three four."]);
+  expect(told).toContain("(interrupted)");
+});
+
+test("an aside is no part of what was heard", async () => {
+  const { answer, end } = speech();
+  answer.write("One.");
+  answer.aside("One moment.");
+  answer.write("Two.");
+  await end(0);
+  await end(1, "interrupted", "One mo");
+  expect(await answer.end()).toEqual({ heard: "One." });
+});
+
+test("an aside that is cut ends at once, and the answer goes on", async () => {
+  const { answer, end } = speech();
+  const aside = answer.aside("One moment.");
+  answer.write("Two.");
+  aside.cut();
+  expect(await aside.spoken).toBe(false);
+  await end(1);
+  expect(await answer.end()).toEqual({ heard: undefined });
+});
+
+test("an aside that waits is taken out when it is cut", async () => {
+  const { answer, end, texts } = speech();
+  answer.write("One.");
+  const aside = answer.aside("One moment.");
+  aside.cut();
+  answer.write("Two.");
+  await end(0);
+  await end(1);
+  await answer.end();
+  expect(texts()).toEqual(["One.", "Two."]);
+});
+
+test("silenced, nothing more is spoken, and all counts as shown", async () => {
+  const { answer, texts } = speech();
+  answer.write("One two.");
+  answer.silence();
+  answer.write("Three.");
+  expect(await answer.end()).toEqual({ heard: undefined });
+  expect(texts()).toEqual(["One two."]);
+});
+
+test("stopped, what was not heard is left out", async () => {
+  const { answer } = speech();
+  answer.write("One two.");
+  answer.stop();
+  answer.write("Three.");
+  expect(await answer.end()).toEqual({ heard: "One" });
+});
+
+test("stopped after all of it was heard, it was heard whole", async () => {
+  const { answer, end } = speech();
+  answer.write("One.");
+  answer.flush();
+  await end(0);
+  await answer.untilHeard();
+  answer.stop();
+  expect(await answer.end()).toEqual({ heard: undefined });
+});
+
+test("text that no sound could be made of is to be shown, and so is the rest", async () => {
+  const { answer, end, texts, told } = speech();
+  answer.write("One.");
+  answer.flush();
+  answer.write("Two.");
+  await end(0, "unspoken");
+  expect(await answer.end()).toEqual({ heard: undefined });
+  expect([texts(), told]).toEqual([["One."], ["(unspoken)"]]);
+});
+
+test("blanks alone are not spoken", async () => {
+  const { answer, texts } = speech();
+  answer.write("\n\n");
+  await answer.end();
+  expect(texts()).toEqual([]);
+});
+
+test("an answer over the last word of a question does not end the turn that asks", async () => {
+  const { answer, end, told } = speech();
+  const question = answer.aside("May I pay the bill now?");
+  await end(0, "interrupted", "May I pay the bill");
+  expect(await question.spoken).toBe(true);
+  expect(told).toEqual([]);
+});
+
+test("words over the beginning of a question end the turn: it was not asked", async () => {
+  const { answer, end, told } = speech();
+  const question = answer.aside("May I pay the bill now?");
+  await end(0, "interrupted", "May I");
+  expect(await question.spoken).toBe(false);
+  expect(told).toEqual(["(interrupted)"]);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { AcceptedJobs } from "../../../src/worker/dispatch/accepted-jobs.ts";
+
+const job = (id: string) => ({ id, room: `room of ${id}`, identity: `agent-${id}` });
+const NONE: ReadonlySet<string> = new Set();
+
+test("a job counts from the moment it is accepted, before it runs", () => {
+  const jobs = new AcceptedJobs();
+  jobs.add(job("a"));
+  jobs.add(job("b"));
+
+  expect(jobs.takeEnded(new Set(["a"]))).toEqual([]);
+  expect(jobs.size).toBe(2);
+});
+
+test("a job that ran and does no more is given out once, and counts no more", () => {
+  const jobs = new AcceptedJobs();
+  jobs.add(job("a"));
+  jobs.takeEnded(new Set(["a"]));
+
+  expect(jobs.takeEnded(NONE)).toMatchObject([job("a")]);
+  expect(jobs.takeEnded(NONE)).toEqual([]);
+  expect(jobs.size).toBe(0);
+});
+
+test("a job that does not come to run in a minute counts as ended", () => {
+  let now = 0;
+  const jobs = new AcceptedJobs(() => now);
+  jobs.add(job("a"));
+
+  now = 60_000;
+  expect(jobs.takeEnded(NONE)).toEqual([]);
+  now = 60_001;
+  expect(jobs.takeEnded(NONE)).toMatchObject([job("a")]);
+});

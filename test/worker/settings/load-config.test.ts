@@ -1,0 +1,193 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AppError } from "../../../src/errors/app-error.ts";
+import { connect } from "../../../src/store/database/pool.ts";
+import { withoutPassword } from "../../../src/worker/settings/database-url.ts";
+import { loadConfig } from "../../../src/worker/settings/load-config.ts";
+import { missingSettings } from "../../../src/worker/settings/missing-settings.ts";
+
+let folder: string;
+let fileCount = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "parley-config-"));
+  await writeFile(join(folder, "parley.config.ts"), `export default { instructions: "Be kind." };`);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function loadFile(source: string, env: NodeJS.ProcessEnv = {}) {
+  const name = `config-${fileCount++}.ts`;
+  await writeFile(join(folder, name), source);
+  return loadConfig({ PARLEY_CONFIG: name, ...env }, folder);
+}
+
+test("the shortest config file gets every default", async () => {
+  const config = await loadConfig({}, folder);
+
+  expect(config).toMatchObject({
+    instructions: "Be kind.",
+    model: { name: "claude-sonnet-5-5", maxTokens: 4096 },
+    toolsFolder: join(folder, "tools"),
+    maxSteps: 10,
+    toolTimeoutMs: 30_000,
+    toolResultMaxBytes: 100_000,
+    modelIdleTimeoutMs: 30_000,
+    onNewMessage: "queue",
+    livekitPort: 7880,
+    postgresPort: 0,
+    httpHost: "127.0.0.1",
+    httpPort: 8080,
+    workerPort: 8081,
+    maxSessions: 25,
+    logLevel: "info",
+    dataDir: join(folder, ".data"),
+    cacheDir: join(folder, ".cache"),
+  });
+  expect(config.anthropicApiKey).toBeUndefined();
+});
+
+test("the environment wins over the file", async () => {
+  const source = `export default { instructions: "x", model: { name: "from-file", effort: "low" } };`;
+
+  const config = await loadFile(source, { ANTHROPIC_MODEL: "from-environment", PARLEY_DATA_DIR: "/elsewhere" });
+
+  expect(config.model).toEqual({ name: "from-environment", maxTokens: 4096, effort: "low", serverTools: [] });
+  expect(config.dataDir).toBe("/elsewhere");
+});
+
+test("a rule that would choose by braces is refused, since a denial would deny nothing", async () => {
+  const rules = (pattern: string) =>
+    `export default { instructions: "x", permission: { rules: [{ type: "read", pattern: ${JSON.stringify(pattern)}, action: "deny" }] } };`;
+
+  for (const pattern of ["secrets/{a,b}/**", "{a,b{c}}"])
+    await expect(loadFile(rules(pattern))).rejects.toThrow("{a,b} is no choice: write a rule for each");
+  for (const pattern of ["app/{id}/**", "a\\{a,b}", "a,b", "[id]"])
+    expect((await loadFile(rules(pattern))).permission.rules).toMatchObject([{ pattern }]);
+});
+
+test("a .env file counts, but the real environment wins over it, and an empty value is none", async () => {
+  const cwd = await mkdtemp(join(folder, "env-"));
+  await writeFile(join(cwd, "parley.config.ts"), `export default { instructions: process.env.HTTP_PORT ?? "x" };`);
+  await writeFile(join(cwd, ".env"), "HTTP_PORT=9000\nWORKER_PORT=9001\nLIVEKIT_URL=\n");
+  const env = { WORKER_PORT: "9002" };
+
+  const config = await loadConfig(env, cwd);
+
+  expect(config).toMatchObject({ httpPort: 9000, workerPort: 9002, livekitUrl: undefined });
+  expect(env).toMatchObject({ HTTP_PORT: "9000" });
+});
+
+test("loading again in a job process gives the same", async () => {
+  const env = { HTTP_PORT: "9000" };
+
+  expect(await loadConfig(env, folder)).toEqual(await loadConfig(env, folder));
+});
+
+const PASSWORD = "a@b/c%d?e#f:g 'h'\"i\\j%40";
+
+test.each([
+  ["postgres://parley@db:5432/parley", PASSWORD, PASSWORD],
+  ["postgres://parley:own%40@db/parley", PASSWORD, "own@"],
+  ["postgres://parley@db/parley", undefined, ""],
+])("the password of %s with PGPASSWORD %j is the one that connects", async (databaseUrl, password, expected) => {
+  const env = { DATABASE_URL: databaseUrl, ...(password !== undefined && { PGPASSWORD: password }) };
+
+  const config = await loadConfig(env, folder);
+
+  expect(connect(config.databaseUrl ?? "").options.pass).toBe(expected);
+  expect(await loadConfig({ DATABASE_URL: config.databaseUrl }, folder)).toEqual(config);
+});
+
+test("nothing shows the password of a database that is not our own", () => {
+  const shown = withoutPassword("postgres://parley:hunter2@db:5432/parley?password=hunter2&sslmode=require");
+
+  expect(shown).toBe("postgres://parley@db:5432/parley");
+});
+
+const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
+  [{ HTTP_PORT: "http" }, 'HTTP_PORT: expected a port from 1 to 65535, got "http"'],
+  [{ HTTP_PORT: "0" }, 'HTTP_PORT: expected a port from 1 to 65535, got "0"'],
+  [{ WORKER_PORT: "70000" }, 'WORKER_PORT: expected a port from 1 to 65535, got "70000"'],
+  [
+    { LIVEKIT_PORT: "65535" },
+    'LIVEKIT_PORT: expected a port from 1 to 65533 (the next two are used as well), got "65535"',
+  ],
+  [{ MAX_SESSIONS: "-1" }, 'MAX_SESSIONS: expected a number from 1 to 10000, got "-1"'],
+  [{ MAX_SESSIONS: "1e3" }, 'MAX_SESSIONS: expected a number from 1 to 10000, got "1e3"'],
+  [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent, got "loud"'],
+  [
+    { DATABASE_URL: "mysql://u:secret@h/d" },
+    "DATABASE_URL: expected a postgres:// or postgresql:// address, got a text of 20 characters",
+  ],
+  [
+    { DATABASE_URL: "postgres://u:50%@h/d" },
+    "DATABASE_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a text of 20 characters",
+  ],
+  [
+    { LIVEKIT_URL: "localhost" },
+    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, got a text of 9 characters",
+  ],
+  [{ TOKEN_SECRET: "short" }, "TOKEN_SECRET: expected 16 characters or more, got a text of 5 characters"],
+  [
+    { HTTP_PORT: "a", LOG_LEVEL: "info", WORKER_PORT: "b" },
+    'HTTP_PORT: expected a port from 1 to 65535, got "a"\nWORKER_PORT: expected a port from 1 to 65535, got "b"',
+  ],
+];
+
+test.each(BAD_VARIABLES)("a bad variable stops the start: %j", async (env, message) => {
+  await expect(loadConfig(env, folder)).rejects.toThrow(new AppError("invalid_config", message));
+});
+
+const BAD_FILES: readonly [string, string][] = [
+  [`export default {};`, "instructions: expected string, got nothing"],
+  [`export default { instructions: "x", maxSteps: "ten" };`, 'maxSteps: expected number, got "ten"'],
+  [`export default { instructions: "x", maxSteps: 0 };`, "maxSteps: expected number to be >0, got 0"],
+  [`export default { instructions: "x", model: { maxTokens: 1.5 } };`, "model.maxTokens: expected int, got 1.5"],
+  [
+    `export default { instructions: "x", model: { thinking: "much" } };`,
+    'model.thinking: expected "adaptive" or {budgetTokens: 1024 or more}, got "much"',
+  ],
+  [
+    `export default { instructions: "x", onNewMessage: "drop" };`,
+    'onNewMessage: expected one of "queue"|"interrupt", got "drop"',
+  ],
+  [`export default { instructions: "x", maxStep: 3 };`, "maxStep: expected no such field, got one"],
+  [`export default { instructions: "x", toolSettings: [] };`, "toolSettings: expected record, got []"],
+  [`export const config = {};`, "default export: expected object, got nothing"],
+  [`throw new Error("typo");`, "cannot be loaded: typo"],
+];
+
+test.each(BAD_FILES)("a bad config file stops the start: %s", async (source, message) => {
+  const error = await loadFile(source).catch((reason: unknown) => reason);
+
+  expect(error).toBeInstanceOf(AppError);
+  expect(String(error)).toContain(message);
+  expect(String(error)).toMatch(/config-\d+\.ts: /);
+});
+
+test("a config file that is not there is named", async () => {
+  await expect(loadConfig({ PARLEY_CONFIG: "none.ts" }, folder)).rejects.toThrow(
+    `PARLEY_CONFIG: expected a config file at ${join(folder, "none.ts")}, got none`,
+  );
+});
+
+test("the worker alone lists everything that it lacks", async () => {
+  const config = await loadConfig({ LIVEKIT_API_KEY: "key" }, folder);
+
+  expect(missingSettings(config, true).map((line) => line.split(":")[0])).toEqual([
+    "LIVEKIT_URL",
+    "LIVEKIT_API_SECRET",
+    "DATABASE_URL",
+    "ANTHROPIC_API_KEY",
+  ]);
+  expect(missingSettings(config, true, true).join()).not.toContain("ANTHROPIC_API_KEY");
+  expect(missingSettings(config, false)).toEqual([]);
+});
+
+test("a LiveKit that runs elsewhere needs its keys", async () => {
+  const config = await loadConfig({ LIVEKIT_URL: "wss://example.org" }, folder);
+
+  expect(missingSettings(config, false)).toHaveLength(2);
+});
