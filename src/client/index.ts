@@ -9,7 +9,7 @@ export {
   type ToolCallEvent,
   type ToolResultEvent,
   type ToolRunner,
-} from "./wire/client-events.ts";
+} from "./client-events.ts";
 export { type ClientTool, type ToolContext, ToolError } from "./tools/client-tool.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
 export {

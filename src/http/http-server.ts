@@ -12,8 +12,8 @@ import { opencodeRoutes } from "./opencode/opencode-routes.ts";
 import { permissionRoutes } from "./permissions/permission-routes.ts";
 import { permissionService } from "./rpc/permission-service.ts";
 import { sendError } from "./access/send-error.ts";
-import { type SseTimes } from "./events/sse-stream.ts";
-import { SseStreams } from "./events/sse-streams.ts";
+import { type SseTimes } from "./sse/sse-stream.ts";
+import { SseStreams } from "./sse/sse-streams.ts";
 import { tokenRoutes, type TokenAccess } from "./token-routes.ts";
 
 export interface HttpOptions {

@@ -1,7 +1,7 @@
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import { type FoundTool } from "./directory.ts";
-import { messageOf } from "./calls/outcome.ts";
+import { messageOf } from "./outcome.ts";
 
 /** What a tool asks leave for before it runs. Each function gets the checked input. */
 export interface ToolPermission<Input, Settings = unknown> {

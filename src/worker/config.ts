@@ -3,7 +3,7 @@ import { representationSchema } from "../telemetry/representation/representation
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
 import { type SpeechChoice } from "../voice/providers/speech-choice.ts";
 import { voiceSchema } from "../voice/voice-settings.ts";
-import { type OtelConfig } from "./telemetry/otel-config.ts";
+import { type OtelConfig } from "./otel-config.ts";
 import { STATE_DETAILS } from "../tool/server-tool.ts";
 
 const positiveInteger = z.number().int().positive();

@@ -111,7 +111,7 @@ function sourcesIn(...folders: readonly string[]): string {
 
 /** The named members of a union of texts, read from its source: types are gone at run time. */
 function unionOf(name: string): string[] {
-  const source = readFileSync(new URL("../../src/tool/calls/outcome.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../src/tool/outcome.ts", import.meta.url), "utf8");
   const [, body = ""] = new RegExp(`type ${name} =([^;]*);`).exec(source) ?? [];
   return [...body.matchAll(/"(\w+)"/g)].flatMap(([, code]) => code ?? []);
 }

@@ -6,7 +6,7 @@ import { replyToPermission, type PermissionDecision } from "../../src/store/perm
 import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
 import { PermissionFeed } from "../../src/http/events/permission-feed.ts";
 import { toAskedEvent, toRepliedEvent } from "../../src/http/permissions/show-permission.ts";
-import { type SseEvent } from "../../src/http/events/sse-stream.ts";
+import { type SseEvent } from "../../src/http/sse/sse-stream.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/event-server.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";

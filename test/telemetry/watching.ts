@@ -2,8 +2,8 @@ import { pino, type Logger } from "pino";
 import { type Telemetry, type TelemetrySettings } from "../../src/telemetry/telemetry.ts";
 import { describeError } from "../../src/worker/log/describe-error.ts";
 import { parseEnvironment } from "../../src/worker/settings/environment.ts";
-import { activeTrace } from "../../src/worker/telemetry/active-trace.ts";
-import { readOtelConfig } from "../../src/worker/telemetry/read-otel-config.ts";
+import { activeTrace } from "../../src/telemetry/active-trace.ts";
+import { readOtelConfig } from "../../src/worker/settings/read-otel-config.ts";
 import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";
 import { OtlpReceiver } from "../support/otlp-receiver.ts";
 

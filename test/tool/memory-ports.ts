@@ -8,7 +8,7 @@ import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/call
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
-import { failure, success, type ModelAnswer } from "../../src/tool/calls/outcome.ts";
+import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
 import { runCall } from "../../src/tool/calls/run-call.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 

@@ -5,7 +5,7 @@ import { type TurnRecord } from "../../src/conversation/turn-record.ts";
 import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../../src/llm/model-event.ts";
 import { textOf } from "../../src/llm/text-of.ts";
 import { type ToolUse } from "../../src/tool/calls/call-ports.ts";
-import { type ModelAnswer } from "../../src/tool/calls/outcome.ts";
+import { type ModelAnswer } from "../../src/tool/outcome.ts";
 import { type StepRequest } from "../../src/turn/run-step.ts";
 import { runTurn, type TurnDependencies } from "../../src/turn/run-turn.ts";
 import { type TurnEvent } from "../../src/turn/turn-event.ts";

@@ -1,5 +1,5 @@
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type AnswerEndEvent } from "./client-events.ts";
+import { type AnswerEndEvent } from "../client-events.ts";
 
 type Sentence = MessageBody<"assistant_sentence">;
 

@@ -1,8 +1,8 @@
 import { type Message } from "../../protocol/messages/messages.ts";
 import { type Acknowledgements } from "./acknowledgements.ts";
 import { Answers } from "./answers.ts";
-import { type ParleyEvents } from "./client-events.ts";
-import { type Emitter } from "./emitter.ts";
+import { type ParleyEvents } from "../client-events.ts";
+import { type Emitter } from "../emitter.ts";
 import { type Unacknowledged } from "./unacknowledged.ts";
 import { type ToolRequests } from "../tools/tool-requests.ts";
 

@@ -5,7 +5,7 @@ import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { loadCallsNow, loadShownCall } from "../../store/calls/load-shown-calls.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { type Call } from "../../tool/calls/call.ts";
-import { type SseEvent } from "./sse-stream.ts";
+import { type SseEvent } from "../sse/sse-stream.ts";
 
 interface CallFeedOptions {
   readonly sql: Sql;

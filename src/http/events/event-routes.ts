@@ -9,7 +9,7 @@ import { type LivekitKeys, type Refusal, type RoomAccess } from "../access/room-
 import { roomAccess, roomGuard } from "../access/room-guard.ts";
 import { findRoomSession, hasId } from "../access/room-session.ts";
 import { feedStream } from "./session-feed.ts";
-import { type SseStreams } from "./sse-streams.ts";
+import { type SseStreams } from "../sse/sse-streams.ts";
 
 export interface EventOptions {
   readonly livekit: LivekitKeys;

@@ -4,7 +4,7 @@ import { loadPermission } from "../../store/permissions/load-permission.ts";
 import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { permissionFor } from "../permissions/permission-for.ts";
-import { type SseEvent } from "./sse-stream.ts";
+import { type SseEvent } from "../sse/sse-stream.ts";
 
 interface PermissionFeedOptions {
   readonly sql: Sql;

@@ -8,7 +8,7 @@ import {
   turnStartEvent,
   wholeDeltaEvent,
 } from "./stored-events.ts";
-import { type SseEvent } from "./sse-stream.ts";
+import { type SseEvent } from "../sse/sse-stream.ts";
 
 /** Turns that are loaded at once. */
 const PAGE = 20;

@@ -4,11 +4,11 @@ import { CallFeed, toToolStateEvent } from "./call-feed.ts";
 import { type EventSource } from "./event-source.ts";
 import { LiveQueue } from "./live-queue.ts";
 import { PermissionFeed } from "./permission-feed.ts";
-import { readUntil, STORE_LIMIT_MS } from "./read-until.ts";
+import { readUntil, STORE_LIMIT_MS } from "../sse/read-until.ts";
 import { RecordReader, type Goal } from "./record-reader.ts";
 import { toAskedEvent, toRepliedEvent } from "../permissions/show-permission.ts";
 import { liveDeltaEvent } from "./stored-events.ts";
-import { type SseStream } from "./sse-stream.ts";
+import { type SseStream } from "../sse/sse-stream.ts";
 
 const BLOCK_LIMIT_MS = 2_000;
 /**

@@ -3,7 +3,7 @@ import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
 import { type FollowedTurn } from "../../store/turns/load-turns-after.ts";
 import { toEventId } from "./event-id.ts";
-import { type SseEvent } from "./sse-stream.ts";
+import { type SseEvent } from "../sse/sse-stream.ts";
 
 export function turnStartEvent(turn: FollowedTurn): SseEvent {
   const { messageId: turnId, parentMessageId, participantIdentity } = turn;

@@ -3,7 +3,7 @@ import { type JsonObject } from "../../lib/json.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
 import { type Call } from "../../tool/calls/call.ts";
-import { type SseEvent } from "../events/sse-stream.ts";
+import { type SseEvent } from "../sse/sse-stream.ts";
 
 type ToolState = Readonly<Record<string, unknown>> & {
   readonly status: "pending" | "running" | "completed" | "error";

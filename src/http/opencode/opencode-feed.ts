@@ -4,10 +4,10 @@ import { type EventSource } from "../events/event-source.ts";
 import { LiveQueue } from "../events/live-queue.ts";
 import { opencodeEvent, toOpencodeAsked, toOpencodeReplied, toPartUpdated } from "./opencode-events.ts";
 import { PermissionFeed } from "../events/permission-feed.ts";
-import { readUntil } from "../events/read-until.ts";
+import { readUntil } from "../sse/read-until.ts";
 import { type RoomAccess } from "../access/room-access.ts";
 import { findRoomSession } from "../access/room-session.ts";
-import { type SseStream } from "../events/sse-stream.ts";
+import { type SseStream } from "../sse/sse-stream.ts";
 
 interface OpencodeFeedOptions {
   readonly source: EventSource;

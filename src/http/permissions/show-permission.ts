@@ -1,6 +1,6 @@
 import { toPermissionRequest } from "../../session/permission/to-permission-request.ts";
 import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
-import { type SseEvent } from "../events/sse-stream.ts";
+import { type SseEvent } from "../sse/sse-stream.ts";
 
 /** A request as readers are shown it: what the asked client gets (type 101), whom it asks, and how long they have. */
 export function showPermission(permission: PermissionRecord) {

@@ -7,7 +7,7 @@ import { type Call, type CancelReason } from "../../tool/calls/call.ts";
 import { type CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall } from "../../tool/calls/cancel-call.ts";
 import { type Execution } from "../../tool/define-tool.ts";
-import { failure, success, type Outcome } from "../../tool/calls/outcome.ts";
+import { failure, success, type Outcome } from "../../tool/outcome.ts";
 import { type Destination, type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";

@@ -7,7 +7,7 @@ import { type Call } from "../../tool/calls/call.ts";
 import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../../tool/calls/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../../tool/directory.ts";
-import { type ModelAnswer } from "../../tool/calls/outcome.ts";
+import { type ModelAnswer } from "../../tool/outcome.ts";
 import { refuse } from "../../tool/calls/refuse.ts";
 import { resumeCall } from "../../tool/calls/resume-call.ts";
 import { refuseCall, runCall } from "../../tool/calls/run-call.ts";

@@ -1,5 +1,5 @@
 import { type ToolCallRecord } from "../../store/calls/tool-call-record.ts";
-import { type Outcome } from "../../tool/calls/outcome.ts";
+import { type Outcome } from "../../tool/outcome.ts";
 
 /** How a stored call ended; `undefined` while it is open. */
 export function toOutcome({ state, result, errorCode, errorMessage }: ToolCallRecord): Outcome | undefined {

@@ -1,5 +1,5 @@
 import { type Call } from "./call.ts";
-import { toModelAnswer, type ModelAnswer, type Outcome } from "./outcome.ts";
+import { toModelAnswer, type ModelAnswer, type Outcome } from "../outcome.ts";
 
 /** How a call ended, in the model's words; what ran with other arguments than the model's says so. */
 export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome, maxBytes: number): ModelAnswer {

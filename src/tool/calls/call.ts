@@ -1,6 +1,6 @@
 import { type JsonObject } from "../../lib/json.ts";
 import { type Execution } from "../define-tool.ts";
-import { type Outcome } from "./outcome.ts";
+import { type Outcome } from "../outcome.ts";
 import { type OnInterrupt, type StateDetail } from "../server-tool.ts";
 
 /** `pending → running → success | error | cancelled`; the first terminal state wins (spec/004). */

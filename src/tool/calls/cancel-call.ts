@@ -1,7 +1,7 @@
 import { type CancelReason } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
-import { failure, type Failure } from "./outcome.ts";
+import { failure, type Failure } from "../outcome.ts";
 
 /**
  * Ends an open call from our side and tells the client that runs it. What it did by then is not known. Only what the

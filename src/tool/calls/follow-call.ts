@@ -4,7 +4,7 @@ import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
 import { toCallAnswer } from "./call-answer.ts";
 import { cancelCall } from "./cancel-call.ts";
-import { failure, messageOf, type ModelAnswer, type Outcome } from "./outcome.ts";
+import { failure, messageOf, type ModelAnswer, type Outcome } from "../outcome.ts";
 import { refuse } from "./refuse.ts";
 import { backgroundReceipt, STILL_RUNNING, STILL_WAITING } from "./receipt.ts";
 

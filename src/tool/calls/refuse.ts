@@ -1,6 +1,6 @@
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
-import { failure } from "./outcome.ts";
+import { failure } from "../outcome.ts";
 
 /**
  * Ends a call that nobody is given. All participants are shown it as they are shown what the server runs: its request, then

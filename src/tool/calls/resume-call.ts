@@ -2,7 +2,7 @@ import { type Call } from "./call.ts";
 import { toCallAnswer } from "./call-answer.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
 import { findTool, type FoundTool } from "../directory.ts";
-import { failure, type ModelAnswer } from "./outcome.ts";
+import { failure, type ModelAnswer } from "../outcome.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "../input-schema.ts";
 import { runPermitted } from "./run-permitted.ts";

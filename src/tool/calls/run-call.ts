@@ -11,7 +11,7 @@ import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
 import { findTool, type FoundTool } from "../directory.ts";
 import { followCall } from "./follow-call.ts";
 import { tryParse } from "../input-schema.ts";
-import { failure, type ModelAnswer } from "./outcome.ts";
+import { failure, type ModelAnswer } from "../outcome.ts";
 import { refuse } from "./refuse.ts";
 import { runPermitted } from "./run-permitted.ts";
 import { type StateDetail } from "../server-tool.ts";

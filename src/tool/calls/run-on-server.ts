@@ -4,7 +4,7 @@ import { type CallPorts } from "./call-ports.ts";
 import { askWhileRunning } from "./ask-while-running.ts";
 import { Deadline } from "./deadline.ts";
 import { type FoundTool } from "../directory.ts";
-import { failure, messageOf, success, timedOut, toResultMap, type Outcome } from "./outcome.ts";
+import { failure, messageOf, success, timedOut, toResultMap, type Outcome } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
 
 interface ServerRun {

@@ -2,7 +2,7 @@ import { multistream, pino, type Logger as PinoLogger } from "pino";
 import { build as pretty } from "pino-pretty";
 import { type Config } from "../config.ts";
 import { describeError } from "./describe-error.ts";
-import { activeTrace } from "../telemetry/active-trace.ts";
+import { activeTrace } from "../../telemetry/active-trace.ts";
 
 export type Logger = PinoLogger;
 

@@ -3,7 +3,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { STT_NAMES, TTS_NAMES } from "../../voice/providers/speech-choice.ts";
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
-import { SAMPLER_NAMES } from "../telemetry/otel-config.ts";
+import { SAMPLER_NAMES } from "../otel-config.ts";
 
 /** One variable: how it is read, and how `.env.example` and an error speak of it. */
 interface Variable<Value> {

@@ -8,7 +8,7 @@ import { type SpeechChoice } from "../../voice/providers/speech-choice.ts";
 import { configFileSchema, type Config } from "../config.ts";
 import { withPassword } from "./database-url.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
-import { readOtelConfig } from "../telemetry/read-otel-config.ts";
+import { readOtelConfig } from "./read-otel-config.ts";
 
 /**
  * Reads `.env`, the environment (which wins) and the config file below `cwd`. What `.env` holds is added to `env`

@@ -6,7 +6,7 @@ import {
   TraceIdRatioBasedSampler,
   type Sampler,
 } from "@opentelemetry/sdk-trace-node";
-import { type OtelConfig } from "./otel-config.ts";
+import { type OtelConfig } from "../otel-config.ts";
 
 /**
  * `OTEL_TRACES_SAMPLER`, decided here alone: a participant's `traceparent` joins its trace, but whether that one is

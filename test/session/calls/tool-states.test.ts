@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { ToolStates } from "../../../src/session/calls/tool-states.ts";
 import { defineTool, type ToolContext } from "../../../src/tool/define-tool.ts";
-import { success } from "../../../src/tool/calls/outcome.ts";
+import { success } from "../../../src/tool/outcome.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { callOf } from "../../support/call.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { type Call, type ExtraAnswer } from "../../../src/tool/calls/call.ts";
 import { CallLedger } from "../../../src/tool/calls/call-ledger.ts";
-import { failure, success } from "../../../src/tool/calls/outcome.ts";
+import { failure, success } from "../../../src/tool/outcome.ts";
 import { callOf } from "../../support/call.ts";
 
 /** A ledger with one open call, and everything that it tells of it. */

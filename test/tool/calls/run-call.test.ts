@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { AppError } from "../../../src/errors/app-error.ts";
 import { type Call } from "../../../src/tool/calls/call.ts";
-import { failure } from "../../../src/tool/calls/outcome.ts";
+import { failure } from "../../../src/tool/outcome.ts";
 import { resumeCall } from "../../../src/tool/calls/resume-call.ts";
 import { refuseCall } from "../../../src/tool/calls/run-call.ts";
 import { announced, MemoryPorts, serverTool } from "../memory-ports.ts";

@@ -1,7 +1,7 @@
-import { cleanText } from "../../lib/clean-json.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../lib/json.ts";
-import { truncateText } from "../../lib/truncate-text.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { cleanText } from "../lib/clean-json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
+import { truncateText } from "../lib/truncate-text.ts";
+import { LIMITS } from "../protocol/limits.ts";
 
 const MAX_CODE_LENGTH = 256;
 

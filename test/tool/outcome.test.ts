@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { truncateText } from "../../../src/lib/truncate-text.ts";
-import { failure, success, timedOut, toModelAnswer, toResultMap } from "../../../src/tool/calls/outcome.ts";
+import { truncateText } from "../../src/lib/truncate-text.ts";
+import { failure, success, timedOut, toModelAnswer, toResultMap } from "../../src/tool/outcome.ts";
 
 const limits = { timeoutMs: 1_500, maxBytes: 100 };
 

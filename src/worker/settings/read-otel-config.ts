@@ -1,5 +1,5 @@
-import { type Environment } from "../settings/environment.ts";
-import { type OtelConfig } from "./otel-config.ts";
+import { type Environment } from "./environment.ts";
+import { type OtelConfig } from "../otel-config.ts";
 
 const LATEST = "gen_ai_latest_experimental";
 

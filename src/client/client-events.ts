@@ -1,5 +1,5 @@
-import { type AppError } from "../../errors/app-error.ts";
-import { type Message, type MessageBody } from "../../protocol/messages/messages.ts";
+import { type AppError } from "../errors/app-error.ts";
+import { type Message, type MessageBody } from "../protocol/messages/messages.ts";
 
 /** A tool call that we heard of. */
 export interface ToolCallEvent {
