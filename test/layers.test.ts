@@ -74,6 +74,36 @@ test("every folder of src has a place in the layers", async () => {
   expect(folders.filter((folder) => !CHAINS.flat().includes(folder))).toEqual([]);
 });
 
+/** The two entries, files or folders, of the lowest folder that holds both ends of an import. */
+function entriesOf(each: Import): { readonly floor: string; readonly from: string; readonly to: string } {
+  const [from, to] = [each.file.split("/"), target(each).split("/")];
+  const depth = from.findIndex((name, index) => name !== to[index]);
+  return { floor: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
+}
+
+/** Takes away whatever imports nothing that is left, until nothing is; what remains is in a circle, or leads to one. */
+function inCircles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
+  const upper = new Set(edges.map(({ from }) => from));
+  const left = edges.filter(({ to }) => upper.has(to));
+  return left.length === edges.length ? [...upper].toSorted() : inCircles(left);
+}
+
+test("in every folder of src, files and folders import each other in one direction", async () => {
+  const imports = (await importsOf("src/**/*.ts")).filter((each) => isRelative(each) && target(each) !== each.file);
+  const floors = Object.groupBy(imports.map(entriesOf), ({ floor }) => floor);
+  const circles = Object.entries(floors).map(([floor, edges = []]) => [floor, inCircles(edges)] as const);
+
+  expect(circles.length).toBeGreaterThan(20);
+  expect(circles.filter(([, names]) => names.length > 0)).toEqual([]);
+});
+
+test("no folder of src holds more files than a reader takes in at once", async () => {
+  const files = await Array.fromAsync(glob("src/**/*.ts"));
+  const folders = Object.entries(Object.groupBy(files, dirname)).map(([folder, held = []]) => [folder, held.length]);
+
+  expect(folders.filter(([, count]) => Number(count) > 16)).toEqual([]);
+});
+
 const FOR_TOOLS = ["define-tool.ts", "permission-denied.ts", "kill-with-us.ts"].map((name) => `src/tool/${name}`);
 
 test("a tool imports packages, what is for tools, src/lib and the helpers of its own group only", async () => {

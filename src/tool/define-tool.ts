@@ -1,6 +1,5 @@
 import { type z } from "zod";
 import { type JsonObject } from "../lib/json.ts";
-import { type PermissionAsk, type ToolPermission } from "./permission-need.ts";
 
 /** Who runs a tool (spec/000). */
 export type Execution = "server" | "client" | "either";
@@ -34,6 +33,29 @@ export interface ToolContext<Settings = unknown> {
   readonly ask: (request: PermissionAsk) => Promise<void>;
   /** `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace. */
   readonly traceHeaders: Readonly<Record<string, string>>;
+}
+
+/** What a tool asks leave for before it runs. Each function gets the checked input. */
+export interface ToolPermission<Input, Settings = unknown> {
+  /** The kind of thing, as rules name it: values of `read` and `edit` are paths, those of `bash` command lines. */
+  readonly type: string;
+  /** What the call touches, as it is: rules are patterns, this is not. The tool must then touch just that. */
+  readonly pattern: (input: Input, settings: Settings) => string | readonly string[];
+  /** Whether names that differ in upper and lower case are one there. @defaultValue false */
+  readonly ignoresCase?: (input: Input, settings: Settings) => boolean;
+  /** What the person is asked, without the question: "Write notes/today.md". */
+  readonly title: (input: Input) => string;
+  /** What else a client may show. */
+  readonly metadata?: (input: Input) => JsonObject;
+}
+
+/** What a tool asks leave for while it runs: the fields of `ToolPermission`. */
+export interface PermissionAsk {
+  readonly type: string;
+  readonly pattern: string | readonly string[];
+  readonly ignoresCase?: boolean;
+  readonly title: string;
+  readonly metadata?: JsonObject;
 }
 
 interface ToolOptions<Input, Settings> {

@@ -1,7 +1,7 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
-import { type Execution, type Tool, type ToolContext } from "./define-tool.ts";
+import { type Execution, type Tool, type ToolContext, type ToolPermission } from "./define-tool.ts";
 import { compileInputSchema, type InputSchema } from "./input-schema.ts";
-import { type ToolPermission } from "./permission-need.ts";
+
 import { toTalkBehavior, type TalkBehavior } from "./talk-behavior.ts";
 
 /** What becomes of an open call when the participant speaks over the turn (PROTOCOL.md "A tool call"). */

@@ -2,7 +2,7 @@ import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { type Logger } from "pino";
 import { abortable } from "../lib/abortable.ts";
-import { type RoomParticipant } from "../session/room/room-link.ts";
+import { type RoomParticipant } from "../session/room/room-participant.ts";
 import {
   type AnswerToSpeak,
   type SpokenAnswer,

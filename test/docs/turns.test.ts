@@ -94,7 +94,9 @@ test("the events of a failed tool are what such a turn yields", async () => {
 });
 
 test("every sentence that the page quotes is the code's", () => {
-  const files = ["conversation", "turn", "tool", "session", "lib"].flatMap((folder) => globSync(`src/${folder}/*.ts`));
+  const files = ["conversation", "turn", "tool", "session", "lib"].flatMap((folder) =>
+    globSync(`src/${folder}/**/*.ts`),
+  );
   const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const prose = doc.replaceAll(/^```[^]*?^```/gm, "");
   const quoted = [...prose.matchAll(/[`"](\[?[A-Za-z][a-z]* [^`"\n]*)[`"]/g)].flatMap(([, sentence]) => sentence ?? []);

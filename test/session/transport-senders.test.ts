@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type RoomParticipant } from "../../src/session/room/room-link.ts";
+import { type RoomParticipant } from "../../src/session/room/room-participant.ts";
 import { type ListedParticipant, SenderResolver } from "../../src/session/room/sender-resolver.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 

@@ -1,9 +1,5 @@
 import { type Refusal } from "../access/room-access.ts";
-
-/** What opencode's clients read a missing permission from. */
-export function toNotFoundError(requestID: string, { error }: Refusal): object {
-  return { _tag: "PermissionNotFoundError", requestID, message: error };
-}
+import { toNotFoundError } from "../permissions/permission-body.ts";
 
 /** A refusal in the shape of opencode's own errors; it has none for 403 and 409. */
 export function toOpencodeError(requestID: string, refusal: Refusal): object {

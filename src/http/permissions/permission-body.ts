@@ -62,3 +62,8 @@ function toProblem({ issues: [issue] }: z.ZodError): Refusal {
     return { status: 400, error: `${issue.keys.join(", ")}: expected no such field` };
   return { status: 400, error: `${issue?.path.join(".") || "body"}: ${issue?.message ?? "is invalid"}` };
 }
+
+/** What opencode's clients read a missing permission from. */
+export function toNotFoundError(requestID: string, { error }: Refusal): object {
+  return { _tag: "PermissionNotFoundError", requestID, message: error };
+}

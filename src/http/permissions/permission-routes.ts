@@ -5,8 +5,7 @@ import { loadOpenPermissions } from "../../store/permissions/load-open-permissio
 import { type Sql } from "../../store/database/pool.ts";
 import { type SessionRecord } from "../../store/sessions/session-record.ts";
 import { answerPermission } from "./answer-permission.ts";
-import { toNotFoundError } from "../opencode/opencode-errors.ts";
-import { parseResponseBody } from "./permission-body.ts";
+import { parseResponseBody, toNotFoundError } from "./permission-body.ts";
 import { permissionFor } from "./permission-for.ts";
 import { refuse, refuseWith, toRefusal } from "../access/refuse.ts";
 import { type LivekitKeys, type Refusal, type RoomAccess } from "../access/room-access.ts";

@@ -1,6 +1,6 @@
 import { type AnnouncedTool } from "../../tool/directory.ts";
 import { MessageBudget } from "./message-budget.ts";
-import { type RoomParticipant } from "../room/room-link.ts";
+import { type RoomParticipant } from "../room/room-participant.ts";
 
 const REMEMBERED_STANZAS = 2_000;
 

@@ -1,13 +1,14 @@
-import { toolUseId } from "../../conversation/block.ts";
+import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { loadOpenCalls } from "../../store/calls/load-open-calls.ts";
 import { loadToolCalls } from "../../store/calls/load-tool-calls.ts";
+import { settleToolCall, type ToolCallEnd } from "../../store/calls/settle-tool-call.ts";
 import { loadTurns } from "../../store/turns/load-turns.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { type Call } from "../../tool/calls/call.ts";
-import { endLeftCalls } from "./end-left-calls.ts";
-import { promisedUses } from "../turns/outcome-turn.ts";
-import { repairTurn } from "./repair-turn.ts";
+import { promisedUses, toldResult } from "../turns/outcome-turn.ts";
+import { endOfLeft, repairTurn } from "./repair-turn.ts";
 import { toCall } from "./to-call.ts";
 import { type UnfinishedTurn } from "../turns/turn-queue.ts";
 
@@ -52,4 +53,28 @@ async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Cal
 async function loadCalls(sql: Sql, turn: TurnRecord): Promise<Call[]> {
   const records = await loadToolCalls(sql, { turnId: turn.id });
   return records.map((record) => toCall(record, turn));
+}
+
+/**
+ * Ends the calls on record that nobody waits for any more. A result is stored beside the end of its call: a worker may
+ * have died between the two. What the model was told of a call then is how it ended.
+ */
+async function endLeftCalls(writer: SessionWriter, { past, unfinished, promised }: Restored): Promise<void> {
+  const turns = unfinished ? [...past, unfinished.turn] : past;
+  const awaited = new Set([
+    ...promised.map((call) => call.toolUseId),
+    ...danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId),
+  ]);
+  for (const call of await loadOpenCalls(writer.sql, writer.lease)) {
+    if (awaited.has(call.toolUseId)) continue;
+    const end = toldEnd(turns, call.toolUseId) ?? endOfLeft(call);
+    await settleToolCall(writer, { callId: call.id, ...end });
+  }
+}
+
+function toldEnd(turns: readonly TurnRecord[], useId: string): Omit<ToolCallEnd, "callId"> | undefined {
+  const { content, is_error: isError = false } = toldResult(turns, useId)?.content ?? {};
+  if (typeof content !== "string") return undefined;
+  if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: content };
+  return { state: "success", result: { value: content } };
 }

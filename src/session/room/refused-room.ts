@@ -2,7 +2,8 @@ import { type AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
-import { type RoomLink, type RoomListener, type RoomParticipant } from "./room-link.ts";
+import { type RoomLink, type RoomListener } from "./room-link.ts";
+import { type RoomParticipant } from "./room-participant.ts";
 import { type VoiceListener } from "./voice-port.ts";
 
 /** What a job tells its session of, or what stands in its place. */

@@ -1,24 +1,16 @@
 import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
-import { cleanText, isCleanText } from "../../lib/clean-json.ts";
+import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
+import { isPerson, toRoomParticipant, type RoomParticipant } from "./room-participant.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
 /** Topic of Parley's packets and byte streams. Packets without a topic are accepted too, all others are not ours. */
 const TOPIC = "parley";
 const CHAT_TOPIC = "lk.chat";
-
-/** A participant as LiveKit reports it. */
-export interface RoomParticipant {
-  readonly identity: string;
-  /** New for each join of the same identity. */
-  readonly sid: string;
-  /** A caller by telephone: it has no data channel. */
-  readonly isSip: boolean;
-}
 
 /** What comes out of the room. Handlers must not throw. */
 export interface RoomListener {
@@ -184,16 +176,6 @@ export class RoomLink {
 /** LiveKit ends a stream that is longer than the room's `maxPayloadByteLength`. */
 function isOverLimit(error: unknown): boolean {
   return error instanceof Error && error.message.includes("exceeds maximum size");
-}
-
-/** Whoever has a name that no record can hold is nobody here: under a name made clean it would be somebody else. */
-function isPerson({ kind, identity }: RemoteParticipant): boolean {
-  return kind !== ParticipantKind.AGENT && isCleanText(identity);
-}
-
-function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {
-  const { identity, sid = "", kind } = participant;
-  return { identity, sid, isSip: kind === ParticipantKind.SIP };
 }
 
 /** At least `minLength` long, filled up with zeros. */

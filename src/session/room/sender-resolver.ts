@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { type RoomParticipant } from "./room-link.ts";
+import { type RoomParticipant } from "./room-participant.ts";
 
 /** One entry of the server's own participant list. */
 export interface ListedParticipant extends RoomParticipant {

@@ -1,4 +1,4 @@
-import { type RoomParticipant } from "./room-link.ts";
+import { type RoomParticipant } from "./room-participant.ts";
 
 /** What speaks a room's answers and hears its participants. Without one, the session is text only. */
 export interface VoicePort {

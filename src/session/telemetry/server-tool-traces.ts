@@ -5,18 +5,7 @@ import { quietly } from "../../telemetry/quietly.ts";
 import { toToolHalf, type ServerCall } from "../../telemetry/representation/tool-half.ts";
 import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 import { toolLabel } from "../../telemetry/tool-label.ts";
-import { type TurnTrace } from "./turn-trace.ts";
-
-interface ServerToolResult {
-  readonly block: ModelBlock;
-  readonly isError: boolean;
-}
-
-/** A tool at work on Anthropic's side. */
-export interface OpenServerTool {
-  /** Without a result the answer never came. */
-  readonly end: (result?: ServerToolResult) => void;
-}
+import { type OpenServerTool, type TurnTrace } from "./turn-trace.ts";
 
 /** `execute_tool` spans of Anthropic's own tools, from the model's use to the result in its reply. */
 export class ServerToolTraces {

@@ -8,6 +8,7 @@ import {
   type Span,
   type SpanContext,
 } from "@opentelemetry/api";
+import { type ModelBlock } from "../../llm/model-event.ts";
 import { type ErrorCode } from "../../errors/app-error.ts";
 import { type TurnState } from "../../conversation/turn-record.ts";
 import { ATTR, OPERATION, PARLEY } from "../../telemetry/names.ts";
@@ -19,7 +20,6 @@ import { toolLabel } from "../../telemetry/tool-label.ts";
 import { usageAttributes } from "../../telemetry/usage.ts";
 import { type TurnEnd, type TurnEvent } from "../../turn/turn-event.ts";
 import { type CallOptions } from "./call-trace.ts";
-import { type OpenServerTool } from "./server-tool-traces.ts";
 
 export interface ToolNames {
   readonly has: (name: string) => boolean;
@@ -34,6 +34,17 @@ interface TurnOptions {
   readonly model: string;
   /** Those that the operator has given to the model: their names bound what metrics are counted by. */
   readonly ownTools: ToolNames;
+}
+
+interface ServerToolResult {
+  readonly block: ModelBlock;
+  readonly isError: boolean;
+}
+
+/** A tool at work on Anthropic's side. */
+export interface OpenServerTool {
+  /** Without a result the answer never came. */
+  readonly end: (result?: ServerToolResult) => void;
 }
 
 /** How a turn ended: its state may be worse than the model's side of it, when it could not be stored. */

@@ -1,6 +1,6 @@
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
-import { type RoomParticipant } from "../../session/room/room-link.ts";
+import { type RoomParticipant } from "../../session/room/room-participant.ts";
 import { type VoiceListener } from "../../session/room/voice-port.ts";
 
 interface UserSpeechOptions {
