@@ -9,7 +9,7 @@ import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
-import { runCall } from "../../src/tool/calls/run-call.ts";
+import { CallRunner } from "../../src/tool/calls/call-runner.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 
 interface Options {
@@ -103,7 +103,7 @@ export class MemoryPorts implements CallPorts {
   }
 
   run(toolName: string, input: JsonObject = {}, more: Partial<ToolUse> = {}): Promise<ModelAnswer> {
-    return runCall({ toolUseId: "toolu_1", toolName, input, ...more }, this.turn, { ports: this });
+    return new CallRunner(this).run({ toolUseId: "toolu_1", toolName, input, ...more }, this.turn);
   }
 
   abort(kind: TurnAbort["kind"]): void {

@@ -5,7 +5,7 @@ import { TOOL_NAME } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { type Call, type CancelReason } from "../../tool/calls/call.ts";
 import { type CallLedger } from "../../tool/calls/call-ledger.ts";
-import { cancelCall } from "../../tool/calls/cancel-call.ts";
+import { cancelCall } from "../../tool/calls/follow-call.ts";
 import { type Execution } from "../../tool/define-tool.ts";
 import { failure, success, type Outcome } from "../../tool/outcome.ts";
 import { type Destination, type Outbox } from "../wire/outbox.ts";

@@ -8,10 +8,8 @@ import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts
 import { type CallPorts, type CallTurn } from "../../tool/calls/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../../tool/directory.ts";
 import { type ModelAnswer } from "../../tool/outcome.ts";
-import { refuse } from "../../tool/calls/refuse.ts";
-import { resumeCall } from "../../tool/calls/resume-call.ts";
-import { refuseCall, runCall } from "../../tool/calls/run-call.ts";
-import { isReceipt } from "../../tool/calls/receipt.ts";
+import { CallRunner } from "../../tool/calls/call-runner.ts";
+import { isReceipt, refuseOpenCall } from "../../tool/calls/follow-call.ts";
 import { type ServerTool, type StateDetail } from "../../tool/server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../../tool/talk-behavior.ts";
 import { type TurnDependencies } from "../../turn/run-turn.ts";
@@ -59,6 +57,7 @@ export class SessionCalls {
   readonly #ledger: CallLedger;
   readonly #states: ToolStates;
   readonly #ports: CallPorts;
+  readonly #runner: CallRunner;
   readonly #fillers: Fillers;
   /** Of tools for which the model's API refused a request. */
   readonly #refusedSchemas = new WeakSet<object>();
@@ -123,23 +122,24 @@ export class SessionCalls {
       denialOf: (call, need) => options.permissions.denialOf(call, need),
       onLateOutcome: (call, answer) => this.#reportLate(call, answer),
     };
+    this.#runner = new CallRunner(this.#ports);
   }
 
   /** How a turn runs tools. `storedCalls` are those that an earlier worker left it with. */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
-    const ports = this.#ports;
+    const runner = this.#runner;
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
     for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
     return {
       tools: {
-        run: (use) => runCall(use, turn, { ports }),
-        refuse: (use, why) => refuseCall(use, turn, { ports, why }),
-        startsEarly: (name) => this.#startsEarly(ports.serverTools.get(name)),
+        run: (use) => runner.run(use, turn),
+        refuse: (use, why) => runner.refuse(use, turn, { why }),
+        startsEarly: (name) => this.#startsEarly(this.#ports.serverTools.get(name)),
       },
       resume: (use) => {
         const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
-        return resumeCall(use, turn, { ports, stored });
+        return runner.resume(use, turn, stored);
       },
     };
   }
@@ -152,7 +152,7 @@ export class SessionCalls {
     const call = { ...stored, isBackground: true };
     const use = { toolUseId, toolName, input };
     try {
-      const answer = await resumeCall(use, turn, { ports: this.#ports, stored: call });
+      const answer = await this.#runner.resume(use, turn, call);
       if (!isReceipt(answer.content)) this.#reportLate(call, answer);
     } catch (error) {
       this.#options.logger.error({ error, callId: call.id }, "a call could not be taken up again");
@@ -259,7 +259,7 @@ export class SessionCalls {
     } catch (error) {
       const open = this.#ledger.find(call.id);
       if (error instanceof AppError && error.code === "too_large" && open?.current.addressee !== undefined)
-        refuse(open, this.#ports, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
+        refuseOpenCall(open, this.#ports, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
       throw error;
     }
   }

@@ -7,7 +7,7 @@ import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { settleToolCall } from "../../store/calls/settle-tool-call.ts";
 import { type ToolCallRecord } from "../../store/calls/tool-call-record.ts";
 import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
-import { NOT_STARTED } from "../../tool/calls/resume-call.ts";
+import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { toOutcome } from "./call-outcome.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 

@@ -4,7 +4,7 @@ import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
 import { type Call } from "../../tool/calls/call.ts";
 import { type ModelAnswer } from "../../tool/outcome.ts";
-import { isReceipt } from "../../tool/calls/receipt.ts";
+import { isReceipt } from "../../tool/calls/follow-call.ts";
 import { type OnResult } from "../../tool/talk-behavior.ts";
 import { type NewTurn } from "./turn-queue.ts";
 

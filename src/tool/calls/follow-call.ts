@@ -1,12 +1,24 @@
 import { TurnAbort } from "../../conversation/turn-abort.ts";
-import { type Call } from "./call.ts";
+import { failure, messageOf, toModelAnswer, type Failure, type ModelAnswer, type Outcome } from "../outcome.ts";
+import { type Call, type CancelReason } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
-import { toCallAnswer } from "./call-answer.ts";
-import { cancelCall } from "./cancel-call.ts";
-import { failure, messageOf, type ModelAnswer, type Outcome } from "../outcome.ts";
-import { refuse } from "./refuse.ts";
-import { backgroundReceipt, STILL_RUNNING, STILL_WAITING } from "./receipt.ts";
+
+/** What the model reads of a call that goes on without its turn, in place of a result. */
+const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
+/** The same of one that has not begun: nobody has allowed it yet. */
+const STILL_WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
+
+/** Whether a result that the model was given is only the promise of one. */
+export function isReceipt(content: unknown): boolean {
+  if (typeof content !== "string") return false;
+  if (content === STILL_RUNNING || content === STILL_WAITING) return true;
+  return /^Started in the background \(call [\w-]+\)\. Its result will /u.test(content);
+}
+
+function backgroundReceipt(callId: string): string {
+  return `Started in the background (call ${callId}). Its result will be reported when it arrives.`;
+}
 
 interface Follow {
   readonly ports: CallPorts;
@@ -38,6 +50,55 @@ export async function followCall(call: Call, turn: CallTurn, { ports, start }: F
   return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
 }
 
+/** How a call ended, in the model's words; what ran with other arguments than the model's says so. */
+export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome, maxBytes: number): ModelAnswer {
+  const answer = toModelAnswer(outcome, { timeoutMs, maxBytes });
+  if (!editedInput) return answer;
+  const note = `The participant changed the arguments to ${JSON.stringify(editedInput)}.`;
+  return { ...answer, content: `${note}\n${answer.content}` };
+}
+
+/**
+ * Ends a call that nobody is given. All participants are shown it as they are shown what the server runs: its request, then
+ * its result.
+ */
+export function refuseOpenCall(
+  call: OpenCall,
+  ports: Pick<CallPorts, "ledger" | "sendRequest" | "sendResult">,
+  why: Parameters<typeof failure>,
+): void {
+  if (!ports.ledger.settle(call.current.id, failure(...why))) return;
+  ports.sendRequest(call.current).catch(() => {});
+  ports.sendResult(call.current);
+}
+
+/**
+ * Ends an open call from our side and tells the client that runs it. What it did by then is not known. Only what the
+ * participant has aborted is `cancelled` (spec/004).
+ */
+export function cancelCall(
+  call: OpenCall,
+  reason: CancelReason,
+  ports: Pick<CallPorts, "ledger" | "sendCancel">,
+): void {
+  const { id, state, addressee } = call.current;
+  const end = reason === "closed" ? endOfClosed(state === "running") : endOfAborted(state === "running");
+  if (ports.ledger.settle(id, end) && addressee !== undefined) ports.sendCancel(call.current, reason);
+}
+
+function endOfAborted(isRunning: boolean): Failure {
+  const message = isRunning
+    ? "Cancelled while it was running; its outcome is unknown"
+    : "Cancelled before it was started";
+  return failure("cancelled", message);
+}
+
+function endOfClosed(isRunning: boolean): Failure {
+  return isRunning
+    ? failure("outcome_unknown", "The session was closed while it was running; its outcome is unknown")
+    : failure("not_run", "Not run: the session was closed before it was started");
+}
+
 /** Never rejects: a start that fails in any way is the call's failure. */
 async function started(open: OpenCall, turn: CallTurn, { ports, start }: Follow): Promise<void> {
   try {
@@ -45,7 +106,7 @@ async function started(open: OpenCall, turn: CallTurn, { ports, start }: Follow)
     if (!open.over.aborted) await start(open);
   } catch (error) {
     const failed = failure("execution_error", messageOf(error));
-    if (open.current.state === "pending") refuse(open, ports, [failed.errorCode, failed.errorMessage]);
+    if (open.current.state === "pending") refuseOpenCall(open, ports, [failed.errorCode, failed.errorMessage]);
     else ports.ledger.settle(open.current.id, failed);
   }
 }

@@ -1,11 +1,12 @@
+import { abortable } from "../../lib/abortable.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
-import { type OpenCall } from "./call-ledger.ts";
-import { type CallPorts } from "./call-ports.ts";
-import { askWhileRunning } from "./ask-while-running.ts";
-import { Deadline } from "./deadline.ts";
+import { type ToolContext } from "../define-tool.ts";
 import { type FoundTool } from "../directory.ts";
 import { failure, messageOf, success, timedOut, toResultMap, type Outcome } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
+import { askedNeed, type Permit } from "../permission-need.ts";
+import { type OpenCall } from "./call-ledger.ts";
+import { type CallPorts } from "./call-ports.ts";
 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
@@ -65,4 +66,75 @@ async function run(
     outcome = failure(code, messageOf(error));
   }
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
+}
+
+interface RunningCall {
+  readonly tool: Pick<FoundTool, "voiceApproval">;
+  readonly ports: CallPorts;
+  readonly deadline: Deadline;
+}
+
+/** How a running tool asks for leave. Its clock stands still until the last of its questions is answered. */
+function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall): ToolContext["ask"] {
+  let open = 0;
+  const answered = async (asked: Promise<Permit>): Promise<Permit> => {
+    const { id } = call.current;
+    if (open++ === 0) {
+      deadline.stop();
+      ports.ledger.setWaiting(id, true);
+      ports.ledger.update(id, { deadlineAt: undefined });
+    }
+    try {
+      return await abortable(asked, call.over);
+    } finally {
+      if (--open === 0 && !call.over.aborted) {
+        deadline.start();
+        ports.ledger.setWaiting(id, false);
+        ports.ledger.update(id, { deadlineAt: deadline.at });
+      }
+    }
+  };
+  const ask: ToolContext["ask"] = async (request) => {
+    call.over.throwIfAborted();
+    const permit = ports.ask(call, askedNeed(tool, request));
+    const answer = permit instanceof Promise ? await answered(permit) : permit;
+    if (!answer.isAllowed) throw new PermissionDenied(`Not allowed: ${answer.why}`);
+  };
+  return (request) => {
+    const allowed = ask(request);
+    // A tool that does not wait for it must not end the process.
+    allowed.catch(() => {});
+    return allowed;
+  };
+}
+
+/** The time that a call has; it stands still while somebody is asked. */
+class Deadline {
+  readonly #onOver: () => void;
+  #leftMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #runsSince = 0;
+
+  constructor(ms: number, onOver: () => void) {
+    this.#leftMs = ms;
+    this.#onOver = onOver;
+    this.start();
+  }
+
+  start(): void {
+    this.#runsSince = performance.now();
+    this.#timer ??= setTimeout(this.#onOver, this.#leftMs);
+  }
+
+  stop(): void {
+    if (!this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince));
+  }
+
+  /** Milliseconds since the epoch, while it runs. */
+  get at(): number {
+    return Math.round(Date.now() + this.#leftMs - (performance.now() - this.#runsSince));
+  }
 }

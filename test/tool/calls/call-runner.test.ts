@@ -3,8 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../../src/errors/app-error.ts";
 import { type Call } from "../../../src/tool/calls/call.ts";
 import { failure } from "../../../src/tool/outcome.ts";
-import { resumeCall } from "../../../src/tool/calls/resume-call.ts";
-import { refuseCall } from "../../../src/tool/calls/run-call.ts";
+import { CallRunner } from "../../../src/tool/calls/call-runner.ts";
 import { announced, MemoryPorts, serverTool } from "../memory-ports.ts";
 
 beforeEach(() => {
@@ -499,7 +498,7 @@ test("a refused use is on record as not run, which is no cancel", () => {
   const ports = client();
   const use = { toolUseId: "t", toolName: "scan", input: {} };
 
-  expect(refuseCall(use, ports.turn, { ports, why: "Not run: cut off" })).toEqual({
+  expect(new CallRunner(ports).refuse(use, ports.turn, { why: "Not run: cut off" })).toEqual({
     content: "Not run: cut off",
     isError: true,
   });
@@ -514,7 +513,9 @@ test.each([
   const ports = client();
   ports.abort(kind);
 
-  refuseCall({ toolUseId: "t", toolName: "scan", input: {} }, ports.turn, { ports, why: "Not run: cut off" });
+  new CallRunner(ports).refuse({ toolUseId: "t", toolName: "scan", input: {} }, ports.turn, {
+    why: "Not run: cut off",
+  });
 
   expect(state(ports)).toEqual([code]);
 });
@@ -529,7 +530,7 @@ async function storedCall(ports: MemoryPorts, toolName: string): Promise<Call> {
   return call;
 }
 const resume = (ports: MemoryPorts, stored: Call) =>
-  resumeCall({ toolUseId: "toolu_1", toolName: stored.toolName, input: {} }, ports.turn, { ports, stored });
+  new CallRunner(ports).resume({ toolUseId: "toolu_1", toolName: stored.toolName, input: {} }, ports.turn, stored);
 
 test("a client's call that an earlier worker left is asked again under its id, with the time that is left", async () => {
   const stored = await storedCall(client(), "scan");

@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { isUserAbort } from "../../conversation/turn-abort.ts";
+import { cleanJson } from "../../lib/clean-json.ts";
+import { createId } from "../../lib/id.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { findTool, routeCall, type FoundTool } from "../directory.ts";
+import { tryParse } from "../input-schema.ts";
+import { failure, type ModelAnswer } from "../outcome.ts";
+import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
+import { type Call } from "./call.ts";
+import { type OpenCall } from "./call-ledger.ts";
+import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
+import { followCall, refuseOpenCall, toCallAnswer } from "./follow-call.ts";
+import { runOnClient } from "./run-on-client.ts";
+import { runOnServer } from "./run-on-server.ts";
+
+/** What is known of a tool use whose call is not on record as running: nothing runs before that. */
+export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
+/** What is known of a call that ran on the server: `KillWithUs` ends the processes that it started there. */
+const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
+
+/** A call whose tool is known and whose arguments are checked. */
+interface Checked {
+  readonly tool: FoundTool;
+  readonly input: unknown;
+  readonly turn: CallTurn;
+}
+
+interface Judged extends Checked {
+  readonly need: PermissionNeed;
+}
+
+/**
+ * The way of a session's calls, from the model's tool use to what the model reads of it: find the tool, check the
+ * arguments, ask for leave where the rules say so, hand the call to whoever runs it. The ledger settles it.
+ */
+export class CallRunner {
+  readonly #ports: CallPorts;
+
+  constructor(ports: CallPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Runs one tool use to its end and says what the model reads. Never rejects for anything that the tool, the client or
+   * the model did: each failure is an error answer. When the turn is aborted while the call is open, the answer comes at
+   * once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A tool that runs in the
+   * background is answered with a receipt once it has begun (and `onLateOutcome` later).
+   *
+   * @param stored the use's call, where an earlier worker has stored one and never started it
+   * @throws the record's error, when the call could not be stored
+   */
+  run(use: ToolUse, turn: CallTurn, stored?: Call): Promise<ModelAnswer> {
+    const tool = this.#find(use, turn);
+    const call = stored ?? newCall(use, turn, { tool, ports: this.#ports });
+    const isOneTooMany = this.#ports.ledger.openCount >= LIMITS.openCalls;
+    return this.#follow(call, turn, (open) => {
+      if (!tool) return this.#refuse(open, "unknown_tool", `Tool '${use.toolName}' does not exist`);
+      if (use.inputError !== undefined) return this.#refuse(open, "invalid_parameters", use.inputError);
+      if (isOneTooMany) return this.#refuse(open, "execution_error", `More than ${LIMITS.openCalls} calls are open`);
+      return this.#start(open, tool, turn);
+    });
+  }
+
+  /** A tool use that must not run (its step was cut off, say): on record, with the reason for the model. */
+  refuse(use: ToolUse, turn: CallTurn, { why, stored }: { why: string; stored?: Call | undefined }): ModelAnswer {
+    const tool = this.#find(use, turn);
+    const call = this.#ports.ledger.open(stored ?? newCall(use, turn, { tool, ports: this.#ports }));
+    this.#ports.ledger.settle(call.current.id, failure(isUserAbort(turn.signal) ? "cancelled" : "not_run", why));
+    return { content: why, isError: true };
+  }
+
+  /**
+   * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
+   * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. One
+   * that waits for a person's permission waits on. A call is on record as running before anybody is given it: one that is
+   * not goes all the way of a new one. What may have run and cannot be asked about ends as "outcome unknown".
+   *
+   * @param stored the call as it was recorded; absent when it was never stored, and so never started
+   */
+  async resume(use: ToolUse, turn: CallTurn, stored: Call | undefined): Promise<ModelAnswer> {
+    const ports = this.#ports;
+    const found = this.#find(use, turn);
+    if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
+    if (stored?.state === "pending" && stored.wasAskedFor) return this.#waitOn(stored, found, turn);
+    // Not started, and whether the model's message was ever complete is not known: only then may a tool act.
+    if (!stored || stored.state === "pending") {
+      if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
+      return this.run(use, turn, stored);
+    }
+    const tool = found ?? { idempotent: false };
+    const input = found ? parsed(found, stored.editedInput ?? use.input) : use.input;
+    // A client that is asked twice under one id runs the tool once, so asking again is always safe.
+    const identity = stored.addressee;
+    if (identity !== undefined && stored.executionResolved !== "server") {
+      const route = { to: "client", identity } as const;
+      return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasAsked: true }));
+    }
+    // What it asked while it ran is over with that run: who goes on asks again.
+    if (stored.wasAskedFor) await ports.withdraw(stored);
+    if (found?.run && found.idempotent) {
+      const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
+      return this.#follow(fresh, turn, (call) => runOnServer(call, { tool: found, input, ports }));
+    }
+    ports.ledger.open(stored);
+    ports.ledger.settle(stored.id, failure("outcome_unknown", ENDED_WITH_WORKER));
+    return { content: ENDED_WITH_WORKER, isError: true };
+  }
+
+  #find(use: ToolUse, turn: CallTurn): FoundTool | undefined {
+    return findTool(use.toolName, this.#ports.serverTools, this.#ports.hosts(turn.participant));
+  }
+
+  #follow(call: Call, turn: CallTurn, start: (call: OpenCall) => Promise<void> | undefined): Promise<ModelAnswer> {
+    return followCall(call, turn, { ports: this.#ports, start });
+  }
+
+  #refuse(call: OpenCall, ...why: Parameters<typeof failure>): undefined {
+    refuseOpenCall(call, this.#ports, why);
+  }
+
+  /** Whoever was asked may answer still, or has answered meanwhile. The call itself was never started. */
+  #waitOn(stored: Call, tool: FoundTool | undefined, turn: CallTurn): Promise<ModelAnswer> {
+    return this.#follow(stored, turn, (call) => {
+      if (!tool) throw new TypeError(`Tool '${stored.toolName}' does not exist`);
+      return this.#ask(call, { tool, input: tool.input.parse(stored.input), turn });
+    });
+  }
+
+  /** Every way out settles the call, or hands it on. */
+  #start(call: OpenCall, tool: FoundTool, turn: CallTurn): Promise<void> | undefined {
+    const { ledger } = this.#ports;
+    const input = tryParse(tool.input, call.current.input);
+    if ("error" in input) return this.#refuse(call, "invalid_parameters", input.error);
+    const earlier = ledger.earlierOf(call.current);
+    if (earlier && tool.onDuplicate === "reject")
+      return this.#refuse(call, "execution_error", "Not run: the same call was made before in this turn");
+    if (earlier) {
+      ledger.begin(call.current.id);
+      return earlier.then((outcome) => void ledger.settle(call.current.id, outcome));
+    }
+    return this.#ask(call, { tool, input: input.value, turn });
+  }
+
+  /** Hands the call to whoever runs it, once it may run; at once where nobody need be asked. */
+  #ask(call: OpenCall, checked: Checked): Promise<void> | undefined {
+    const { tool, input, turn } = checked;
+    const route = routeCall(tool, this.#ports.hosts(turn.participant));
+    const askedOf = "identity" in route ? route.identity : turn.participant;
+    const need = permissionNeed(tool, input);
+    const permit = this.#ports.permit(call, { ...need, askedOf }, turn);
+    if (permit instanceof Promise) return this.#whenAnswered(call, permit, { ...checked, need });
+    if (permit.isAllowed) return this.#handOver(call, { ...checked, need });
+    return this.#refuse(call, "permission_denied", `Not run: ${permit.why}`);
+  }
+
+  async #whenAnswered(call: OpenCall, asked: Promise<Permit>, judged: Judged): Promise<void> {
+    const { ledger } = this.#ports;
+    const { tool } = judged;
+    const { id } = call.current;
+    ledger.setWaiting(id, true);
+    const permit = await asked;
+    ledger.setWaiting(id, false);
+    if (!permit.isAllowed) return this.#refuse(call, "permission_denied", `Not run: ${permit.why}`);
+    const { editedInput, askedOf } = permit;
+    const edited = editedInput && tryParse(tool.input, editedInput);
+    if (edited && "error" in edited) {
+      const why = `The arguments as the participant changed them cannot be used. ${edited.error}`;
+      return this.#refuse(call, "invalid_parameters", why);
+    }
+    // The rules have judged what was shown; whoever changes it may not go further than they let anybody go.
+    const need = edited ? permissionNeed(tool, edited.value) : judged.need;
+    const denied = edited && this.#ports.denialOf(call.current, need);
+    if (denied !== undefined) return this.#refuse(call, "permission_denied", `Not run: ${denied}`);
+    if (editedInput) ledger.update(id, { editedInput });
+    await this.#handOver(call, edited ? { ...judged, input: edited.value, need } : judged, askedOf);
+  }
+
+  /** Routes it anew: devices may have come and gone while somebody was asked, and leave is for that one's own alone. */
+  #handOver(call: OpenCall, { tool, input, turn, need }: Judged, askedOf?: string): Promise<void> | undefined {
+    const ports = this.#ports;
+    const isOwn = askedOf === undefined || askedOf === turn.participant;
+    const hosts = ports.hosts(turn.participant).filter(({ identity }) => identity === (askedOf ?? identity));
+    const run = { tool: isOwn ? tool : onDeviceOnly(tool), input, ports, permitted: need.values };
+    const route = routeCall(run.tool, hosts);
+    if (route.to === "server") return runOnServer(call, run);
+    if (route.to !== "nobody") return runOnClient(call, { ...run, route, wasAsked: false });
+    return this.#refuse(call, "unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
+  }
+}
+
+function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
+  return { ...tool, execution: "client" };
+}
+
+/** The arguments were checked before the call was started; a schema that has changed since does not matter any more. */
+function parsed(tool: FoundTool, input: unknown): unknown {
+  const checked = tryParse(tool.input, input);
+  return "error" in checked ? input : checked.value;
+}
+
+function newCall(
+  use: ToolUse,
+  turn: CallTurn,
+  { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "defaultTimeoutMs" | "toolDetail"> },
+): Call {
+  // The model's JSON may hold what no later form can carry: 1e999, half a surrogate pair, a thousand levels.
+  const input = cleanJson(use.input) as JsonObject;
+  const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
+  const { toolDetail } = ports;
+  const shown = Object.hasOwn(toolDetail, use.toolName) ? toolDetail[use.toolName] : undefined;
+  return {
+    id: createId(),
+    toolUseId: use.toolUseId,
+    turnId: turn.turnId,
+    messageId: turn.messageId,
+    participant: turn.participant,
+    toolName: use.toolName,
+    input,
+    timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs,
+    executionAsked: tool?.execution ?? "server",
+    idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
+    onInterrupt: tool?.onInterrupt ?? "cancel",
+    isBackground: tool?.talk.isBackground ?? false,
+    state: "pending",
+    executionResolved: undefined,
+    addressee: undefined,
+    startedAt: undefined,
+    deadlineAt: undefined,
+    finishedAt: undefined,
+    outcome: undefined,
+    revision: 0,
+    logs: [],
+    progress: undefined,
+    detail: shown ?? tool?.stateDetail ?? "full",
+  };
+}
