@@ -49,3 +49,8 @@ export const TOOL_TIMES = {
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** The nearest name that is one: a model may ask for a tool by any. */
+export function toToolName(name: string): string {
+  return TOOL_NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
+}

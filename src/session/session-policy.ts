@@ -1,4 +1,4 @@
-import { type StateDetail } from "../tool/server-tool.ts";
+import { type StateDetail } from "../conversation/call.ts";
 import { type PermissionPolicy } from "./permission/permission-desk.ts";
 import { type PhraseTable } from "./answer/phrases.ts";
 

@@ -1,9 +1,6 @@
 import { type z } from "zod";
 import { type JsonObject } from "../lib/json.ts";
 
-/** Who runs a tool (spec/000). */
-export type Execution = "server" | "client" | "either";
-
 /** What a running tool is given besides its input. */
 export interface ToolContext<Settings = unknown> {
   /** The tool's entry (or the one it shares) under `toolSettings` in parley.config.ts, checked by the tool's `settings` at start. */

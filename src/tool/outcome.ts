@@ -1,34 +1,10 @@
+import { type CallErrorCode, type Failure, type Outcome } from "../conversation/call.ts";
 import { cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { truncateText } from "../lib/truncate-text.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
 const MAX_CODE_LENGTH = 256;
-
-/** The error codes of spec/001 and PROTOCOL.md that the worker gives; a client may send any other text. */
-export type CallErrorCode =
-  | "unknown_tool"
-  | "invalid_parameters"
-  | "execution_error"
-  | "timeout"
-  | "cancelled"
-  | "client_disconnected"
-  | "permission_denied"
-  | "result_too_large"
-  | "protocol_error"
-  | "not_run"
-  | "outcome_unknown"
-  | (string & {});
-
-/** How a call ended. `result` beside an error is a partial result or a diagnosis (spec/000). */
-export type Outcome = { readonly state: "success"; readonly result: JsonObject } | Failure;
-
-export interface Failure {
-  readonly state: "error" | "cancelled";
-  readonly errorCode: CallErrorCode;
-  readonly errorMessage: string;
-  readonly result?: JsonObject;
-}
 
 /** What the model reads in the tool_result block. */
 export interface ModelAnswer {

@@ -1,15 +1,12 @@
+import { type Execution, type OnInterrupt, type StateDetail } from "../conversation/call.ts";
 import { TOOL_TIMES } from "../protocol/limits.ts";
-import { type Execution, type Tool, type ToolContext, type ToolPermission } from "./define-tool.ts";
+import { type Tool, type ToolContext, type ToolPermission } from "./define-tool.ts";
 import { compileInputSchema, type InputSchema } from "./input-schema.ts";
 
 import { toTalkBehavior, type TalkBehavior } from "./talk-behavior.ts";
 
-/** What becomes of an open call when the participant speaks over the turn (PROTOCOL.md "A tool call"). */
-export type OnInterrupt = "finish" | "cancel" | "block";
 /** What becomes of a call that repeats an earlier one of its turn. */
 export type OnDuplicate = "allow" | "reuse" | "reject";
-/** What may be shown of a call: everything, only name, status and times, or nothing. */
-export type StateDetail = "full" | "name" | "off";
 
 /** A tool of the `tools/` folder or of an MCP server, named and compiled. */
 export interface ServerTool {

@@ -111,15 +111,13 @@ function sourcesIn(...folders: readonly string[]): string {
 
 /** The named members of a union of texts, read from its source: types are gone at run time. */
 function unionOf(name: string): string[] {
-  const source = readFileSync(new URL("../../src/tool/outcome.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../src/conversation/call.ts", import.meta.url), "utf8");
   const [, body = ""] = new RegExp(`type ${name} =([^;]*);`).exec(source) ?? [];
   return [...body.matchAll(/"(\w+)"/g)].flatMap(([, code]) => code ?? []);
 }
 
 /** Codes that are written where a call is settled. */
 function literalCodes(): string[] {
-  const files = ["tool", "session"].flatMap((folder) => globSync(`src/${folder}/*.ts`));
-  return files.flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/(?:failure|refuse)\("(\w+)"/g)].flatMap(([, code]) => code ?? []),
-  );
+  const settled = /(?:failure\(|#refuse\(\w+, |refuseOpenCall\([^[\n]*\[)"(\w+)"/g;
+  return [...sourcesIn("tool", "session").matchAll(settled)].flatMap(([, code]) => code ?? []);
 }

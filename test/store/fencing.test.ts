@@ -6,16 +6,14 @@ import { finishTurn } from "../../src/store/turns/finish-turn.ts";
 import { insertBlocks } from "../../src/store/turns/insert-blocks.ts";
 import { insertCommentary } from "../../src/store/turns/insert-commentary.ts";
 import { insertPermission } from "../../src/store/permissions/insert-permission.ts";
-import { insertToolCall } from "../../src/store/calls/insert-tool-call.ts";
 import { insertTurn } from "../../src/store/turns/insert-turn.ts";
 import { notifyEvents, EVENT_CHANNEL } from "../../src/store/events/notify-events.ts";
 import { recordExtraAnswer } from "../../src/store/calls/record-extra-answer.ts";
 import { reserveStanzas } from "../../src/store/stanzas/reserve-stanzas.ts";
-import { saveCallProgress } from "../../src/store/calls/save-call-progress.ts";
+import { endedCall } from "../../src/conversation/call.ts";
 import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { setOpener } from "../../src/store/sessions/set-opener.ts";
-import { settleToolCall } from "../../src/store/calls/settle-tool-call.ts";
-import { startToolCall } from "../../src/store/calls/start-tool-call.ts";
+import { saveCall } from "../../src/store/calls/save-call.ts";
 import { trimStanzas } from "../../src/store/stanzas/trim-stanzas.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "./store-fixtures.ts";
@@ -34,7 +32,7 @@ async function leftBehind() {
   const turn = newTurn();
   await insertTurn(stale, turn);
   const call = newCall(turn.id);
-  await insertToolCall(stale, call);
+  await saveCall(stale, call);
   const { permission } = await newPermission(database.sql, { sessionId: claim.sessionId });
   await insertPermission(stale, permission);
   const { permission: unasked } = await newPermission(database.sql, { sessionId: claim.sessionId });
@@ -52,14 +50,10 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   countAside: (writer, { turn }) => countAside(writer, { turnId: turn.id }),
   insertCommentary: (writer, { turn }) =>
     insertCommentary(writer, { messageId: turn.messageId, participantIdentity: "ann", content: "no" }),
-  insertToolCall: (writer, { turn }) => insertToolCall(writer, newCall(turn.id)),
-  startToolCall: (writer, { call }) =>
-    startToolCall(writer, { callId: call.id, executionResolved: "server", deadlineAt: 0 }),
-  saveCallProgress: (writer, { call }) =>
-    saveCallProgress(writer, { callId: call.id, revision: 9, logs: ["late"], progress: 1 }),
-  settleToolCall: (writer, { call }) => settleToolCall(writer, { callId: call.id, state: "success", result: {} }),
+  "saveCall, of a new one": (writer, { turn }) => saveCall(writer, newCall(turn.id)),
+  "saveCall, of its end": (writer, { call }) => saveCall(writer, endedCall(call, { state: "success", result: {} })),
   recordExtraAnswer: (writer, { call }) =>
-    recordExtraAnswer(writer, { callId: call.id, kind: "late", from: "ann", success: true }),
+    recordExtraAnswer(writer, { callId: call.id, answer: { kind: "late", from: "ann", success: true } }),
   insertPermission: (writer, { unasked }) => insertPermission(writer, unasked),
   closePermission: (writer, { permission }) =>
     closePermission(writer, { permissionId: permission.id, state: "withdrawn" }),

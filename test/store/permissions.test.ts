@@ -14,7 +14,10 @@ import {
   type PermissionDecision,
   type PermissionReply,
 } from "../../src/store/permissions/reply-to-permission.ts";
-import { settleToolCall } from "../../src/store/calls/settle-tool-call.ts";
+import { endedCall } from "../../src/conversation/call.ts";
+import { loadCall } from "../../src/store/calls/load-calls.ts";
+import { saveCall } from "../../src/store/calls/save-call.ts";
+import { failure } from "../../src/tool/outcome.ts";
 import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
 import { newPermission, storedPermission, writerOf } from "./store-fixtures.ts";
 
@@ -135,6 +138,12 @@ test("a request that is closed takes no answer; one that is answered is not clos
   ).toBeUndefined();
 });
 
+async function endCallOf({ sessionId, callId }: PermissionRecord): Promise<void> {
+  const call = await loadCall(database.sql, { sessionId, callId });
+  if (!call) throw new TypeError("The permission's call is not stored");
+  await saveCall(writerOf(database.sql, sessionId), endedCall(call, failure("cancelled", "Stopped")));
+}
+
 test("of an approval and an end in the same moment exactly one counts, and the answer says which", async () => {
   for (let round = 0; round < 30; round++) {
     const permission = await storedPermission(database.sql);
@@ -146,11 +155,7 @@ test("of an approval and an end in the same moment exactly one counts, and the a
               permissionId: permission.id,
               state: "withdrawn",
             })
-        : () =>
-            settleToolCall(writerOf(database.sql, permission.sessionId), {
-              callId: permission.callId,
-              state: "cancelled",
-            });
+        : () => endCallOf(permission);
     // Who begins takes turns, or the same one would win each time.
     const [answer] =
       round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
@@ -168,8 +173,7 @@ test.each([
   const open = await storedPermission(database.sql, { waitMs });
   const answered = await storedPermission(database.sql);
   await replyToPermission(database.sql, reply(answered));
-  for (const { callId, sessionId } of [open, answered])
-    await settleToolCall(writerOf(database.sql, sessionId), { callId, state: "error", errorCode: "unknown_tool" });
+  for (const permission of [open, answered]) await endCallOf(permission);
 
   expect(await loadPermission(database.sql, { permissionId: open.id })).toMatchObject({ state });
   expect(await loadPermission(database.sql, { permissionId: answered.id })).toMatchObject({ state: "approved" });

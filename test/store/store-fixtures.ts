@@ -1,7 +1,8 @@
+import { type Call } from "../../src/conversation/call.ts";
 import { type TurnBlock } from "../../src/conversation/block.ts";
 import { claimSession, type SessionClaim } from "../../src/store/sessions/claim-session.ts";
 import { insertPermission, type NewPermission } from "../../src/store/permissions/insert-permission.ts";
-import { insertToolCall, type NewToolCall } from "../../src/store/calls/insert-tool-call.ts";
+import { saveCall } from "../../src/store/calls/save-call.ts";
 import { insertTurn, type NewTurn } from "../../src/store/turns/insert-turn.ts";
 import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
 import { type Sql } from "../../src/store/database/pool.ts";
@@ -44,23 +45,37 @@ export function newTurn(changes: Partial<NewTurn> = {}): NewTurn {
 }
 
 /** A new running turn in a new session. */
-export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWriter; readonly turnId: string }> {
+export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWriter; readonly turn: NewTurn }> {
   const writer = await storedSession(sql);
   const turn = newTurn();
   await insertTurn(writer, turn);
-  return { writer, turnId: turn.id };
+  return { writer, turn };
 }
 
-export function newCall(turnId: string, changes: Partial<NewToolCall> = {}): NewToolCall {
+export function newCall(turnId: string, changes: Partial<Call> = {}): Call {
   return {
     id: createId(),
     turnId,
+    messageId: "of its turn",
+    participant: "ann",
     toolUseId: `toolu_${createId()}`,
-    name: "get_forecast",
+    toolName: "get_forecast",
     executionAsked: "either",
     timeoutMs: 30_000,
     idempotencyKey: "key",
     input: { city: "Utrecht" },
+    onInterrupt: "finish",
+    isBackground: false,
+    state: "pending",
+    executionResolved: undefined,
+    addressee: undefined,
+    startedAt: undefined,
+    deadlineAt: undefined,
+    finishedAt: undefined,
+    outcome: undefined,
+    revision: 1,
+    logs: [],
+    progress: undefined,
     detail: "full",
     ...changes,
   };
@@ -69,14 +84,13 @@ export function newCall(turnId: string, changes: Partial<NewToolCall> = {}): New
 /** A new pending call in a new turn. */
 export async function storedCall(sql: Sql): Promise<{
   readonly writer: SessionWriter;
-  readonly call: NewToolCall;
-  readonly turnId: string;
-  readonly callId: string;
+  readonly turn: NewTurn;
+  readonly call: Call;
 }> {
-  const { writer, turnId } = await storedTurn(sql);
-  const call = newCall(turnId);
-  await insertToolCall(writer, call);
-  return { writer, call, turnId, callId: call.id };
+  const { writer, turn } = await storedTurn(sql);
+  const call = newCall(turn.id);
+  await saveCall(writer, call);
+  return { writer, turn, call };
 }
 
 export function textBlock(sequence: number, text = `text ${sequence}`): TurnBlock {
@@ -95,7 +109,7 @@ export async function newPermission(
   const turn = newTurn();
   await insertTurn(writer, turn);
   const call = newCall(turn.id);
-  await insertToolCall(writer, call);
+  await saveCall(writer, call);
   const permission: NewPermission = {
     id: createId(),
     turnId: turn.id,

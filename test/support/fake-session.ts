@@ -1,4 +1,5 @@
 import { pino, type Logger } from "pino";
+import { type Call, type ExtraAnswer } from "../../src/conversation/call.ts";
 import { type TurnBlock } from "../../src/conversation/block.ts";
 import { type HistoryMessage } from "../../src/conversation/history.ts";
 import { type TurnRecord } from "../../src/conversation/turn-record.ts";
@@ -15,7 +16,6 @@ import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { Session } from "../../src/session/session.ts";
 import { type VoicePort } from "../../src/session/room/voice-port.ts";
 import { StanzaCounter } from "../../src/session/wire/stanza-counter.ts";
-import { type Call, type ExtraAnswer } from "../../src/tool/calls/call.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
 import { MemoryPermissions } from "./memory-permissions.ts";
 import { toServerTool } from "../../src/tool/server-tool.ts";

@@ -1,10 +1,9 @@
+import { type Call } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { callAsTold } from "../../session/events/live-call.ts";
-import { toCall } from "../../session/restore/to-call.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
-import { loadCallsNow, loadShownCall } from "../../store/calls/load-shown-calls.ts";
+import { loadCall, loadCallsNow } from "../../store/calls/load-calls.ts";
 import { type Sql } from "../../store/database/pool.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";
 
 interface CallFeedOptions {
@@ -37,7 +36,7 @@ export class CallFeed {
   /** The calls of the turn that is running, and all that are open. @throws {AppError} `unavailable` */
   async showNow(): Promise<void> {
     const { sql, sessionId } = this.#options;
-    for (const record of await loadCallsNow(sql, { sessionId })) await this.#show(toCall(record, record));
+    for (const call of await loadCallsNow(sql, { sessionId })) await this.#show(call);
   }
 
   /** What a live event told of. @throws {AppError} `unavailable` */
@@ -46,8 +45,8 @@ export class CallFeed {
     const { callId } = told;
     if (typeof callId !== "string") return;
     if (Number(told["revision"]) <= (this.#shown.get(callId) ?? 0)) return;
-    const record = await loadShownCall(sql, { sessionId, callId });
-    if (record) await this.#show(callAsTold(toCall(record, record), told));
+    const call = await loadCall(sql, { sessionId, callId });
+    if (call) await this.#show(callAsTold(call, told));
   }
 
   async #show(call: Call): Promise<void> {

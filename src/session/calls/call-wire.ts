@@ -1,13 +1,12 @@
+import { type Call, type CancelReason, type Execution, type Outcome } from "../../conversation/call.ts";
 import { type AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
-import { TOOL_NAME } from "../../protocol/limits.ts";
+import { toToolName } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type Call, type CancelReason } from "../../tool/calls/call.ts";
 import { type CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall } from "../../tool/calls/follow-call.ts";
-import { type Execution } from "../../tool/define-tool.ts";
-import { failure, success, type Outcome } from "../../tool/outcome.ts";
+import { failure, success } from "../../tool/outcome.ts";
 import { type Destination, type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";
@@ -37,7 +36,7 @@ export class CallWire {
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };
     const parameters = { ...(editedInput ?? input) };
-    const body = { id, messageId, toolName: toSendableName(toolName), parameters, execution, timeoutMs, ...asker };
+    const body = { id, messageId, toolName: toToolName(toolName), parameters, execution, timeoutMs, ...asker };
     const meta = this.#telemetry.traceOfCall(id);
     const destination = addressee === undefined ? { meta } : { meta, to: [addressee] };
     const { stanzaId, sent, isStream } = this.#postRequest(body, destination);
@@ -121,11 +120,6 @@ export class CallWire {
   forget({ id }: Call): void {
     for (const [stanzaId, callId] of this.#callOfStanza) if (callId === id) this.#callOfStanza.delete(stanzaId);
   }
-}
-
-/** A tool that does not exist may have any name in the model's words. */
-function toSendableName(name: string): string {
-  return TOOL_NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
 }
 
 function toOutcome({ success: isSuccess, result, errorCode, errorMessage }: MessageBody<"tool_use_result">): Outcome {

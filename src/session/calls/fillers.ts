@@ -1,6 +1,6 @@
+import { type Call } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { pause } from "../../lib/pause.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 import { type TalkBehavior } from "../../tool/talk-behavior.ts";

@@ -1,4 +1,4 @@
-import { type Call } from "../../tool/calls/call.ts";
+import { type Call } from "../../conversation/call.ts";
 
 /** How often a call's logs and progress are stored and shown. */
 export const PROGRESS_EVERY_MS = 200;

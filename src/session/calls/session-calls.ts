@@ -1,16 +1,16 @@
 import { type Logger } from "pino";
+import { type Call, type StateDetail } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { callErrorType } from "../../telemetry/error-type.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../../tool/calls/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../../tool/directory.ts";
 import { type ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import { isReceipt, refuseOpenCall } from "../../tool/calls/follow-call.ts";
-import { type ServerTool, type StateDetail } from "../../tool/server-tool.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../../tool/talk-behavior.ts";
 import { type TurnDependencies } from "../../turn/run-turn.ts";
 import { type AnsweredRequest } from "../inbox/answered-request.ts";

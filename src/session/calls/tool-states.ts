@@ -1,4 +1,4 @@
-import { type Call } from "../../tool/calls/call.ts";
+import { type Call } from "../../conversation/call.ts";
 import { type Outbox } from "../wire/outbox.ts";
 import { type Peers } from "../peers/peers.ts";
 import { toToolCallState } from "./tool-call-state.ts";

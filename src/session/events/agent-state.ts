@@ -1,4 +1,4 @@
-import { type Call } from "../../tool/calls/call.ts";
+import { type Call } from "../../conversation/call.ts";
 import { type SessionWatcher } from "./session-event.ts";
 
 /** States shorter than this are not worth a message to the whole room. */

@@ -1,5 +1,5 @@
+import { type Call, type CallState } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
-import { type Call, type CallState } from "../../tool/calls/call.ts";
 
 /**
  * What a live event says of a call: which, and what of its row changes. The rest (arguments, logs, result) has no room

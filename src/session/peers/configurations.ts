@@ -1,9 +1,9 @@
+import { type Call } from "../../conversation/call.ts";
 import { FEATURES } from "../../protocol/messages/message-types.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { findTool, routeCall } from "../../tool/directory.ts";
 import { type LiveTools } from "../../tool/live-tools.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";

@@ -1,6 +1,6 @@
+import { type Call } from "../../conversation/call.ts";
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { type Call } from "../../tool/calls/call.ts";
 
 /** Stands for a tool and its exact arguments: an approval of these is one of nothing else. */
 export function hashInput({ toolName, input }: Pick<Call, "toolName" | "input">): string {

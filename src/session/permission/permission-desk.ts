@@ -1,4 +1,5 @@
 import { type Logger } from "pino";
+import { type Call } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
@@ -14,7 +15,6 @@ import {
   type PermissionDecision,
   type PermissionReply,
 } from "../../store/permissions/reply-to-permission.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { type OpenCall } from "../../tool/calls/call-ledger.ts";
 import { type CallTurn } from "../../tool/calls/call-ports.ts";
 import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../../tool/permission-need.ts";

@@ -1,6 +1,6 @@
+import { type Call } from "../../conversation/call.ts";
 import { isGranted } from "../../permission/decide.ts";
 import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
 import { hashInput } from "./hash-input.ts";
 

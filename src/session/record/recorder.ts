@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import pRetry from "p-retry";
+import { type Call, type ExtraAnswer, type Outcome } from "../../conversation/call.ts";
 import { type TurnBlock } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
@@ -8,16 +9,12 @@ import { type JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
 import { finishTurn, type TurnEnd } from "../../store/turns/finish-turn.ts";
-import { insertToolCall } from "../../store/calls/insert-tool-call.ts";
 import { insertTurn } from "../../store/turns/insert-turn.ts";
 import { countAside } from "../../store/turns/count-aside.ts";
+import { saveCall } from "../../store/calls/save-call.ts";
 import { recordExtraAnswer } from "../../store/calls/record-extra-answer.ts";
-import { saveCallProgress } from "../../store/calls/save-call-progress.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { setOpener } from "../../store/sessions/set-opener.ts";
-import { settleToolCall } from "../../store/calls/settle-tool-call.ts";
-import { startToolCall } from "../../store/calls/start-tool-call.ts";
-import { type Call, type ExtraAnswer } from "../../tool/calls/call.ts";
 import { type LedgerListener } from "../../tool/calls/call-ledger.ts";
 import { type BlockRecord } from "../../turn/turn-draft.ts";
 import { type SessionLease } from "./session-lease.ts";
@@ -131,47 +128,25 @@ export class Recorder implements LedgerListener {
   }
 
   onOpened(call: Call): void {
-    const { id, turnId, toolUseId, toolName: name, executionAsked, timeoutMs, idempotencyKey, input, detail } = call;
-    const row = {
-      id,
-      turnId,
-      toolUseId,
-      name,
-      executionAsked,
-      timeoutMs,
-      idempotencyKey,
-      input: toObject(input),
-      detail,
-      isBackground: call.isBackground,
-    };
-    this.#writeCall(call, () => insertToolCall(this.#writer, row), this.#chains.get(turnId));
+    this.#saveCall(call, this.#chains.get(call.turnId));
   }
 
   /** What changes before it runs is not of the record: a pending call has not been started. */
   onChanged(call: Call): void {
-    if (call.state === "pending") return;
-    const { id: callId, executionResolved = "client", addressee, startedAt, deadlineAt } = call;
-    const { isBackground, revision } = call;
-    const start = { callId, executionResolved, addressee, startedAt, deadlineAt, isBackground, revision };
-    this.#writeCall(call, () => startToolCall(this.#writer, start));
+    if (call.state !== "pending") this.#saveCall(call);
   }
 
   onProgress(call: Call): void {
-    const { id: callId, logs, progress, revision } = call;
-    this.#writeCall(call, () => saveCallProgress(this.#writer, { callId, logs, progress, revision }));
+    this.#saveCall(call);
   }
 
   onSettled(call: Call): void {
-    const { id: callId, outcome, finishedAt, revision } = call;
-    if (!outcome) return;
-    const { result, ...how } = outcome;
-    const end = { callId, ...how, result: result && toObject(result), finishedAt, revision };
-    this.#writeCall(call, () => settleToolCall(this.#writer, end));
+    this.#saveCall(call);
   }
 
   /** One that finds too many others on their way is not kept. */
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
-    const store = () => recordExtraAnswer(this.#writer, { callId, ...answer });
+    const store = () => recordExtraAnswer(this.#writer, { callId, answer });
     this.#beside(store).catch((error: AppError) => this.#events.onLost(error));
   }
 
@@ -197,9 +172,14 @@ export class Recorder implements LedgerListener {
   }
 
   /** Tells that it is stored, also when a repeated write finds it so. */
-  #writeCall(call: Call, operation: () => Promise<unknown>, after?: Promise<void>): void {
+  #saveCall(call: Call, after?: Promise<void>): void {
+    const stored = {
+      ...call,
+      input: toObject(call.input),
+      ...(call.outcome && { outcome: cleanOutcome(call.outcome) }),
+    };
     const write = async () => {
-      await operation();
+      await saveCall(this.#writer, stored);
       this.#events.onCallStored(call);
     };
     this.#write(call.id, write, after);
@@ -249,6 +229,10 @@ async function retried<Result>(operation: () => Promise<Result>): Promise<Result
 
 function toObject(value: JsonObject): JsonObject {
   return cleanJson(value) as JsonObject;
+}
+
+function cleanOutcome(outcome: Outcome): Outcome {
+  return outcome.result ? { ...outcome, result: toObject(outcome.result) } : outcome;
 }
 
 function cleanBlock(block: TurnBlock): TurnBlock {

@@ -1,18 +1,17 @@
+import { endedCall, type Call, type Failure } from "../../conversation/call.ts";
 import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { OUTCOME_UNKNOWN } from "../../conversation/history.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { finishTurn } from "../../store/turns/finish-turn.ts";
-import { loadToolCalls } from "../../store/calls/load-tool-calls.ts";
+import { loadCallsOfTurn } from "../../store/calls/load-calls.ts";
+import { saveCall } from "../../store/calls/save-call.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
-import { settleToolCall } from "../../store/calls/settle-tool-call.ts";
-import { type ToolCallRecord } from "../../store/calls/tool-call-record.ts";
 import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
-import { toOutcome } from "./call-outcome.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 
 /** How a call ends that its worker left, when nobody takes it up again. */
-export function endOfLeft({ state }: Pick<ToolCallRecord, "state">) {
+export function outcomeOfLeft({ state }: Call): Failure {
   return state === "pending" ? UNSTARTED : UNKNOWN;
 }
 
@@ -28,15 +27,14 @@ export async function repairTurn(
   turn: TurnRecord,
   resultMaxBytes: number,
 ): Promise<TurnRecord> {
-  const calls = await loadToolCalls(session.sql, { turnId: turn.id });
+  const calls = await loadCallsOfTurn(session.sql, { turnId: turn.id });
   let sequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
   const added: TurnBlock[] = [];
   for (const use of danglingUses(turn.blocks)) {
     const id = toolUseId(use) ?? "";
-    const call = calls.find((record) => record.toolUseId === id);
+    const call = calls.find(({ toolUseId: useId }) => useId === id);
     added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
-    if (call?.state === "pending" || call?.state === "running")
-      await settleToolCall(session, { callId: call.id, ...endOfLeft(call) });
+    if (call && !call.outcome) await saveCall(session, endedCall(call, outcomeOfLeft(call)));
   }
   await using writer = new BlockWriter(session);
   for (const block of added) writer.add({ turnId: turn.id, block });
@@ -47,9 +45,8 @@ export async function repairTurn(
 }
 
 /** A call is on record as running before it is handed to anybody. */
-function answerOf(call: ToolCallRecord | undefined, maxBytes: number): ModelAnswer {
+function answerOf(call: Call | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
-  const outcome = toOutcome(call);
-  if (outcome) return toModelAnswer(outcome, { timeoutMs: call.timeoutMs, maxBytes });
-  return { content: endOfLeft(call).errorMessage, isError: true };
+  if (call.outcome) return toModelAnswer(call.outcome, { timeoutMs: call.timeoutMs, maxBytes });
+  return { content: outcomeOfLeft(call).errorMessage, isError: true };
 }

@@ -1,15 +1,13 @@
+import { endedCall, type Call, type Outcome } from "../../conversation/call.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { loadOpenCalls } from "../../store/calls/load-open-calls.ts";
-import { loadToolCalls } from "../../store/calls/load-tool-calls.ts";
-import { settleToolCall, type ToolCallEnd } from "../../store/calls/settle-tool-call.ts";
+import { loadCallsOfTurn, loadOpenCalls } from "../../store/calls/load-calls.ts";
+import { saveCall } from "../../store/calls/save-call.ts";
 import { loadTurns } from "../../store/turns/load-turns.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { promisedUses, toldResult } from "../turns/outcome-turn.ts";
-import { endOfLeft, repairTurn } from "./repair-turn.ts";
-import { toCall } from "./to-call.ts";
+import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 import { type UnfinishedTurn } from "../turns/turn-queue.ts";
 
 /** A turn that was begun longer ago is ended, not taken up again: nobody waits for its answer any more. */
@@ -34,7 +32,7 @@ export async function restore(writer: SessionWriter, { maxBytes }: { readonly ma
     past.push(turn.state === "running" ? await repairTurn(writer, turn, maxBytes) : turn);
   }
   const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
-  const unfinished = isResumable ? { turn: last, calls: await loadCalls(sql, last) } : undefined;
+  const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
   const restored = { past, unfinished, promised };
   await endLeftCalls(writer, restored);
   return restored;
@@ -45,14 +43,9 @@ async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Cal
   const calls: Call[] = [];
   for (const turn of turns) {
     const hasPromised = turn.blocks.some((block) => uses.has(toolUseId(block) ?? ""));
-    if (hasPromised) calls.push(...(await loadCalls(sql, turn)));
+    if (hasPromised) calls.push(...(await loadCallsOfTurn(sql, { turnId: turn.id })));
   }
   return calls.filter((call) => uses.has(call.toolUseId));
-}
-
-async function loadCalls(sql: Sql, turn: TurnRecord): Promise<Call[]> {
-  const records = await loadToolCalls(sql, { turnId: turn.id });
-  return records.map((record) => toCall(record, turn));
 }
 
 /**
@@ -67,12 +60,11 @@ async function endLeftCalls(writer: SessionWriter, { past, unfinished, promised 
   ]);
   for (const call of await loadOpenCalls(writer.sql, writer.lease)) {
     if (awaited.has(call.toolUseId)) continue;
-    const end = toldEnd(turns, call.toolUseId) ?? endOfLeft(call);
-    await settleToolCall(writer, { callId: call.id, ...end });
+    await saveCall(writer, endedCall(call, toldOutcome(turns, call.toolUseId) ?? outcomeOfLeft(call)));
   }
 }
 
-function toldEnd(turns: readonly TurnRecord[], useId: string): Omit<ToolCallEnd, "callId"> | undefined {
+function toldOutcome(turns: readonly TurnRecord[], useId: string): Outcome | undefined {
   const { content, is_error: isError = false } = toldResult(turns, useId)?.content ?? {};
   if (typeof content !== "string") return undefined;
   if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: content };

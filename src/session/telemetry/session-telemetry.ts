@@ -1,4 +1,5 @@
 import { context, isSpanContextValid, trace, type Context, type ObservableCallback } from "@opentelemetry/api";
+import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import { type ErrorCode } from "../../errors/app-error.ts";
 import { type TurnState } from "../../conversation/turn-record.ts";
 import { type JsonObject } from "../../lib/json.ts";
@@ -6,7 +7,6 @@ import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
-import { type Call, type ExtraAnswer } from "../../tool/calls/call.ts";
 import { type ChatObserver } from "../turns/chat-call.ts";
 import { type SessionEvent } from "../events/session-event.ts";
 import { type VoicePort } from "../room/voice-port.ts";

@@ -1,8 +1,8 @@
+import { type Call } from "../../conversation/call.ts";
 import { toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
-import { type Call } from "../../tool/calls/call.ts";
 import { type ModelAnswer } from "../../tool/outcome.ts";
 import { isReceipt } from "../../tool/calls/follow-call.ts";
 import { type OnResult } from "../../tool/talk-behavior.ts";

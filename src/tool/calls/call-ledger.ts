@@ -1,6 +1,6 @@
-import { type Call, type ExtraAnswer } from "./call.ts";
+import { type Call, type ExtraAnswer, type Failure, type Outcome } from "../../conversation/call.ts";
 import { CallLog } from "./call-log.ts";
-import { withShortError, type Failure, type Outcome } from "../outcome.ts";
+import { withShortError } from "../outcome.ts";
 import { type ServerTool } from "../server-tool.ts";
 
 /** What may change on an open call besides its outcome. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
+import { type Call } from "../../conversation/call.ts";
 import { isUserAbort } from "../../conversation/turn-abort.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
@@ -9,7 +10,6 @@ import { findTool, routeCall, type FoundTool } from "../directory.ts";
 import { tryParse } from "../input-schema.ts";
 import { failure, type ModelAnswer } from "../outcome.ts";
 import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
-import { type Call } from "./call.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "./call-ports.ts";
 import { followCall, refuseOpenCall, toCallAnswer } from "./follow-call.ts";

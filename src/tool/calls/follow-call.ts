@@ -1,6 +1,6 @@
+import { type Call, type CancelReason, type Failure, type Outcome } from "../../conversation/call.ts";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
-import { failure, messageOf, toModelAnswer, type Failure, type ModelAnswer, type Outcome } from "../outcome.ts";
-import { type Call, type CancelReason } from "./call.ts";
+import { failure, messageOf, toModelAnswer, type ModelAnswer } from "../outcome.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
 

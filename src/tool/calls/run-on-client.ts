@@ -1,9 +1,10 @@
+import { type Failure } from "../../conversation/call.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type ClientSignal, type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
 import { type FoundTool, type Route } from "../directory.ts";
-import { failure, timedOut, type Failure } from "../outcome.ts";
+import { failure, timedOut } from "../outcome.ts";
 import { runOnServer } from "./run-on-server.ts";
 
 interface ClientRun {

@@ -1,8 +1,9 @@
+import { type Outcome } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type ToolContext } from "../define-tool.ts";
 import { type FoundTool } from "../directory.ts";
-import { failure, messageOf, success, timedOut, toResultMap, type Outcome } from "../outcome.ts";
+import { failure, messageOf, success, timedOut, toResultMap } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
 import { askedNeed, type Permit } from "../permission-need.ts";
 import { type OpenCall } from "./call-ledger.ts";

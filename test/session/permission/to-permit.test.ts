@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { type Call } from "../../../src/conversation/call.ts";
 import { hashInput } from "../../../src/session/permission/hash-input.ts";
 import { toPermit } from "../../../src/session/permission/to-permit.ts";
 import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
-import { type Call } from "../../../src/tool/calls/call.ts";
 import { type PermissionNeed } from "../../../src/tool/permission-need.ts";
 
 const call = { toolName: "read", input: { path: "link" } } as unknown as Call;

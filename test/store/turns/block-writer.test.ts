@@ -18,7 +18,10 @@ async function writerBehindProxy(options: BlockWriterOptions = {}) {
   const proxy = await TcpProxy.start(database.url);
   const sql = connect(proxy.url);
   const problems: BlockProblem[] = [];
-  const { writer: session, turnId } = await storedTurn(database.sql);
+  const {
+    writer: session,
+    turn: { id: turnId },
+  } = await storedTurn(database.sql);
   const writer = new BlockWriter({ ...session, sql }, { onProblem: (problem) => problems.push(problem), ...options });
   await sql`select 1`;
   onTestFinished(async () => {
@@ -158,7 +161,9 @@ test("a database that hangs makes a flush fail after its limit, and a later one 
 
 test("more blocks than may wait are refused, which the next flush tells", async () => {
   const { proxy, writer, turnId, problems } = await writerBehindProxy({ maxQueued: 10 });
-  const { turnId: otherTurnId } = await storedTurn(database.sql);
+  const {
+    turn: { id: otherTurnId },
+  } = await storedTurn(database.sql);
   proxy.pause();
   addTexts(writer, turnId, [0, 12]);
   const flushed = Promise.allSettled([writer.flush(), writer.flush()]);

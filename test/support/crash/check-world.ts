@@ -1,10 +1,10 @@
 import { toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
+import { type Call } from "../../../src/conversation/call.ts";
 import { promisedUses } from "../../../src/session/turns/outcome-turn.ts";
 import { loadSession } from "../../../src/store/sessions/load-session.ts";
-import { loadToolCalls } from "../../../src/store/calls/load-tool-calls.ts";
+import { loadCallsOfTurn } from "../../../src/store/calls/load-calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
 import { type Sql } from "../../../src/store/database/pool.ts";
-import { type ToolCallRecord } from "../../../src/store/calls/tool-call-record.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
 
 /** Where a world broke a promise, after its last worker had all the time it needs. */
@@ -13,7 +13,7 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
   const promise = (holds: boolean, what: string) => void (holds || faults.add(what));
   const session = await loadSession(sql, { conversationId: world.conversationId });
   const turns = session ? await loadTurns(sql, { sessionId: session.id }) : [];
-  const calls = (await Promise.all(turns.map(({ id }) => loadToolCalls(sql, { turnId: id })))).flat();
+  const calls = (await Promise.all(turns.map(({ id }) => loadCallsOfTurn(sql, { turnId: id })))).flat();
 
   for (const { state, blocks } of turns) {
     promise(state !== "running", "a turn never ended");
@@ -46,8 +46,8 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
 
 type Promise_ = (holds: boolean, what: string) => void;
 
-function checkCall(call: ToolCallRecord, world: CrashWorld, promise: Promise_): void {
-  const { id, name, state, input } = call;
+function checkCall(call: Call, world: CrashWorld, promise: Promise_): void {
+  const { id, toolName: name, state, input, outcome } = call;
   const { isIdempotent, needs } = TOOLS[name as ToolName] ?? { isIdempotent: true, needs: "nothing" };
   const runs = world.runs.filter(({ callId }) => callId === id);
   const executors = new Set(runs.map(({ by }) => by));
@@ -63,16 +63,16 @@ function checkCall(call: ToolCallRecord, world: CrashWorld, promise: Promise_): 
   promise(needs !== "a miracle" || runs.length === 0, `${name}: ran though a rule denies it`);
   promise(needs !== "leave" || runs.every(({ wasAllowed }) => wasAllowed), `${name}: ran before it was allowed`);
   promise(typeof input["n"] === "number" || runs.length === 0, `${name}: ran with arguments that are none`);
-  const isNews = call.errorCode === "not_run";
+  const isNews = outcome !== undefined && "errorCode" in outcome && outcome.errorCode === "not_run";
   promise(!isNews || runs.length === 0, `${name}: said not to have run, and has`);
 }
 
 /** What is on record of a call is what the model was told. */
-function checkResult(call: ToolCallRecord, blocks: readonly TurnBlock[], promise: Promise_): void {
+function checkResult(call: Call, blocks: readonly TurnBlock[], promise: Promise_): void {
   const result = blocks.find((block) => block.blockType === "tool_result" && toolUseId(block) === call.toolUseId);
   const content = result?.content?.["content"];
   if (typeof content !== "string" || call.state !== "success" || call.isBackground) return;
-  promise(content.includes(call.id), `${call.name}: its result was lost: ${content}`);
+  promise(content.includes(call.id), `${call.toolName}: its result was lost: ${content}`);
 }
 
 function idsOf(blocks: readonly TurnBlock[], type: string): (string | undefined)[] {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Execution } from "../../../src/tool/define-tool.ts";
-import { type OnInterrupt } from "../../../src/tool/server-tool.ts";
+import { type Execution, type OnInterrupt } from "../../../src/conversation/call.ts";
 import { announced, MemoryPorts, serverTool } from "../memory-ports.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 

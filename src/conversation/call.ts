@@ -1,12 +1,44 @@
-import { type JsonObject } from "../../lib/json.ts";
-import { type Execution } from "../define-tool.ts";
-import { type Outcome } from "../outcome.ts";
-import { type OnInterrupt, type StateDetail } from "../server-tool.ts";
+import { type JsonObject } from "../lib/json.ts";
+
+/** Who runs a tool (spec/000). */
+export type Execution = "server" | "client" | "either";
+/** What becomes of an open call when the participant speaks over the turn. */
+export type OnInterrupt = "finish" | "cancel" | "block";
+/** What may be shown of a call: everything, only name, status and times, or nothing. */
+export type StateDetail = "full" | "name" | "off";
+
+/** The error codes that the worker gives (docs/errors.md); a client may send any other text. */
+export type CallErrorCode =
+  | "unknown_tool"
+  | "invalid_parameters"
+  | "execution_error"
+  | "timeout"
+  | "cancelled"
+  | "client_disconnected"
+  | "permission_denied"
+  | "result_too_large"
+  | "protocol_error"
+  | "not_run"
+  | "outcome_unknown"
+  | (string & {});
+
+/** How a call ended. `result` beside an error is a partial result or a diagnosis (spec/000). */
+export type Outcome = { readonly state: "success"; readonly result: JsonObject } | Failure;
+
+export interface Failure {
+  readonly state: "error" | "cancelled";
+  readonly errorCode: CallErrorCode;
+  readonly errorMessage: string;
+  readonly result?: JsonObject;
+}
 
 /** `pending → running → success | error | cancelled`; the first terminal state wins (spec/004). */
 export type CallState = "pending" | "running" | Outcome["state"];
 
-/** One tool call, as it is stored and shown. Only the ledger changes it. */
+/**
+ * One tool call: as the ledger changes it, as it is stored, and as whatever is shown of it is made. A new field is added
+ * here, to the table, and where it is used.
+ */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */
   readonly id: string;
@@ -59,3 +91,8 @@ export interface ExtraAnswer {
 }
 
 export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";
+
+/** An open call as it is once it has ended, by the clock of whoever ends it. */
+export function endedCall(call: Call, outcome: Outcome): Call {
+  return { ...call, state: outcome.state, outcome, finishedAt: Date.now(), revision: call.revision + 1 };
+}
