@@ -1,6 +1,7 @@
 import { type Anthropic } from "@anthropic-ai/sdk";
 import { type HistoryBlock, type HistoryMessage } from "../conversation/history.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
+import { toToolName } from "../protocol/limits.ts";
 import { sortKeys } from "./sort-keys.ts";
 import { textOf } from "./text-of.ts";
 
@@ -29,7 +30,8 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock): JsonObje
     case "tool_use":
     case "server_tool_use": {
       const { tool_use_id: id = "", tool_name: name = "", input = {}, ...rest } = fields;
-      return { type: blockType, id, name, input, ...rest };
+      // The API refuses a name of its own model that is none.
+      return { type: blockType, id, name: toToolName(textOf(name)), input, ...rest };
     }
     case "tool_result":
       return toToolResult(fields);

@@ -76,8 +76,10 @@ test("a name and arguments that no message can hold are shown as far as one can"
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   const long = { text: "x".repeat(1_100_000) };
-  agent.model.script([reply([toolUse("../x y".padEnd(70, "z")), toolUse("nothing", long)]), reply([text("Done.")])]);
-  await user.answerTo(await user.say("Go"));
+  const refused = [toolUse("../x y".padEnd(70, "z")), toolUse("nothing", long)];
+  agent.model.script(refused.flatMap((use) => [reply([use]), reply([text("Done.")])]));
+  // One after the other: calls of one step are shown in the order in which they are stored.
+  for (const _ of refused) await user.answerTo(await user.say("Go"));
 
   expect(shown(user)).toEqual([
     { toolName: "___x_y".padEnd(64, "z"), parameters: {}, execution: "server" },
@@ -85,4 +87,5 @@ test("a name and arguments that no message can hold are shown as far as one can"
     { toolName: "nothing", parameters: {}, execution: "server" },
     { success: false, errorCode: "unknown_tool" },
   ]);
+  expect(agent.model.rejections).toEqual([]);
 });
