@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { connect, type Parley } from "../../src/client/index.ts";
-import { MemoryRoom } from "../support/memory-transport.ts";
+import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 import { openClient, openWithTool } from "./open-client.ts";
 
 const anything = { type: "object" } as const;

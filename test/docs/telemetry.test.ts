@@ -6,7 +6,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { announced } from "../support/attack.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { httpError, reply, serverToolResult, serverToolUse, text, toolUse } from "../support/model-server/step.ts";
-import { type OtlpReceiver } from "../support/otlp-receiver.ts";
+import { type OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { WatchedTalk } from "../telemetry/watched-talk.ts";
 import { Watching } from "../telemetry/watching.ts";

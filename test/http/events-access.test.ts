@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EventServer, roomToken } from "../support/event-server.ts";
-import { FollowedTalk } from "../support/followed-talk.ts";
-import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+import { EventServer, roomToken } from "../support/servers/event-server.ts";
+import { FollowedTalk } from "../support/doubles/followed-talk.ts";
+import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 let server: EventServer;

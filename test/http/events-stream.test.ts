@@ -2,10 +2,10 @@ import { connect as connectSocket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/store/database/pool.ts";
-import { EventServer, roomToken, type EventReader, type ReadEvent } from "../support/event-server.ts";
-import { FollowedTalk } from "../support/followed-talk.ts";
-import { TcpProxy } from "../support/tcp-proxy.ts";
-import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+import { EventServer, roomToken, type EventReader, type ReadEvent } from "../support/servers/event-server.ts";
+import { FollowedTalk } from "../support/doubles/followed-talk.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 

@@ -7,9 +7,9 @@ import { type SessionWatcher } from "../../src/session/events/session-event.ts";
 import { loadPermission } from "../../src/store/permissions/load-permission.ts";
 import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
-import { EventServer, roomToken } from "../support/event-server.ts";
-import { OpencodeEvents } from "../support/opencode-events.ts";
-import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+import { EventServer, roomToken } from "../support/servers/event-server.ts";
+import { OpencodeEvents } from "../support/clients/opencode-events.ts";
+import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 let server: EventServer;

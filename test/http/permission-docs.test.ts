@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
-import { EventReader, EventServer, roomToken } from "../support/event-server.ts";
+import { EventReader, EventServer, roomToken } from "../support/servers/event-server.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 

@@ -8,8 +8,8 @@ import { PermissionFeed } from "../../src/http/events/permission-feed.ts";
 import { toAskedEvent, toRepliedEvent } from "../../src/http/permissions/show-permission.ts";
 import { type SseEvent } from "../../src/http/sse/sse-stream.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
-import { EventServer, roomToken } from "../support/event-server.ts";
-import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
+import { EventServer, roomToken } from "../support/servers/event-server.ts";
+import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 let server: EventServer;

@@ -8,11 +8,11 @@ import { openGrpcServer } from "../../src/http/rpc/grpc-server.ts";
 import { PermissionService } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
 import { permissionService } from "../../src/http/rpc/permission-service.ts";
 import { TestAgent } from "../support/agent.ts";
-import { EventServer, livekit, roomToken } from "../support/event-server.ts";
-import { respondOverGrpc } from "../support/grpc-js.ts";
+import { EventServer, livekit, roomToken } from "../support/servers/event-server.ts";
+import { respondOverGrpc } from "../support/clients/grpc-js.ts";
 import { guardedTool, toolResults } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
-import { OpencodeEvents } from "../support/opencode-events.ts";
+import { OpencodeEvents } from "../support/clients/opencode-events.ts";
 
 interface OpenPermission {
   readonly id: string;

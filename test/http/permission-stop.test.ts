@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
-import { EventServer, roomToken } from "../support/event-server.ts";
+import { EventServer, roomToken } from "../support/servers/event-server.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import { defineTool, type ToolContext } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
-import { EventServer, type ReadEvent } from "../support/event-server.ts";
+import { EventServer, type ReadEvent } from "../support/servers/event-server.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 
 const isEnded = ({ event, data }: ReadEvent) => event === "tool_state" && data["finishedAt"] !== undefined;

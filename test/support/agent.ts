@@ -17,8 +17,8 @@ import { openJobSession } from "../../src/worker/job/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { createToken, Participant } from "./participant.ts";
 import { startModelServer, type ModelServer } from "./model-server/model-server.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
-import { tempDatabase } from "./temp-database.ts";
+import { TcpProxy } from "./servers/tcp-proxy.ts";
+import { tempDatabase } from "./servers/temp-database.ts";
 
 export interface AgentOptions {
   /** @defaultValue one of its own */

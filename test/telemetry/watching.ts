@@ -5,7 +5,7 @@ import { parseEnvironment } from "../../src/worker/settings/environment.ts";
 import { activeTrace } from "../../src/telemetry/active-trace.ts";
 import { readOtelConfig } from "../../src/worker/settings/read-otel-config.ts";
 import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";
-import { OtlpReceiver } from "../support/otlp-receiver.ts";
+import { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 
 export interface WatchingOptions {
   readonly env?: NodeJS.ProcessEnv;

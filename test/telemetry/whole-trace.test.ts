@@ -15,7 +15,7 @@ import {
   toolUse,
 } from "../support/model-server/step.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { type OtlpSpan } from "../support/otlp-decode.ts";
+import { type OtlpSpan } from "../support/servers/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

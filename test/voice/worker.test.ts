@@ -9,7 +9,7 @@ import { reply, text } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { Speaker, speechOf } from "../support/speaker.ts";
-import { tempDatabase } from "../support/temp-database.ts";
+import { tempDatabase } from "../support/servers/temp-database.ts";
 import { runMain, settingsFor } from "../worker/support/run-main.ts";
 
 const QUESTION = "What time is it?";

@@ -8,7 +8,7 @@ import { startModelServer, type ModelServer } from "../support/model-server/mode
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
-import { tempDatabase } from "../support/temp-database.ts";
+import { tempDatabase } from "../support/servers/temp-database.ts";
 import { settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
 
 let model: ModelServer;

@@ -9,11 +9,11 @@ import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
-import { TcpProxy } from "../support/tcp-proxy.ts";
-import { tempDatabase, type TempDatabase } from "../support/temp-database.ts";
-import type { WorkerProcessOptions } from "../support/worker-process.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
+import type { WorkerProcessOptions } from "../support/processes/worker-process.ts";
 
-const PROGRAM = fileURLToPath(new URL("../support/worker-process.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../support/processes/worker-process.ts", import.meta.url));
 const LEASE_MS = 1_000;
 /** In which a worker that was continued says what it has to say. */
 const AFTERWARDS_MS = 1_000;

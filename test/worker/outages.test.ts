@@ -9,8 +9,8 @@ import { startModelServer, type ModelServer } from "../support/model-server/mode
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 import { startOwnLivekit, type OwnLivekit } from "../support/servers/own-livekit.ts";
-import { TcpProxy } from "../support/tcp-proxy.ts";
-import { tempDatabase } from "../support/temp-database.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { tempDatabase } from "../support/servers/temp-database.ts";
 import { jobProcesses, runMain, settingsFor } from "./support/run-main.ts";
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -12,7 +12,7 @@ import { startModelServer, type ModelServer } from "../support/model-server/mode
 import { noHeaders, reply, text, toolUse, type Step } from "../support/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
-import { tempDatabase } from "../support/temp-database.ts";
+import { tempDatabase } from "../support/servers/temp-database.ts";
 import { jobProcesses, settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
 
 const scan = { name: "scan", description: "S.", inputSchema: { type: "object" } };

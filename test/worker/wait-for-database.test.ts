@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { migrateWhenThere } from "../../src/worker/wait-for-database.ts";
-import { TcpProxy } from "../support/tcp-proxy.ts";
-import { emptyDatabase } from "../support/temp-database.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { emptyDatabase } from "../support/servers/temp-database.ts";
 
 /** A database that nobody reaches until `isRefusing` is set to false. */
 async function startAway(cleanup: AsyncDisposableStack) {

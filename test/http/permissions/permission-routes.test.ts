@@ -4,9 +4,9 @@ import { literalPattern } from "../../../src/lib/literal-pattern.ts";
 import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
 import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
 import { storedPermission, storedRoom, type PermissionChanges } from "../../store/store-fixtures.ts";
-import { EventServer, roomToken } from "../../support/event-server.ts";
-import { TcpProxy } from "../../support/tcp-proxy.ts";
-import { tempDatabase, type TempDatabase } from "../../support/temp-database.ts";
+import { EventServer, roomToken } from "../../support/servers/event-server.ts";
+import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 let server: EventServer;

@@ -9,9 +9,9 @@ import { PermissionService } from "../../../src/http/rpc/generated/opencode/tool
 import { permissionService } from "../../../src/http/rpc/permission-service.ts";
 import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
 import { storedPermission, storedRoom } from "../../store/store-fixtures.ts";
-import { EventServer, livekit, roomToken } from "../../support/event-server.ts";
-import { respondOverGrpc } from "../../support/grpc-js.ts";
-import { tempDatabase, type TempDatabase } from "../../support/temp-database.ts";
+import { EventServer, livekit, roomToken } from "../../support/servers/event-server.ts";
+import { respondOverGrpc } from "../../support/clients/grpc-js.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 let server: EventServer;

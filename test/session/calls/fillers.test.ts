@@ -10,8 +10,8 @@ import {
   fakeParticipant,
   lastUserText,
   type FakeReply,
-} from "../../support/fake-session.ts";
-import { FakeVoice } from "../../support/fake-voice.ts";
+} from "../../support/doubles/fake-session.ts";
+import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 interface Slow {

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { type HistoryMessage } from "../../../src/conversation/history.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { encode, FakeSession, fakeParticipant, lastUserText } from "../../support/fake-session.ts";
-import { FakeVoice } from "../../support/fake-voice.ts";
+import { encode, FakeSession, fakeParticipant, lastUserText } from "../../support/doubles/fake-session.ts";
+import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
 interface Options {
   readonly startWhen?: "turn_confirmed" | "words_spoken";

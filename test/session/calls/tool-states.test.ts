@@ -7,7 +7,7 @@ import { success } from "../../../src/tool/outcome.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { callOf } from "../../support/call.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
-import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/fake-session.ts";
+import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { type Participant } from "../../support/participant.ts";
 import { McpBench, STDIO_SERVER } from "../../tool/mcp/support.ts";

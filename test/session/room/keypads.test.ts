@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Keypads } from "../../../src/session/room/keypads.ts";
-import { fakeParticipant } from "../../support/fake-session.ts";
+import { fakeParticipant } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 const ann = fakeParticipant("ann");

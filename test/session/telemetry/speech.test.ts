@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { observeVoice } from "../../../src/session/telemetry/speech-trace.ts";
 import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../../../src/session/room/voice-port.ts";
 import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
-import { FakeVoice } from "../../support/fake-voice.ts";
+import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
 const ANSWER: AnswerToSpeak = {
   messageId: "m",

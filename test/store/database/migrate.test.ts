@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../../src/store/database/migrate.ts";
 import { MIGRATION_FOLDER, migrationFiles } from "../../../src/store/database/migration-files.ts";
 import { migrationsAreApplied, migrationStatus } from "../../../src/store/database/migration-status.ts";
-import { emptyDatabase, type TempDatabase } from "../../support/temp-database.ts";
+import { emptyDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 
 const FILES = await migrationFiles();
 const NEWEST = FILES.length;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connect, type PoolOptions } from "../../../src/store/database/pool.ts";
 import { runQuery } from "../../../src/store/database/store-error.ts";
-import { TcpProxy } from "../../support/tcp-proxy.ts";
-import { tempDatabase, type TempDatabase } from "../../support/temp-database.ts";
+import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {

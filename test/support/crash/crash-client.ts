@@ -1,7 +1,7 @@
 import { createId } from "../../../src/lib/id.ts";
 import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
-import { decode, fakeParticipant } from "../fake-session.ts";
+import { decode, fakeParticipant } from "../doubles/fake-session.ts";
 import { type CrashWorld } from "./crash-world.ts";
 
 type ToolList = NonNullable<MessageBody<"configuration">["tools"]>;

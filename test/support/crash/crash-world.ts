@@ -10,7 +10,7 @@ import { type Sql } from "../../../src/store/database/pool.ts";
 import { replyToPermission } from "../../../src/store/permissions/reply-to-permission.ts";
 import { defineTool, type ToolContext } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
-import { createRandom } from "../fake-room.ts";
+import { createRandom } from "../doubles/fake-room.ts";
 import { type VirtualClock } from "../virtual-clock.ts";
 import { CrashClient } from "./crash-client.ts";
 import { think, toMessage, verdictOf, type PlannedUse } from "./crash-model.ts";

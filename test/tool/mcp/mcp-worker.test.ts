@@ -8,7 +8,7 @@ import { startModelServer } from "../../support/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
-import { tempDatabase } from "../../support/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { settingsFor, runMain } from "../../worker/support/run-main.ts";
 
 test("a worker's rooms find the servers connected, one that hangs delays nothing, and none outlives the worker", async () => {

@@ -6,7 +6,7 @@ import { expect, test, vi } from "vitest";
 import { processStart } from "../../../src/worker/process/process-identity.ts";
 import { TempWorkspace } from "./temp-workspace.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../support/command-process.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../support/processes/command-process.ts", import.meta.url));
 
 /** Runs the command in a process of its own; gives what it wrote first, the ids of its processes. */
 async function start(command: string, workspace: TempWorkspace) {

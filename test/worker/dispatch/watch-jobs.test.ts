@@ -10,7 +10,7 @@ import { waitUntil } from "../../../src/worker/process/wait-until.ts";
 import { runJobs, type Jobs } from "../../../src/worker/dispatch/run-jobs.ts";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
 import { type LivekitService } from "../../../src/worker/services/livekit-server.ts";
-import { tempDatabase, type TempDatabase } from "../../support/temp-database.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
 
 // A job process takes seconds to start on a machine that has other work to do.

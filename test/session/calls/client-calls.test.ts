@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { Participant } from "../../support/participant.ts";
+
+const announced = (name: string, more: object = {}) => ({
+  name,
+  description: "D.",
+  inputSchema: { type: "object" },
+  ...more,
+});
+
+/** The content of the tool_result that the model got last. */
+function lastContent(agent: TestAgent): unknown {
+  const messages = agent.model.requests.at(-1)?.body["messages"] as { content: Record<string, unknown>[] }[];
+  return messages.at(-1)?.content[0]?.["content"];
+}
+
+const scriptOf = (name: string) => [reply([toolUse(name)]), reply([text("Done.")])];
+
+test("a client's error result reaches the model as an error, with the partial result", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  await user.answer(request.id, {
+    success: false,
+    errorCode: "execution_error",
+    errorMessage: "Paper jam",
+    result: { pages: 2 },
+  });
+  await user.answerTo(id);
+  expect(lastContent(agent)).toBe('Paper jam\nPartial result: {"pages":2}');
+  expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "execution_error", result: { pages: 2 } }]);
+});
+
+test("a client that never answers is answered for at the deadline and told to stop", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", {
+    features: ["tool_use_cancel"],
+    tools: [announced("scan", { timeoutMs: 200 })],
+  });
+  agent.model.script(scriptOf("scan"));
+  const startedAt = performance.now();
+  await user.answerTo(await user.say("Go"));
+  expect(performance.now() - startedAt).toBeGreaterThan(1_200);
+  expect(lastContent(agent)).toBe("Tool execution timed out after 0.2s");
+  expect(await user.next("tool_use_cancel")).toMatchObject({ reason: "timeout" });
+});
+
+test("an announced tool that names no time has 30 s, whatever the config gives the server's own", async () => {
+  await using agent = await TestAgent.start({ policy: { toolTimeoutMs: 5_000 } });
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+
+  const request = await user.next("tool_use_request");
+  expect(request.timeoutMs).toBe(30_000);
+
+  await user.answer(request.id, { success: true });
+  await user.answerTo(id);
+});
+
+test("a call that its client says was cancelled is cancelled on record", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+
+  await user.answer(request.id, { success: false, errorCode: "cancelled", errorMessage: "Closed by hand" });
+  await user.answerTo(id);
+
+  expect(lastContent(agent)).toBe("Closed by hand");
+  expect(await agent.calls()).toMatchObject([{ state: "cancelled", error_code: "cancelled" }]);
+});
+
+test("late and duplicate results are recorded and change nothing", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  await user.answer(request.id, { success: true, result: { first: true } });
+  await user.answer(request.id, { success: true, result: { first: false } });
+  await user.answerTo(id);
+  await agent.leave();
+  expect(await agent.calls()).toMatchObject([{ result: { first: true }, extra_answers: [{ kind: "duplicate" }] }]);
+});
+
+test("only the participant that was asked can answer", async () => {
+  await using agent = await TestAgent.start();
+  const phone = await agent.client("phone", { tools: [announced("scan", { scope: "room" })] });
+  const laptop = await agent.client("laptop", { tools: [] });
+  agent.model.script(scriptOf("scan"));
+  const id = await laptop.say("Go");
+  const request = await phone.next("tool_use_request");
+  expect(laptop.all("tool_use_request")).toEqual([]);
+  const forged = await laptop.answer(request.id, { success: true, result: { from: "laptop" } });
+  await laptop.next("acknowledgement", (body) => body.acknowledgedStanzaId === forged);
+  await phone.answer(request.id, { success: true, result: { from: "phone" } });
+  await laptop.answerTo(id);
+  await agent.leave();
+  expect(await agent.calls()).toMatchObject([
+    { result: { from: "phone" }, extra_answers: [{ kind: "wrong_participant" }] },
+  ]);
+});
+
+test("a tool that nobody has is not offered, and a call to it is answered at once", async () => {
+  const read = defineTool({ description: "R.", input: z.object({}), execution: "client" });
+  await using agent = await TestAgent.start({ tools: { read } });
+  const user = await agent.client("user", { tools: [] });
+  agent.model.script(scriptOf("read"));
+  await user.answerTo(await user.say("Go"));
+  expect(agent.model.requests[0]?.body["tools"] ?? []).toEqual([]);
+  expect(user.all("tool_use_request")).toMatchObject([{ execution: "server" }]);
+  expect(await agent.calls()).toMatchObject([{ error_code: "unknown_tool" }]);
+});
+
+test("a client that leaves and comes back within the grace gets the same request again", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  const watcher = await agent.client("watcher", { tools: [] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  await user.leave();
+  await using again = await Participant.join(agent.roomName, "user");
+  await again.configure({ tools: [announced("scan")] });
+  const repeated = await again.next("tool_use_request");
+  expect(repeated.id).toBe(request.id);
+  await again.answer(request.id, { success: true, result: { ok: 1 } });
+  await watcher.answerTo(id);
+  expect(lastContent(agent)).toBe('{"ok":1}');
+});
+
+test("a client's first message counts although LiveKit has not announced the client yet", async () => {
+  await using agent = await TestAgent.start();
+  await using user = await Participant.join(agent.roomName, "quiet", { canPublish: false });
+  agent.model.script([reply([text("Hello.")])]);
+  expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
+});
+
+const both = (ran: string[]) =>
+  defineTool({
+    description: "B.",
+    input: z.object({}),
+    execution: "either",
+    run: () => {
+      ran.push("server");
+      return "from the server";
+    },
+  });
+
+test("an either tool runs on the client that announced it", async () => {
+  const ran: string[] = [];
+  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
+  const user = await agent.client("user", { tools: [announced("both")] });
+  agent.model.script(scriptOf("both"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  expect(request.execution).toBe("client");
+  await user.answer(request.id, { success: true, result: { value: "from the client" } });
+  await user.answerTo(id);
+  expect([lastContent(agent), ran]).toEqual(["from the client", []]);
+});
+
+test("an either tool that the client declines is taken over by the server", async () => {
+  const ran: string[] = [];
+  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
+  const user = await agent.client("user", { tools: [announced("both")] });
+  agent.model.script(scriptOf("both"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  await user.answer(request.id, { success: false, errorCode: "unknown_tool" });
+  await user.answerTo(id);
+  expect([lastContent(agent), ran]).toEqual(["from the server", ["server"]]);
+});
+
+test.each([
+  ["unknown_tool", "Tool 'scan' is not supported by this client"],
+  ["unknown_tool", undefined],
+  ["invalid_parameters", "parameters.page: expected a number"],
+  ["no_paper", undefined],
+])("what a client reports of an either tool that only it has, %s (%s), is stored as it is", async (code, message) => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("scan", { execution: "either" })] });
+  agent.model.script(scriptOf("scan"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  const error = { errorCode: code, ...(message !== undefined && { errorMessage: message }) };
+  await user.answer(request.id, { success: false, ...error });
+  await user.answer(request.id, { success: true });
+  await user.answerTo(id);
+  await agent.leave();
+  expect(lastContent(agent)).toBe(message ?? code);
+  expect(await agent.calls()).toMatchObject([
+    { state: "error", error_code: code, error_message: message ?? code, extra_answers: [{ kind: "duplicate" }] },
+  ]);
+});
+
+test("an either tool that a client of unknown tools does not claim is taken over, and its late result does not count", async () => {
+  const ran: string[] = [];
+  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
+  const user = await agent.client("user", { features: ["claims", "tool_use_cancel"] });
+  agent.model.script(scriptOf("both"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  expect(request.execution).toBe("either");
+  expect(await user.next("tool_use_cancel")).toMatchObject({ id: request.id, reason: "superseded" });
+  await user.answer(request.id, { success: true, result: { value: "too late" } });
+  await user.answerTo(id);
+  expect([lastContent(agent), ran]).toEqual(["from the server", ["server"]]);
+});
+
+test("an either tool that the client claims is not run by the server", async () => {
+  const ran: string[] = [];
+  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
+  const user = await agent.client("user", { features: ["claims"] });
+  agent.model.script(scriptOf("both"));
+  const id = await user.say("Go");
+  const request = await user.next("tool_use_request");
+  const stanzaId = user.received.find(({ message }) => message.type === "tool_use_request")?.stanzaId ?? 0;
+  await user.send({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: true } });
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  await user.answer(request.id, { success: true, result: { value: "from the client" } });
+  await user.answerTo(id);
+  expect([lastContent(agent), ran]).toEqual(["from the client", []]);
+});

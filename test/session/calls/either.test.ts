@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+
+let clock: VirtualClock;
+beforeEach(() => {
+  clock = new VirtualClock();
+});
+afterEach(() => clock[Symbol.dispose]());
+
+const TIMEOUT_MS = 20_000;
+const SERVER_MS = 100;
+
+/** `new` knows claims; `old` knows spec/000 alone. */
+type Age = "old" | "new";
+/** What the client has told of its tools: this one, none, or nothing. */
+type List = "announced" | "not announced" | "unknown";
+/** What it does with a request: answers soon or late, starts and goes away, has no such tool, or says nothing. */
+type Pace = "fast" | "slow" | "gone" | "lacks it" | "silent";
+
+/** One call of an `either` tool, in the turn of the participant whose client may run it. */
+class Talk {
+  readonly runs = { client: 0, server: 0 };
+  readonly #age: Age;
+  readonly #pace: Pace;
+  readonly #fake: FakeSession;
+  #stanza = 0;
+
+  constructor(age: Age, list: List, pace: Pace) {
+    this.#age = age;
+    this.#pace = pace;
+    const both = defineTool({
+      description: "B.",
+      input: z.object({}),
+      execution: "either",
+      timeoutMs: TIMEOUT_MS,
+      run: async () => {
+        this.runs.server++;
+        await new Promise((resolve) => setTimeout(resolve, SERVER_MS));
+        return "from the server";
+      },
+    });
+    this.#fake = new FakeSession({
+      tools: { both },
+      think: (history) => (lastUserText(history) === "Go" ? { uses: [{ name: "both" }] } : { text: "Done." }),
+      publish: async (bytes) => {
+        const { stanzaId, message } = decode(bytes);
+        if (message.type === "tool_use_request") clock.after(5, () => this.#take(stanzaId, message.body));
+      },
+    });
+    const features = age === "new" ? { features: ["claims", "tool_use_cancel"] } : {};
+    const tool = { name: "both", description: "B.", inputSchema: { type: "object" }, timeoutMs: TIMEOUT_MS };
+    const tools = list === "unknown" ? {} : { tools: list === "announced" ? [tool] : [] };
+    // One that knows spec/000 alone may know of no Configuration.
+    if (age === "new" || list !== "unknown") this.#say({ type: "configuration", body: { ...features, ...tools } });
+    this.#say({ type: "user_message", body: { id: "go", content: "Go" } });
+  }
+
+  get calls() {
+    return this.#fake.recorder.settled.map(({ executionResolved, outcome }) => ({
+      by: executionResolved,
+      end: outcome && "errorCode" in outcome ? outcome.errorCode : outcome?.state,
+    }));
+  }
+
+  #take(stanzaId: number, { id, execution }: MessageBody<"tool_use_request">): void {
+    if (execution === "server" || this.#pace === "silent") return;
+    const lacksIt = this.#pace === "lacks it";
+    if (this.#age === "new" && execution === "either") {
+      this.#say({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: !lacksIt } });
+      if (lacksIt) return;
+    }
+    if (lacksIt) return this.#answer(id, { success: false, errorCode: "unknown_tool" });
+    this.runs.client++;
+    if (this.#pace === "gone") return this.#fake.session.onLeft("user");
+    clock.after(this.#pace === "fast" ? 50 : 15_000, () => this.#answer(id, { success: true }));
+  }
+
+  #answer(id: string, result: Omit<MessageBody<"tool_use_result">, "id">): void {
+    this.#say({ type: "tool_use_result", body: { id, ...result } });
+  }
+
+  #say(message: Message): void {
+    this.#fake.session.onPacket(fakeParticipant("user"), encode(++this.#stanza, message));
+  }
+}
+
+const ON_CLIENT = { runs: { client: 1, server: 0 }, by: "client", end: "success" };
+const ON_SERVER = { runs: { client: 0, server: 1 }, by: "server", end: "success" };
+const LOST = { runs: { client: 1, server: 0 }, end: "client_disconnected" };
+const NOBODY = { runs: { client: 0, server: 0 }, end: "timeout" };
+
+type Expected = { readonly runs: Talk["runs"]; readonly by?: string; readonly end: string };
+const TABLE: readonly [Age, List, Record<Pace, Expected>][] = [
+  ["old", "announced", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: NOBODY }],
+  ["new", "announced", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: NOBODY }],
+  [
+    "old",
+    "not announced",
+    { fast: ON_SERVER, slow: ON_SERVER, gone: ON_SERVER, "lacks it": ON_SERVER, silent: ON_SERVER },
+  ],
+  [
+    "new",
+    "not announced",
+    { fast: ON_SERVER, slow: ON_SERVER, gone: ON_SERVER, "lacks it": ON_SERVER, silent: ON_SERVER },
+  ],
+  ["old", "unknown", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: NOBODY }],
+  // Who claims and does not claim this one does not run it.
+  ["new", "unknown", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: ON_SERVER }],
+];
+const rows = TABLE.flatMap(([age, list, ends]) => {
+  return Object.entries(ends).map(([pace, expected]) => [age, list, pace as Pace, expected] as const);
+});
+
+test.each(rows)(
+  "an either call of a client that is %s, its tool %s, and %s, has one winner and one run",
+  async (...row) => {
+    const [age, list, pace, { runs, ...call }] = row;
+    const talk = new Talk(age, list, pace);
+    await clock.run(60_000);
+
+    expect(talk.runs).toEqual(runs);
+    expect(talk.calls).toMatchObject([call]);
+  },
+);

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { toolResults } from "../../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+
+const tool = (name: string, more: object = {}) => ({
+  name,
+  description: `Of ${name}.`,
+  inputSchema: { type: "object" },
+  ...more,
+});
+const shared = (name: string) => tool(name, { scope: "room" });
+const scriptOf = (name: string) => [reply([toolUse(name)]), reply([text("Done.")])];
+
+const offered = (agent: TestAgent) =>
+  ((agent.model.requests[0]?.body["tools"] ?? []) as { name: string }[]).map(({ name }) => name);
+
+test("in another's turn only what was announced for the room is offered and called, and its owner is told who asks", async () => {
+  await using agent = await TestAgent.start();
+  const phone = await agent.client("phone", { tools: [tool("scan"), shared("print")] });
+  const laptop = await agent.client("laptop", { tools: [] });
+  agent.model.script([reply([toolUse("scan"), toolUse("print")]), reply([text("Done.")])]);
+  const messageId = await laptop.say("Scan and print");
+
+  const request = await phone.next("tool_use_request", ({ toolName }) => toolName === "print");
+  expect(request).toMatchObject({ execution: "client", participant: "laptop" });
+  await phone.answer(request.id, { success: true, result: { pages: 1 } });
+  await laptop.answerTo(messageId);
+
+  expect(offered(agent)).toEqual(["print"]);
+  expect(toolResults(agent)).toEqual([
+    { content: "Tool 'scan' does not exist", isError: true },
+    { content: '{"pages":1}', isError: false },
+  ]);
+  expect(phone.all("tool_use_request").filter(({ execution }) => execution === "client")).toHaveLength(1);
+  expect(laptop.all("tool_use_request").filter(({ execution }) => execution === "client")).toEqual([]);
+});
+
+test("of two tools of one name the own device's is used, without a word of who asks", async () => {
+  await using agent = await TestAgent.start();
+  const phone = await agent.client("phone", { tools: [shared("print")] });
+  const laptop = await agent.client("laptop", { tools: [tool("print")] });
+  agent.model.script(scriptOf("print"));
+  const messageId = await laptop.say("Print");
+
+  const request = await laptop.next("tool_use_request");
+  expect(request.participant).toBeUndefined();
+  await laptop.answer(request.id, { success: true });
+  await laptop.answerTo(messageId);
+  expect(phone.all("tool_use_request")).toEqual([]);
+});
+
+test("who has not said what tools it has is not asked in another's turn", async () => {
+  const both = defineTool({
+    description: "B.",
+    input: z.object({}),
+    execution: "either",
+    run: () => "from the server",
+  });
+  const read = defineTool({ description: "R.", input: z.object({}), execution: "client" });
+  await using agent = await TestAgent.start({ tools: { both, read } });
+  const phone = await agent.client("phone");
+  const laptop = await agent.client("laptop", { tools: [] });
+  agent.model.script([reply([toolUse("both"), toolUse("read")]), reply([text("Done.")])]);
+  await laptop.answerTo(await laptop.say("Go"));
+
+  expect(offered(agent)).toEqual(["both"]);
+  expect(toolResults(agent)).toMatchObject([{ content: "from the server" }, { isError: true }]);
+  expect(phone.all("tool_use_request").map(({ execution }) => execution)).not.toContain("client");
+});
+
+const FEATURES = { features: ["permissions"] };
+const rules = [{ type: "tool", pattern: "print", action: "ask" as const }];
+const policy = { permission: { rules, byVoice: false, waitMs: 60_000 } };
+
+test("leave for another's tool is asked of its owner, who is told who asks; nobody else's answer counts", async () => {
+  await using agent = await TestAgent.start({ policy });
+  const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
+  const laptop = await agent.client("laptop", { ...FEATURES, tools: [] });
+  agent.model.script(scriptOf("print"));
+  const messageId = await laptop.say("Print");
+
+  const asked = await phone.next("permission_request");
+  expect(JSON.parse(asked.metadataJson)).toMatchObject({ toolName: "print", participant: "laptop" });
+  await laptop.send({ type: "permission_response", body: { permissionId: asked.id, response: "approve" } });
+  expect(await laptop.next("error_message")).toMatchObject({ code: 401, originatingId: asked.id });
+  await phone.send({ type: "permission_response", body: { permissionId: asked.id, response: "always" } });
+  const { id } = await phone.next("tool_use_request");
+  await phone.answer(id, { success: true });
+  await laptop.answerTo(messageId);
+
+  expect(laptop.all("permission_request")).toEqual([]);
+  expect(await agent.sql`select participant_identity as of from permission_grants`).toEqual([{ of: "phone" }]);
+});
+
+test("what an owner has allowed runs on that owner's device alone", async () => {
+  await using agent = await TestAgent.start({ policy });
+  const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
+  const tablet = await agent.client("tablet", { ...FEATURES, tools: [shared("print")] });
+  const laptop = await agent.client("laptop", { tools: [] });
+  agent.model.script(scriptOf("print"));
+  const messageId = await laptop.say("Print");
+  const asked = await phone.next("permission_request");
+  await phone.configure({ ...FEATURES, tools: [] });
+  await phone.send({ type: "permission_response", body: { permissionId: asked.id, response: "approve" } });
+  await laptop.answerTo(messageId);
+
+  expect(toolResults(agent)).toEqual([
+    { content: "Tool 'print' is not available on any connected device", isError: true },
+  ]);
+  expect(tablet.all("tool_use_request").map(({ execution }) => execution)).not.toContain("client");
+});
+
+test.each(["while its turn waits", "after its turn"])(
+  "a worker that takes over %s for the leave of another's tool asks that owner again, and nobody else",
+  async (when) => {
+    await using agent = await TestAgent.start({ policy });
+    const configuration = { ...FEATURES, tools: [shared("print")] };
+    const phone = await agent.client("phone", configuration);
+    const laptop = await agent.client("laptop", { ...FEATURES, tools: [] });
+    const isAfter = when === "after its turn";
+    agent.model.script([
+      reply([toolUse("print")]),
+      ...(isAfter ? [reply([text("Yes?")])] : []),
+      reply([text("Printed.")]),
+    ]);
+    await laptop.say("Print");
+    const asked = await phone.next("permission_request");
+    if (isAfter) await laptop.answerTo(await laptop.say("Are you there?"));
+    await agent.leave();
+    phone.received.length = 0;
+    laptop.received.length = 0;
+    await agent.join();
+    await laptop.configure({ ...FEATURES, tools: [tool("print")] });
+    await sleep(300);
+    await phone.configure(configuration);
+
+    const again = await phone.next("permission_request");
+    expect(again.id).toBe(asked.id);
+    await phone.send({ type: "permission_response", body: { permissionId: again.id, response: "approve" } });
+    const request = await phone.next("tool_use_request");
+    expect(request).toMatchObject({ id: asked.callId, participant: "laptop" });
+    await phone.answer(request.id, { success: true });
+    await laptop.next("assistant_sentence", ({ text: said }) => said === "Printed.");
+    expect(laptop.all("tool_use_request")).toEqual([]);
+  },
+);

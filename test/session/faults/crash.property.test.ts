@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { connect, type Sql } from "../../../src/store/database/pool.ts";
+import { faultsOf } from "../../support/crash/check-world.ts";
+import { CrashWorld, type Scenario, type ToolName, TOOLS } from "../../support/crash/crash-world.ts";
+import { Traffic } from "../../support/crash/dying-worker.ts";
+import { forgetListeners } from "../../support/crash/listeners.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
+
+vi.mock("../../../src/store/events/listen-events.ts", async () => {
+  const { listenHere } = await import("../../support/crash/listeners.ts");
+  return { listenEvents: listenHere };
+});
+
+const TALKS = propertyRuns(80);
+const SEED = propertySeed();
+
+let database: TempDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await tempDatabase();
+  // What is committed survives these crashes: the server itself never dies.
+  const [{ name } = { name: "" }] = await database.sql<{ name: string }[]>`select current_database() as name`;
+  await database.sql`alter database ${database.sql(name)} set synchronous_commit = off`;
+  await database.sql.end();
+  sql = connect(database.url);
+  // All connections are there before time is the test's.
+  await Promise.all(Array.from({ length: 8 }, () => sql`select pg_sleep(0.05)`));
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+const use = fc.record({
+  name: fc.constantFrom(...(Object.keys(TOOLS) as ToolName[])),
+  input: fc.oneof(
+    { weight: 9, arbitrary: fc.record({ n: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ n: fc.constant("none") }) },
+  ),
+});
+const step = fc.array(use, { minLength: 1, maxLength: 3 });
+const scenario: fc.Arbitrary<Scenario> = fc.record({
+  seed: fc.nat(2 ** 31),
+  deaths: fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 3 }),
+  wakesAfterMs: fc.array(
+    fc.option(fc.integer({ min: 1_000, max: 20_000 }), { freq: 2 }).map((ms) => ms ?? undefined),
+    {
+      minLength: 3,
+      maxLength: 3,
+    },
+  ),
+  messages: fc.array(fc.array(step, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 2 }),
+  gapMs: fc.constantFrom(0, 500, 3_000, 15_000),
+  onNewMessage: fc.constantFrom("queue", "interrupt"),
+  stopsAt: fc.option(fc.integer({ min: 1_500, max: 8_000 }), { nil: undefined, freq: 2 }),
+  phoneNamesTools: fc.boolean(),
+});
+
+/** Intervals only renew the lease and tend connections; a signal's time is virtual as all other. */
+async function inVirtualTime<Result>(work: (ports: { clock: VirtualClock; traffic: Traffic }) => Promise<Result>) {
+  const traffic = new Traffic();
+  using clock = new VirtualClock(() => traffic.count > 0);
+  // The database's time is the real one.
+  clock.now = new Date().getTime();
+  const interval = vi.spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException("It took too long", "TimeoutError")), ms);
+    return controller.signal;
+  });
+  try {
+    return await work({ clock, traffic });
+  } finally {
+    interval.mockRestore();
+    timeout.mockRestore();
+    forgetListeners();
+  }
+}
+
+test(
+  `over ${TALKS} talks whose workers die or stand still at any moment, each call runs once and all that was begun ends`,
+  { timeout: 60_000 + TALKS * 1_000 },
+  async () => {
+    const failures: string[] = [];
+    let deaths = 0;
+    let stoodStill = 0;
+    let runs = 0;
+    for (const planned of fc.sample(scenario, { seed: SEED, numRuns: TALKS })) {
+      const faults = await inVirtualTime(async (ports) => {
+        const world = new CrashWorld(sql, planned, ports);
+        await world.play();
+        deaths += world.workers - 1;
+        stoodStill += world.stoodStill;
+        runs += world.runs.length;
+        return faultsOf(world, sql);
+      });
+      for (const fault of faults) failures.push(`${fault}: ${JSON.stringify(planned)}`);
+    }
+    expect(failures).toEqual([]);
+    // They die while there is something to lose.
+    expect(deaths).toBeGreaterThan(TALKS);
+    expect(stoodStill).toBeGreaterThan(TALKS / 4);
+    expect(runs).toBeGreaterThan(TALKS);
+  },
+);

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { TestAgent } from "../../support/agent.ts";
+import { guardedTool, toolResults } from "../../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+
+const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
+const FEATURES = { features: ["permissions"] };
+const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
+
+test.each([
+  ["en", "Write notes/a.md. Yes or no?", "Yes, please.", "wrote notes/a.md"],
+  ["en", "Write notes/a.md. Yes or no?", "No no!", "Not run: the participant rejected it"],
+  ["de-DE", "Write notes/a.md. Ja oder nein?", "Ja, gerne", "wrote notes/a.md"],
+])("in %s, after %j a typed %j is the answer and no message", async (...row) => {
+  const [preferredLanguage, question, answer, result] = row;
+  const { tool } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await agent.client("user", { preferredLanguage });
+  agent.model.script([WRITE, reply([text("So be it.")])]);
+  const messageId = await user.say("Write it");
+  await user.next("assistant_sentence", ({ text: said }) => said === question);
+  const said = await user.say(answer);
+  expect(await user.answerTo(messageId)).toContain("So be it.");
+  expect(toolResults(agent).map(({ content }) => content)).toEqual([result]);
+  expect(user.all("start_answer").some(({ previousId }) => previousId === said)).toBe(false);
+  expect(await agent.sql`select count(*)::int as count from turns`).toEqual([{ count: 1 }]);
+  expect(await agent.sql`select replied_via from permissions`).toEqual([{ replied_via: "text" }]);
+});
+
+test("a sentence that is no answer is a message, and the question stays open", async () => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await agent.client("user");
+  agent.model.script([WRITE, reply([text("A note.")]), reply([text("It is written.")])]);
+  await user.say("Write it");
+  await user.next("assistant_sentence", ({ text: said }) => said.endsWith("Yes or no?"));
+
+  expect(await user.answerTo(await user.say("What would it write?"))).toBe("A note.");
+  expect(ran).toEqual([]);
+  await user.say("Yes");
+  await user.next("assistant_sentence", ({ text: said }) => said === "It is written.");
+  expect(ran).toEqual(["notes/a.md"]);
+});
+
+test.each([
+  ["the tool takes none by voice", { voiceApproval: false }, BY_VOICE],
+  ["they are switched off", {}, {}],
+])("a yes is a message when %s", async (_, options, policy) => {
+  const { tool, ran } = guardedTool(options);
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy });
+  const user = await agent.client("user", { features: ["permissions"] });
+  agent.model.script([WRITE, reply([text("Please use the dialog.")])]);
+  await user.say("Write it");
+  await user.next("permission_request");
+
+  expect(await user.answerTo(await user.say("Yes"))).toBe("Please use the dialog.");
+  expect(ran).toEqual([]);
+});
+
+test("somebody else's yes is a message", async () => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await agent.client("user");
+  const other = await agent.client("other");
+  agent.model.script([WRITE, reply([text("Are you asked?")])]);
+  await user.say("Write it");
+  await user.next("assistant_sentence", ({ text: said }) => said.endsWith("Yes or no?"));
+
+  expect(await other.answerTo(await other.say("Yes"))).toBe("Are you asked?");
+  expect(ran).toEqual([]);
+});
+
+test("a question of a call that outlived its turn and its worker is said again behind the next answer", async () => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, reply([text("A note.")]), reply([text("Yes?")]), reply([text("It is written.")])]);
+  await user.say("Write it");
+  const isQuestion = ({ text: said }: { text: string }) => said.endsWith("Yes or no?");
+  await user.next("assistant_sentence", isQuestion);
+  await user.answerTo(await user.say("What would it write?"));
+  await agent.leave();
+  await agent.join();
+  user.received.length = 0;
+  await user.configure(FEATURES);
+  await user.next("permission_request");
+
+  expect(await user.answerTo(await user.say("Yes"))).toBe("Yes? Write notes/a.md. Yes or no?");
+  expect(ran).toEqual([]);
+  await user.say("Yes");
+  await user.next("assistant_sentence", ({ text: said }) => said === "It is written.");
+  expect(ran).toEqual(["notes/a.md"]);
+  expect(agent.model.rejections).toEqual([]);
+});

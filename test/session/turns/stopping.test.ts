@@ -1,0 +1,52 @@
+import { expect, test, vi } from "vitest";
+import { type Message } from "../../../src/protocol/messages/messages.ts";
+import { LateOutcomes } from "../../../src/session/turns/late-outcomes.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { callOf } from "../../support/call.ts";
+import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
+
+const STOPPING = "The worker is stopping: send it again when another agent is there";
+
+test("a session that closes tells of each message that waited, and of what comes after, that it must be sent again", async () => {
+  const sent: Message[] = [];
+  const work = Promise.withResolvers<string>();
+  const fake = new FakeSession({
+    think: (history) => (history.length === 1 ? { uses: [{ name: "work" }] } : { text: "Done." }),
+    publish: (bytes) => Promise.resolve(void sent.push(decode(bytes).message)),
+    tools: { work: defineTool({ description: "W.", input: { type: "object" }, run: () => work.promise }) },
+  });
+  const errors = () => sent.flatMap(({ type, body }) => (type === "error_message" ? [body] : []));
+  const from = fakeParticipant("user");
+  let stanza = 0;
+  const say = (message: Message) => fake.session.onPacket(from, encode(++stanza, message));
+  say({ type: "user_message", body: { id: "one", content: "Work" } });
+  await vi.waitUntil(() => sent.some(({ type }) => type === "tool_use_request"));
+  say({ type: "user_message", body: { id: "two", content: "And then?" } });
+  say({ type: "control_variation", body: { targetId: "one", mode: "regenerate" } });
+
+  const closed = fake.session.close(10_000);
+  say({ type: "user_message", body: { id: "three", content: "Still there?" } });
+  await vi.waitUntil(() => errors().length === 3);
+  const refusals = errors().map(({ code, message, originatingId }) => ({ code, message, originatingId }));
+  expect(refusals).toEqual(
+    ["two", "one", "three"].map((originatingId) => ({ code: 503, message: STOPPING, originatingId })),
+  );
+
+  work.resolve("worked");
+  await closed;
+  expect([...fake.recorder.turns.values()].map(({ state }) => state)).toEqual(["completed"]);
+});
+
+test("an outcome that comes after the session has closed begins no turn", async () => {
+  const begun: unknown[] = [];
+  const outcomes = new LateOutcomes({
+    isPause: () => true,
+    untilQuiet: () => Promise.resolve(),
+    begin: (turn) => begun.push(turn),
+  });
+  outcomes.close();
+  outcomes.add({ call: callOf(), answer: { content: "one cake", isError: false }, onResult: "speak" });
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(begun).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+
+type Messages = { role: string; content: { type: string; text?: string; content?: string }[] }[];
+const outline = (agent: TestAgent) =>
+  ((agent.model.requests.at(-1)?.body["messages"] ?? []) as Messages).map(
+    ({ role, content }) => `${role}: ${content.map((block) => block.text ?? block.content ?? block.type).join(", ")}`,
+  );
+
+test("regenerate answers a message again, without what came after it, and stays so after a restart", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(["One.", "Two.", "Two again.", "Three."].map((words) => reply([text(words)])));
+  await user.answerTo(await user.say("a"));
+  const id = await user.say("b");
+  await user.answerTo(id);
+
+  await user.send({ type: "control_variation", body: { targetId: id, mode: "regenerate" } });
+  await user.next("assistant_sentence", (body) => body.text === "Two again.");
+
+  expect(outline(agent)).toEqual(["user: a", "assistant: One.", "user: b"]);
+  expect(
+    user
+      .all("start_answer")
+      .map(({ previousId }) => previousId)
+      .slice(1),
+  ).toEqual([id, id]);
+  await agent.leave();
+  await agent.join();
+  await user.answerTo(await user.say("c"));
+  expect(outline(agent)).toEqual(["user: a", "assistant: One.", "user: b", "assistant: Two again.", "user: c"]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("edit puts other words in the place of a message", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(["One.", "Two."].map((words) => reply([text(words)])));
+  const id = await user.say("a");
+  await user.answerTo(id);
+  await user.send({ type: "control_variation", body: { targetId: id, mode: "edit", newContent: "A" } });
+  await user.next("assistant_sentence", (body) => body.text === "Two.");
+  expect(outline(agent)).toEqual(["user: A"]);
+});
+
+test("continue goes on from where the talk is", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(["One.", "Two."].map((words) => reply([text(words)])));
+  const id = await user.say("a");
+  await user.answerTo(id);
+  await user.send({ type: "control_variation", body: { targetId: id, mode: "continue" } });
+  await user.next("assistant_sentence", (body) => body.text === "Two.");
+  expect(outline(agent)).toEqual(["user: a", "assistant: One.", "user: Please continue."]);
+});
+
+test("a variation of an unknown message is a clear error", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await user.send({ type: "control_variation", body: { targetId: "nope", mode: "regenerate" } });
+  expect(await user.next("error_message")).toMatchObject({ code: 201 });
+});
+
+test("a client that comes back to a new worker gets the answers that it missed, whole", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  const other = await agent.client("other");
+  agent.model.script(["One.", "Two. Three."].map((words) => reply([text(words)])));
+  await user.answerTo(await user.say("a"));
+  const lastSequenceSeen = user.received.at(-1)?.stanzaId ?? 0;
+  await user.leave();
+  const missed = await other.say("b");
+  await other.answerTo(missed);
+  await agent.leave();
+  await agent.join();
+
+  const again = await agent.client("user", { lastSequenceSeen });
+
+  expect(again.all("assistant_message")).toMatchObject([{ previousId: missed, content: "Two. Three." }]);
+  expect(again.all("error_message")).toEqual([]);
+});
+
+test("a client that reconnects gets what it missed again, unchanged", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script([reply([text("One. Two.")])]);
+  await user.answerTo(await user.say("a"));
+  const sentences = user.received.filter(({ message }) => message.type === "assistant_sentence");
+  const lastSequenceSeen = sentences[0]?.stanzaId ?? 0;
+  user.received.length = 0;
+  await user.configure({ lastSequenceSeen });
+  const repeated = user.received.filter(({ message }) => message.type === "assistant_sentence");
+  expect(repeated).toEqual(sentences.slice(1));
+});
+
+test("what showed an answer in the making takes no place from what a client missed", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await agent.client("viewer", { features: ["blocks"] });
+  const lastSequenceSeen = Math.min(...user.received.map(({ stanzaId }) => stanzaId));
+  agent.model.script([reply([text("All of it. ".repeat(60))], { chunking: 1 })]);
+  await user.answerTo(await user.say("a"));
+  const sentencesOf = () => user.received.filter(({ message }) => message.type === "assistant_sentence");
+  const sentences = sentencesOf();
+  user.received.length = 0;
+
+  await user.configure({ lastSequenceSeen });
+
+  await user.until(() => sentencesOf().length >= sentences.length, "all sentences again");
+  expect(sentencesOf()).toEqual(sentences);
+  expect([...user.all("assistant_message"), ...user.all("error_message")]).toEqual([]);
+});
+
+for (const [onDuplicate, runs, second] of [
+  ["allow", 2, "run 2"],
+  ["reuse", 1, "run 1"],
+  ["reject", 1, "Not run: the same call was made before in this turn"],
+] as const) {
+  test(`a repeated call of a tool with onDuplicate ${onDuplicate} runs ${runs} time(s) in all`, async () => {
+    let count = 0;
+    const order = defineTool({
+      description: "O.",
+      input: z.object({ n: z.number() }),
+      onDuplicate,
+      run: () => `run ${++count}`,
+    });
+    await using agent = await TestAgent.start({ tools: { order } });
+    const user = await agent.client("user");
+    agent.model.script([
+      reply([toolUse("order", { n: 1 })]),
+      reply([toolUse("order", { n: 1 })]),
+      reply([text("Done.")]),
+    ]);
+    await user.answerTo(await user.say("Go"));
+    expect(count).toBe(runs);
+    expect(outline(agent).at(-1)).toBe(`user: ${second}`);
+  });
+}

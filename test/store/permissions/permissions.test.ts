@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { closePermission } from "../../../src/store/permissions/close-permission.ts";
+import { deleteGrant } from "../../../src/store/permissions/delete-grant.ts";
+import { insertPermission } from "../../../src/store/permissions/insert-permission.ts";
+import { listGrants } from "../../../src/store/permissions/list-grants.ts";
+import { listenEvents } from "../../../src/store/events/listen-events.ts";
+import { loadOpenPermissions } from "../../../src/store/permissions/load-open-permissions.ts";
+import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
+import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
+import {
+  PERMISSION_CHANNEL,
+  replyToPermission,
+  type PermissionDecision,
+  type PermissionReply,
+} from "../../../src/store/permissions/reply-to-permission.ts";
+import { endedCall } from "../../../src/conversation/call.ts";
+import { loadCall } from "../../../src/store/calls/load-calls.ts";
+import { saveCall } from "../../../src/store/calls/save-call.ts";
+import { failure } from "../../../src/tool/outcome.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { newPermission, storedPermission, writerOf } from "../store-fixtures.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await tempDatabase();
+});
+afterAll(() => database.drop());
+
+const APPROVE: PermissionDecision = { kind: "approve", isAlways: false };
+const ALWAYS: PermissionDecision = { kind: "approve", isAlways: true };
+const REJECT: PermissionDecision = { kind: "reject", message: "Not today" };
+
+function reply({ id, sessionId }: PermissionRecord, changes: Partial<PermissionReply> = {}): PermissionReply {
+  return { permissionId: id, sessionId, by: "ann", via: "data", decision: APPROVE, ...changes };
+}
+
+test("a request is stored as asked, with the time that is left", async () => {
+  const { writer, permission } = await newPermission(database.sql);
+  const { waitMs, whileRunning: _, ...kept } = permission;
+
+  const stored = await insertPermission(writer, permission);
+
+  expect(stored).toEqual({
+    ...kept,
+    sessionId: writer.lease.sessionId,
+    detail: "full",
+    state: "asked",
+    isAlways: false,
+    message: null,
+    editedInput: null,
+    repliedBy: null,
+    repliedVia: null,
+    createdAt: expect.any(Number),
+    expiresAt: stored.createdAt + waitMs,
+    repliedAt: null,
+    leftMs: expect.any(Number),
+  });
+  expect(stored.leftMs).toBeGreaterThan(waitMs - 5_000);
+  expect(stored.leftMs).toBeLessThanOrEqual(waitMs);
+});
+
+test("a call has one request, the first", async () => {
+  const { writer, permission } = await newPermission(database.sql);
+  const first = await insertPermission(writer, permission);
+
+  const again = await insertPermission(writer, { ...permission, id: createId(), waitMs: 1 });
+
+  expect(again).toMatchObject({ id: first.id, expiresAt: first.expiresAt });
+});
+
+test.each([
+  ["approve", APPROVE, { state: "approved", isAlways: false, message: null }],
+  ["reject with a message", REJECT, { state: "rejected", isAlways: false, message: "Not today" }],
+  [
+    "approve edited arguments",
+    { ...APPROVE, edited: { input: { path: "b.md" }, patterns: ["b.md"] } },
+    { state: "approved", editedInput: { path: "b.md" } },
+  ],
+] as const)("%s is stored with who answered and how", async (_, decision, expected) => {
+  const permission = await storedPermission(database.sql);
+
+  const decided = await replyToPermission(database.sql, reply(permission, { decision, via: "http" }));
+
+  expect(decided).toMatchObject({ ...expected, repliedBy: "ann", repliedVia: "http", repliedAt: expect.any(Number) });
+  const stored = await loadPermission(database.sql, { permissionId: permission.id });
+  expect({ ...stored, leftMs: 0 }).toEqual({ ...(decided as PermissionRecord), leftMs: 0 });
+});
+
+test("of many answers at once, one wins and the others learn that it was answered", async () => {
+  const permission = await storedPermission(database.sql);
+  const decisions = [APPROVE, REJECT, ALWAYS, REJECT, APPROVE];
+
+  const results = await Promise.all(
+    decisions.map((decision) => replyToPermission(database.sql, reply(permission, { decision }))),
+  );
+
+  expect(results.filter((result) => result === "answered")).toHaveLength(4);
+  const winner = results.find((result) => typeof result === "object");
+  expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ state: winner?.state });
+});
+
+test("an answer by somebody else, to another session or to nothing changes nothing", async () => {
+  const permission = await storedPermission(database.sql);
+
+  expect(await replyToPermission(database.sql, reply(permission, { by: "ben" }))).toBe("not_asked");
+  expect(await replyToPermission(database.sql, reply(permission, { sessionId: "other" }))).toBe("unknown");
+  expect(await replyToPermission(database.sql, reply(permission, { permissionId: "other" }))).toBe("unknown");
+  expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ state: "asked" });
+});
+
+test("an answer after the time is over is too late, also when nobody has closed the request yet", async () => {
+  const permission = await storedPermission(database.sql, { waitMs: 0 });
+
+  expect(permission.leftMs).toBe(0);
+  expect(await replyToPermission(database.sql, reply(permission))).toBe("answered");
+});
+
+test("a request that is closed takes no answer; one that is answered is not closed", async () => {
+  const closed = await storedPermission(database.sql);
+  const answered = await storedPermission(database.sql);
+  await replyToPermission(database.sql, reply(answered));
+
+  expect(
+    await closePermission(writerOf(database.sql, closed.sessionId), { permissionId: closed.id, state: "withdrawn" }),
+  ).toMatchObject({
+    state: "withdrawn",
+    repliedBy: null,
+  });
+  expect(await replyToPermission(database.sql, reply(closed))).toBe("answered");
+  expect(
+    await closePermission(writerOf(database.sql, answered.sessionId), { permissionId: answered.id, state: "expired" }),
+  ).toMatchObject({
+    state: "approved",
+  });
+  expect(
+    await closePermission(writerOf(database.sql, closed.sessionId), { permissionId: "none", state: "expired" }),
+  ).toBeUndefined();
+});
+
+async function endCallOf({ sessionId, callId }: PermissionRecord): Promise<void> {
+  const call = await loadCall(database.sql, { sessionId, callId });
+  if (!call) throw new TypeError("The permission's call is not stored");
+  await saveCall(writerOf(database.sql, sessionId), endedCall(call, failure("cancelled", "Stopped")));
+}
+
+test("of an approval and an end in the same moment exactly one counts, and the answer says which", async () => {
+  for (let round = 0; round < 30; round++) {
+    const permission = await storedPermission(database.sql);
+    const approve = () => replyToPermission(database.sql, reply(permission));
+    const end =
+      round % 2 === 0
+        ? () =>
+            closePermission(writerOf(database.sql, permission.sessionId), {
+              permissionId: permission.id,
+              state: "withdrawn",
+            })
+        : () => endCallOf(permission);
+    // Who begins takes turns, or the same one would win each time.
+    const [answer] =
+      round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
+
+    const stored = await loadPermission(database.sql, { permissionId: permission.id });
+    const told = typeof answer === "object" ? "approved" : answer;
+    expect([told, stored?.state]).toEqual(told === "approved" ? ["approved", "approved"] : ["answered", "withdrawn"]);
+  }
+});
+
+test.each([
+  [60_000, "withdrawn"],
+  [0, "expired"],
+])("the end of its call (%i ms left) ends an open request as %s, and leaves an answered one", async (waitMs, state) => {
+  const open = await storedPermission(database.sql, { waitMs });
+  const answered = await storedPermission(database.sql);
+  await replyToPermission(database.sql, reply(answered));
+  for (const permission of [open, answered]) await endCallOf(permission);
+
+  expect(await loadPermission(database.sql, { permissionId: open.id })).toMatchObject({ state });
+  expect(await loadPermission(database.sql, { permissionId: answered.id })).toMatchObject({ state: "approved" });
+  expect(await replyToPermission(database.sql, reply(open))).toBe("answered");
+});
+
+test("only what can still be answered is listed, the oldest first", async () => {
+  const first = await storedPermission(database.sql);
+  const { sessionId } = first;
+  const second = await storedPermission(database.sql, { sessionId });
+  const answered = await storedPermission(database.sql, { sessionId });
+  await replyToPermission(database.sql, reply(answered));
+  await storedPermission(database.sql, { sessionId, waitMs: 0 });
+  await storedPermission(database.sql);
+
+  const open = await loadOpenPermissions(database.sql, { sessionId });
+
+  expect(open.map(({ id }) => id)).toEqual([first.id, second.id]);
+});
+
+test("always grants each pattern for this identity and tool, once, and can be taken back by it alone", async () => {
+  const by = `ann-${createId()}`;
+  const asked = { participantIdentity: by, pattern: ["notes/*", "todo.md"] };
+  for (const pattern of [asked.pattern, ["todo.md"]]) {
+    const permission = await storedPermission(database.sql, { ...asked, pattern });
+    await replyToPermission(database.sql, reply(permission, { by, decision: ALWAYS }));
+  }
+
+  const grants = await listGrants(database.sql, { identity: by });
+  expect(grants.map(({ toolName, pattern }) => `${toolName} ${pattern}`).toSorted()).toEqual([
+    "write notes/*",
+    "write todo.md",
+  ]);
+  const grantId = grants[0]?.id ?? "";
+  expect(await deleteGrant(database.sql, { identity: "ben", grantId })).toBe(false);
+  expect(await deleteGrant(database.sql, { identity: by, grantId })).toBe(true);
+  expect(await deleteGrant(database.sql, { identity: by, grantId })).toBe(false);
+  expect(await listGrants(database.sql, { identity: by })).toHaveLength(1);
+});
+
+test("a simple approval and a refusal grant nothing", async () => {
+  const by = `ann-${createId()}`;
+  for (const decision of [APPROVE, REJECT]) {
+    const permission = await storedPermission(database.sql, { participantIdentity: by });
+    await replyToPermission(database.sql, reply(permission, { by, decision }));
+  }
+
+  expect(await listGrants(database.sql, { identity: by })).toEqual([]);
+});
+
+test("an answer that wins is told to whoever listens, one that loses is not", async () => {
+  const permission = await storedPermission(database.sql);
+  const heard: string[] = [];
+  const listening = Promise.withResolvers<void>();
+  const last = await storedPermission(database.sql);
+  const told = Promise.withResolvers<void>();
+  const listener = listenEvents({
+    databaseUrl: database.url,
+    channel: PERMISSION_CHANNEL,
+    sql: database.sql,
+    onEvent: (sessionId, permissionId) => {
+      heard.push(`${sessionId} ${permissionId}`);
+      if (permissionId === last.id) told.resolve();
+    },
+    onListening: () => listening.resolve(),
+    onError: (error) => told.reject(error),
+  });
+  await listening.promise;
+
+  await replyToPermission(database.sql, reply(permission, { by: "ben" }));
+  await replyToPermission(database.sql, reply(permission));
+  await replyToPermission(database.sql, reply(permission));
+  await replyToPermission(database.sql, reply(last));
+  await told.promise;
+  await listener.close();
+
+  expect(heard).toEqual([permission, last].map(({ sessionId, id }) => `${sessionId} ${id}`));
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { claimSession } from "../../../src/store/sessions/claim-session.ts";
+import { closePermission } from "../../../src/store/permissions/close-permission.ts";
+import { countAside } from "../../../src/store/turns/count-aside.ts";
+import { finishTurn } from "../../../src/store/turns/finish-turn.ts";
+import { insertBlocks } from "../../../src/store/turns/insert-blocks.ts";
+import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
+import { insertPermission } from "../../../src/store/permissions/insert-permission.ts";
+import { insertTurn } from "../../../src/store/turns/insert-turn.ts";
+import { notifyEvents, EVENT_CHANNEL } from "../../../src/store/events/notify-events.ts";
+import { recordExtraAnswer } from "../../../src/store/calls/record-extra-answer.ts";
+import { reserveStanzas } from "../../../src/store/stanzas/reserve-stanzas.ts";
+import { endedCall } from "../../../src/conversation/call.ts";
+import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import { setOpener } from "../../../src/store/sessions/set-opener.ts";
+import { saveCall } from "../../../src/store/calls/save-call.ts";
+import { trimStanzas } from "../../../src/store/stanzas/trim-stanzas.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await tempDatabase();
+});
+afterAll(() => database.drop());
+
+/** A session with a running turn and an open call that asks, of a worker whose lease has run out. */
+async function leftBehind() {
+  const claim = sessionClaim({ participantIdentity: null, leaseMs: 0 });
+  await claimSession(database.sql, claim);
+  const stale = writerOf(database.sql, claim.sessionId);
+  const turn = newTurn();
+  await insertTurn(stale, turn);
+  const call = newCall(turn.id);
+  await saveCall(stale, call);
+  const { permission } = await newPermission(database.sql, { sessionId: claim.sessionId });
+  await insertPermission(stale, permission);
+  const { permission: unasked } = await newPermission(database.sql, { sessionId: claim.sessionId });
+  const takeOver = () => claimSession(database.sql, { ...claim, owner: "worker-2", leaseMs: 60_000 });
+  return { stale, turn, call, permission, unasked, takeOver };
+}
+
+type LeftBehind = Awaited<ReturnType<typeof leftBehind>>;
+
+/** Everything that is written of a session. */
+const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promise<unknown>> = {
+  insertTurn: (writer) => insertTurn(writer, newTurn()),
+  insertBlocks: (writer, { turn }) => insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0) }]),
+  finishTurn: (writer, { turn }) => finishTurn(writer, { turnId: turn.id, state: "completed" }),
+  countAside: (writer, { turn }) => countAside(writer, { turnId: turn.id }),
+  insertCommentary: (writer, { turn }) =>
+    insertCommentary(writer, { messageId: turn.messageId, participantIdentity: "ann", content: "no" }),
+  "saveCall, of a new one": (writer, { turn }) => saveCall(writer, newCall(turn.id)),
+  "saveCall, of its end": (writer, { call }) => saveCall(writer, endedCall(call, { state: "success", result: {} })),
+  recordExtraAnswer: (writer, { call }) =>
+    recordExtraAnswer(writer, { callId: call.id, answer: { kind: "late", from: "ann", success: true } }),
+  insertPermission: (writer, { unasked }) => insertPermission(writer, unasked),
+  closePermission: (writer, { permission }) =>
+    closePermission(writer, { permissionId: permission.id, state: "withdrawn" }),
+  reserveStanzas: (writer) => reserveStanzas(writer, { count: 5 }),
+};
+
+/** Those that do nothing instead, because nobody waits to hear of it. */
+const SILENT: typeof WRITES = {
+  setOpener: (writer) => setOpener(writer, { identity: "stale" }),
+  trimStanzas: (writer) => trimStanzas(writer, { last: -1 }),
+  notifyEvents: (writer) => notifyEvents(writer, ["of the stale one"]),
+};
+
+const TABLES = ["sessions", "turns", "turn_blocks", "tool_calls", "permissions", "commentaries"];
+
+async function allRows(): Promise<unknown[]> {
+  const rows = TABLES.map((table) => database.sql`select * from ${database.sql(table)} order by 1, 2`);
+  return Promise.all(rows);
+}
+
+test.each(Object.entries(WRITES))("%s of a worker that has lost the session changes nothing", async (_, write) => {
+  const left = await leftBehind();
+  await left.takeOver();
+  const before = await allRows();
+
+  await expect(write(left.stale, left)).rejects.toMatchObject({ code: "lost_lease" });
+
+  expect(await allRows()).toEqual(before);
+});
+
+test.each(Object.entries(SILENT))("%s of a worker that has lost the session does nothing", async (_, write) => {
+  const left = await leftBehind();
+  await left.takeOver();
+  const before = await allRows();
+  const heard: string[] = [];
+  const listening = await database.sql.listen(EVENT_CHANNEL, (payload) => heard.push(payload));
+
+  await write(left.stale, left);
+  await database.sql.notify(EVENT_CHANNEL, "last");
+
+  await expect.poll(() => heard).toEqual(["last"]);
+  await listening.unlisten();
+  expect(await allRows()).toEqual(before);
+});
+
+test("a statement that has begun ends before the next claim, and one that waits for a claim writes nothing", async () => {
+  const left = await leftBehind();
+  const order: string[] = [];
+
+  await database.sql.begin(async (transaction) => {
+    await insertTurn({ ...left.stale, sql: transaction as unknown as typeof database.sql }, newTurn());
+    const claimed = left.takeOver().then(() => order.push("claimed"));
+    const late = insertTurn(left.stale, newTurn()).then(
+      () => order.push("written"),
+      () => order.push("refused"),
+    );
+    await untilBlocked(2);
+    order.push("committed");
+    return [claimed, late];
+  });
+
+  await expect.poll(() => order).toHaveLength(3);
+  // Which of the two that waited is first, PostgreSQL decides; what was written was written before the claim.
+  const [first, ...rest] = order;
+  expect(first).toBe("committed");
+  expect([
+    ["claimed", "refused"],
+    ["written", "claimed"],
+  ]).toContainEqual(rest);
+});
+
+async function untilBlocked(count: number): Promise<void> {
+  const blocked = async () => {
+    const rows = await database.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `;
+    return rows.length;
+  };
+  await expect.poll(blocked).toBe(count);
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { claimSession } from "../../../src/store/sessions/claim-session.ts";
+import { loadSession } from "../../../src/store/sessions/load-session.ts";
+import { releaseLease } from "../../../src/store/sessions/release-lease.ts";
+import { renewLease } from "../../../src/store/sessions/renew-lease.ts";
+import { reserveStanzas } from "../../../src/store/stanzas/reserve-stanzas.ts";
+import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { sessionClaim, storedSession, writerOf } from "../store-fixtures.ts";
+
+const LONG = { leaseMs: 30_000 };
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await tempDatabase();
+});
+afterAll(() => database.drop());
+
+test("a new conversation gets a session", async () => {
+  const claim = sessionClaim();
+
+  expect(await claimSession(database.sql, claim)).toEqual({
+    id: claim.sessionId,
+    conversationId: claim.conversationId,
+    room: "kitchen",
+    participantIdentity: "ann",
+    leaseOwner: "worker-1",
+    epoch: 1,
+    workerStanzaReserved: 0,
+    createdAt: expect.any(Number),
+    takenFrom: null,
+  });
+});
+
+test("a stored conversation keeps its session and who opened it", async () => {
+  const first = sessionClaim();
+  await claimSession(database.sql, first);
+  const { conversationId } = first;
+
+  const again = await claimSession(database.sql, sessionClaim({ conversationId, participantIdentity: "bob" }));
+
+  expect(again).toMatchObject({ id: first.sessionId, participantIdentity: "ann", epoch: 2 });
+});
+
+test("another room is not given the conversation, though its lease is free", async () => {
+  const { conversationId, sessionId } = sessionClaim();
+  await claimSession(database.sql, sessionClaim({ conversationId, sessionId, room: "conv_ac_s77" }));
+  await releaseLease(writerOf(database.sql, sessionId));
+
+  const other = claimSession(database.sql, sessionClaim({ conversationId, room: "ac_s77" }));
+
+  await expect(other).rejects.toMatchObject({ code: "not_allowed" });
+  const session = await loadSession(database.sql, { conversationId });
+  expect(session).toMatchObject({ room: "conv_ac_s77", leaseOwner: null, epoch: 1 });
+});
+
+test("a live lease keeps other owners out and changes nothing", async () => {
+  const first = sessionClaim();
+  await claimSession(database.sql, first);
+  const { conversationId } = first;
+
+  const other = await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }));
+
+  expect(other).toBeUndefined();
+  expect(await loadSession(database.sql, { conversationId })).toMatchObject({
+    room: "kitchen",
+    leaseOwner: "worker-1",
+  });
+});
+
+test("an expired lease is taken over, and its old owner learns that it lost it", async () => {
+  const { conversationId, sessionId } = sessionClaim();
+  await claimSession(database.sql, sessionClaim({ conversationId, sessionId, leaseMs: 0 }));
+
+  const taken = await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }));
+
+  expect(taken).toMatchObject({ id: sessionId, leaseOwner: "worker-2", epoch: 2, takenFrom: "worker-1" });
+  expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(false);
+  expect(await renewLease(writerOf(database.sql, sessionId, 2), LONG)).toBe(true);
+});
+
+test("an expired lease that nobody took can be renewed", async () => {
+  const claim = sessionClaim({ leaseMs: 0 });
+  await claimSession(database.sql, claim);
+
+  const { sessionId, conversationId } = claim;
+  expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(true);
+  expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeUndefined();
+});
+
+test("a released lease is free at once, and cannot be renewed; a stranger releases nothing", async () => {
+  const { conversationId, sessionId } = sessionClaim();
+  await claimSession(database.sql, sessionClaim({ conversationId, sessionId }));
+
+  await releaseLease(writerOf(database.sql, sessionId, 2));
+  expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeUndefined();
+  await releaseLease(writerOf(database.sql, sessionId));
+  expect(await renewLease(writerOf(database.sql, sessionId), LONG)).toBe(false);
+  expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeDefined();
+});
+
+test("of many workers that claim a conversation at once, one gets it", async () => {
+  const { conversationId } = sessionClaim();
+  const claims = Array.from({ length: 8 }, (_, index) => sessionClaim({ conversationId, owner: `worker-${index}` }));
+
+  const sessions = await Promise.all(claims.map((claim) => claimSession(database.sql, claim)));
+
+  expect(sessions.filter((session) => session !== undefined)).toHaveLength(1);
+});
+
+test("reserved stanza numbers are never given twice", async () => {
+  const writer = await storedSession(database.sql);
+
+  const first = await Promise.all(Array.from({ length: 5 }, () => reserveStanzas(writer, { count: 100 })));
+
+  expect(first.toSorted((a, b) => a - b)).toEqual([1, 101, 201, 301, 401]);
+  const stranger = writerOf(database.sql, writer.lease.sessionId, 2);
+  await expect(reserveStanzas(stranger, { count: 1 })).rejects.toMatchObject({ code: "lost_lease" });
+});
+
+test("an unknown conversation has no session", async () => {
+  expect(await loadSession(database.sql, { conversationId: "none" })).toBeUndefined();
+});

@@ -1,0 +1,186 @@
+import { pino, type Logger } from "pino";
+import { type Call, type ExtraAnswer } from "../../../src/conversation/call.ts";
+import { type TurnBlock } from "../../../src/conversation/block.ts";
+import { type HistoryMessage } from "../../../src/conversation/history.ts";
+import { type TurnRecord } from "../../../src/conversation/turn-record.ts";
+import { createId } from "../../../src/lib/id.ts";
+import { type JsonObject } from "../../../src/lib/json.ts";
+import { type ModelEvent } from "../../../src/llm/model-event.ts";
+import { decodeEnvelope, encodeEnvelope, type ReceivedMessage } from "../../../src/protocol/codec/codec.ts";
+import { type Message } from "../../../src/protocol/messages/messages.ts";
+import { Outbox } from "../../../src/session/wire/outbox.ts";
+import { type Recorder } from "../../../src/session/record/recorder.ts";
+import { type RoomParticipant } from "../../../src/session/room/room-participant.ts";
+import { type SessionWatcher } from "../../../src/session/events/session-event.ts";
+import { type SessionPolicy } from "../../../src/session/session-policy.ts";
+import { Session } from "../../../src/session/session.ts";
+import { type VoicePort } from "../../../src/session/room/voice-port.ts";
+import { StanzaCounter } from "../../../src/session/wire/stanza-counter.ts";
+import { type Tool } from "../../../src/tool/define-tool.ts";
+import { MemoryPermissions } from "./memory-permissions.ts";
+import { toServerTool } from "../../../src/tool/server-tool.ts";
+
+/** What the model says in one call. */
+export interface FakeReply {
+  readonly text?: string;
+  readonly uses?: readonly { readonly name: string; readonly input?: JsonObject }[];
+}
+
+export interface FakeTurn {
+  readonly turn: TurnRecord;
+  readonly blocks: TurnBlock[];
+  /** Set when the turn has ended. */
+  state: string | undefined;
+}
+
+/** Keeps what a session records, and has it durable at once. */
+class MemoryRecorder {
+  readonly turns = new Map<string, FakeTurn>();
+  readonly opened: Call[] = [];
+  readonly settled: Call[] = [];
+  readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
+
+  beginTurn(turn: TurnRecord): void {
+    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], state: undefined });
+  }
+
+  begun(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  blocksOf(turnId: string) {
+    return {
+      add: (block: TurnBlock) => void this.turns.get(turnId)?.blocks.push(block),
+      durable: () => this.durable(),
+    };
+  }
+
+  finishTurn({ turnId, state }: { turnId: string; state: string }): Promise<void> {
+    const turn = this.turns.get(turnId);
+    if (turn) turn.state = state;
+    return Promise.resolve();
+  }
+
+  onOpened(call: Call): void {
+    this.opened.push(call);
+  }
+
+  onChanged(): void {}
+
+  onSettled(call: Call): void {
+    this.settled.push(call);
+  }
+
+  onExtraAnswer(callId: string, answer: ExtraAnswer): void {
+    this.extras.push({ callId, ...answer });
+  }
+
+  noteAside(): void {}
+
+  onProgress(): void {}
+
+  durable(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+interface FakeSessionOptions {
+  readonly think: (history: readonly HistoryMessage[]) => FakeReply;
+  /** Packets on their way out; must not throw. */
+  readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
+  readonly tools?: Readonly<Record<string, Tool>>;
+  readonly policy?: Partial<SessionPolicy>;
+  readonly watchers?: readonly SessionWatcher[];
+  readonly voice?: VoicePort;
+  /** Where text goes that is written on lk.transcription. */
+  readonly transcribe?: (text: string) => void;
+  /** @defaultValue silent */
+  readonly logger?: Logger;
+}
+
+/** A session without LiveKit, database and model: packets go in and out as bytes, and the model is a function. */
+export class FakeSession {
+  readonly conversationId = "fake";
+  readonly recorder = new MemoryRecorder();
+  readonly session: Session;
+  readonly dropped: string[] = [];
+
+  constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice, ...more }: FakeSessionOptions) {
+    const { transcribe = () => {}, logger = pino({ level: "silent" }) } = more;
+    const { recorder, conversationId } = this;
+    let reserved = 1;
+    const reserve = (count: number) => Promise.resolve((reserved += count) - count);
+    const stanzas = new StanzaCounter(reserve, (reserved += 1_000) - 1_000);
+    const outbox = new Outbox({ conversationId, stanzas, sentBefore: 0, publish, onFailed: () => {} });
+    const fixed = { model: "fake", maxSteps: 10, toolTimeoutMs: 30_000, toolResultMaxBytes: 100_000 };
+    this.session = new Session({
+      room: "fake",
+      sessionId: "fake",
+      permissionStore: new MemoryPermissions("fake"),
+      policy: {
+        ...fixed,
+        permission: { rules: [], byVoice: false, waitMs: 120_000 },
+        onNewMessage: "queue",
+        ...policy,
+      },
+      serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
+      openStream: ({ history }, signal) => stream(think(history), signal),
+      outbox,
+      recorder: recorder as unknown as Recorder,
+      link: { openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }) },
+      past: [],
+      voice,
+      watchers,
+      logger,
+    });
+  }
+}
+
+async function* stream({ text, uses = [] }: FakeReply, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  signal.throwIfAborted();
+  yield { type: "message_start", id: "msg", model: "fake", usage };
+  let index = 0;
+  if (text !== undefined) {
+    yield { type: "block_start", index, blockType: "text" };
+    yield { type: "block_delta", index, delta: { type: "text", text } };
+    yield { type: "block_stop", index, block: { blockType: "text", textContent: text, content: null } };
+    index++;
+  }
+  for (const { name, input = {} } of uses) {
+    const toolUseId = `toolu_${createId()}`;
+    const content = { tool_use_id: toolUseId, tool_name: name, input };
+    yield { type: "block_start", index, blockType: "tool_use", tool: { toolUseId, toolName: name } };
+    yield { type: "block_stop", index, block: { blockType: "tool_use", textContent: null, content } };
+    index++;
+  }
+  yield { type: "message_stop", stopReason: uses.length > 0 ? "tool_use" : "end_turn", stopDetails: null, usage };
+}
+
+/** The last user message, when the model is asked for the first time in a turn; `undefined` after tool results. */
+export function lastUserText(history: readonly HistoryMessage[]): string | undefined {
+  const last = history.at(-1);
+  const block = last?.blocks.at(-1);
+  return last?.role === "user" && block?.blockType === "text" ? (block.textContent ?? "") : undefined;
+}
+
+export const fakeParticipant = (identity: string, join = 1): RoomParticipant => ({
+  identity,
+  sid: `PA_${identity}_${join}`,
+  isSip: false,
+});
+
+export function encode(stanzaId: number, message: Message): Uint8Array {
+  return encodeEnvelope({ stanzaId, conversationId: "fake", message });
+}
+
+/** What the worker itself sent: it never sends what its own decoder does not know. */
+export function decode(bytes: Uint8Array): ReceivedMessage {
+  const incoming = decodeEnvelope(bytes);
+  if (!("message" in incoming)) throw new TypeError("The worker sent an unknown type");
+  return incoming;
+}

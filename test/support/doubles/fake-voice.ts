@@ -1,0 +1,72 @@
+import { abortable } from "../../../src/lib/abortable.ts";
+import {
+  type AnswerToSpeak,
+  type Aside,
+  type SpokenAnswer,
+  type VoicePort,
+} from "../../../src/session/room/voice-port.ts";
+
+/** A voice without sound: what it is given is heard at once, and what it says beside an answer lasts until it is told. */
+export class FakeVoice implements VoicePort {
+  readonly isTwoWay = true;
+  /** In order: the answer's words, and asides in brackets; one that was cut ends with a dash. */
+  readonly said: string[] = [];
+  /** How long an aside lasts. */
+  readonly asideMs: number;
+  #quiet = Promise.resolve();
+  #heard = Promise.resolve();
+
+  constructor({ asideMs = 500 }: { asideMs?: number } = {}) {
+    this.asideMs = asideMs;
+  }
+
+  /** The participant speaks, until the returned function is called. */
+  speakOver(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#quiet = promise;
+    return resolve;
+  }
+
+  /** The answer's words are being spoken, until the returned function is called. */
+  holdWords(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#heard = promise;
+    return resolve;
+  }
+
+  readonly untilQuiet = (signal: AbortSignal) => abortable(this.#quiet, signal);
+  readonly setInterruptible = () => {};
+
+  readonly open = ({ onHeard }: AnswerToSpeak): SpokenAnswer => {
+    const asides: Promise<boolean>[] = [];
+    return {
+      write: (text) => {
+        this.said.push(text);
+        onHeard(text);
+      },
+      flush: () => {},
+      aside: (text) => {
+        const aside = this.#aside(text);
+        asides.push(aside.spoken);
+        return aside;
+      },
+      untilHeard: () => this.#heard,
+      silence: () => {},
+      stop: () => {},
+      end: async () => {
+        await Promise.all([this.#heard, ...asides]);
+        return { heard: undefined };
+      },
+    };
+  };
+
+  #aside(text: string): Aside {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const at = this.said.push(`(${text})`) - 1;
+    setTimeout(() => resolve(true), this.asideMs);
+    void promise.then((isWhole) => {
+      if (!isWhole) this.said[at] = `(${text}-)`;
+    });
+    return { spoken: promise, cut: () => resolve(false) };
+  }
+}

@@ -1,0 +1,142 @@
+import { type RoomPeer, type Transport, type TransportListener } from "../../../src/client/room/transport.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+
+type Type = Message["type"];
+
+export interface Heard {
+  readonly stanzaId: number;
+  readonly message: Message;
+  readonly way: "packet" | "stream";
+  readonly to: readonly string[];
+  readonly conversationId: string;
+}
+
+const AGENT: RoomPeer = { identity: "agent-1", isAgent: true };
+
+/** A room in memory with one client and a worker's end: the client's side is a `Transport`, the worker's is ours to play. */
+export class MemoryRoom {
+  readonly heard: Heard[] = [];
+  readonly #peers = new Map<string, RoomPeer>();
+  readonly #waiting = new Set<() => void>();
+  #listener: TransportListener | undefined;
+  #isConnected = true;
+  #lastStanza = 0;
+  /** What the worker does with the client's messages. */
+  acknowledges = true;
+  /** Sends hang for ever, as in an outage. */
+  hangs = false;
+  roomName = "conv_ac_1";
+
+  constructor({ hasAgent = true }: { readonly hasAgent?: boolean } = {}) {
+    if (hasAgent) this.#peers.set(AGENT.identity, AGENT);
+  }
+
+  get listenerCount(): number {
+    return this.#listener ? 1 : 0;
+  }
+
+  readonly transport: Transport = ((room: MemoryRoom) => ({
+    get isConnected() {
+      return room.#isConnected;
+    },
+    get roomName() {
+      return room.roomName;
+    },
+    get peers() {
+      return [...room.#peers.values()];
+    },
+    sendPacket: (bytes: Uint8Array, to: readonly string[]) => room.#hear(bytes, "packet", to),
+    sendStream: (bytes: Uint8Array, to: readonly string[]) => room.#hear(bytes, "stream", to),
+    listen: (listener: TransportListener) => {
+      room.#listener = listener;
+      return () => {
+        room.#listener = undefined;
+      };
+    },
+  }))(this);
+
+  join(peer: RoomPeer = AGENT): void {
+    this.#peers.set(peer.identity, peer);
+    this.#listener?.onJoined(peer);
+  }
+
+  leave(peer: RoomPeer = AGENT): void {
+    this.#peers.delete(peer.identity);
+    this.#listener?.onLeft(peer);
+  }
+
+  disconnect(): void {
+    this.#isConnected = false;
+    this.#listener?.onDisconnected();
+  }
+
+  connect(): void {
+    this.#isConnected = true;
+    this.#listener?.onConnected();
+  }
+
+  /** The worker says something. `from: undefined` is a sender that LiveKit has not announced. */
+  say(message: Message, { stanzaId, ...options }: { stanzaId?: number; from?: RoomPeer | undefined } = {}): number {
+    const id = stanzaId ?? --this.#lastStanza;
+    const from = "from" in options ? options.from : AGENT;
+    this.#deliver(encodeEnvelope({ stanzaId: id, conversationId: "ac_1", message }), from);
+    return id;
+  }
+
+  sayBytes(bytes: Uint8Array, from: RoomPeer = AGENT): void {
+    this.#deliver(bytes, from);
+  }
+
+  #deliver(bytes: Uint8Array, from: RoomPeer | undefined): void {
+    if (this.#isConnected) this.#listener?.onPacket(bytes, from);
+  }
+
+  request(body: Partial<MessageBody<"tool_use_request">> & { readonly id: string }): number {
+    const defaults = { messageId: "m1", toolName: "echo", parameters: {}, execution: "client" } as const;
+    return this.say({ type: "tool_use_request", body: { ...defaults, ...body } });
+  }
+
+  all<T extends Type>(type: T): MessageBody<T>[] {
+    return this.heard.flatMap(({ message }) => (message.type === type ? [message.body as MessageBody<T>] : []));
+  }
+
+  results(id: string): MessageBody<"tool_use_result">[] {
+    return this.all("tool_use_result").filter((body) => body.id === id);
+  }
+
+  async result(id: string): Promise<MessageBody<"tool_use_result">> {
+    await this.until(() => this.results(id).length > 0);
+    return this.results(id)[0] as MessageBody<"tool_use_result">;
+  }
+
+  async until(condition: () => boolean, timeoutMs = 2_000): Promise<void> {
+    if (condition()) return;
+    const done = Promise.withResolvers<void>();
+    const check = () => {
+      if (condition()) done.resolve();
+    };
+    const types = () => this.heard.map(({ message }) => message.type).join(", ");
+    const timer = setTimeout(() => done.reject(new Error(`It did not come; heard: ${types()}`)), timeoutMs);
+    this.#waiting.add(check);
+    try {
+      await done.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(check);
+    }
+  }
+
+  async #hear(bytes: Uint8Array, way: "packet" | "stream", to: readonly string[]): Promise<void> {
+    if (this.hangs) return new Promise(() => {});
+    const incoming = decodeEnvelope(bytes);
+    if (!("message" in incoming)) return;
+    const { stanzaId, message, conversationId } = incoming;
+    this.heard.push({ stanzaId, message, way, to, conversationId });
+    await Promise.resolve();
+    if (this.acknowledges) {
+      this.say({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: true } }, { stanzaId: 0 });
+    }
+    for (const wake of this.#waiting) wake();
+  }
+}

@@ -1,0 +1,10 @@
+import { runCommand } from "../../../tools/workspace/_run-command.ts";
+
+/** A process that runs a command as `bash` does, to be killed while it runs: `command-process.ts <folder> <command>`. */
+const [, , cwd = "", command = ""] = process.argv;
+await runCommand({
+  argv: ["bash", "--noprofile", "--norc", "-c", command],
+  cwd,
+  signal: new AbortController().signal,
+  onLine: (line) => process.stdout.write(`${line}\n`),
+});

@@ -1,0 +1,27 @@
+import { Room, RoomEvent } from "@livekit/rtc-node";
+import { decodeEnvelope, encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+
+/**
+ * A client process to be killed: joins, announces the tool `scan` and never answers. It says when the tool is known, and
+ * when it is asked to run it.
+ */
+const [url = "", token = ""] = process.argv.slice(2);
+const room = new Room();
+await room.connect(url, token, { autoSubscribe: false, dynacast: false });
+let isAcknowledged = false;
+room.on(RoomEvent.DataReceived, (bytes) => {
+  const incoming = decodeEnvelope(bytes);
+  const type = "message" in incoming ? incoming.message.type : undefined;
+  if (type === "acknowledgement") isAcknowledged = true;
+  if (type === "configuration" && isAcknowledged) process.stdout.write("ready\n");
+  if (type === "tool_use_request") process.stdout.write("asked\n");
+});
+const tools = [
+  { name: "scan", description: "S.", inputSchema: { type: "object" }, timeoutMs: 1_500, scope: "room" as const },
+];
+const writer = await room.localParticipant?.streamBytes({ topic: "parley" });
+await writer?.write(
+  encodeEnvelope({ stanzaId: 1, conversationId: "", message: { type: "configuration", body: { tools } } }),
+);
+await writer?.close();
+setInterval(() => {}, 60_000);

@@ -1,0 +1,63 @@
+import { Room } from "@livekit/rtc-node";
+import { pino } from "pino";
+import { createModel } from "../../../src/llm/stream-message.ts";
+import { createOpenStream } from "../../../src/session/turns/open-stream.ts";
+import { connect } from "../../../src/store/database/pool.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { toServerTool } from "../../../src/tool/server-tool.ts";
+import { openJobSession } from "../../../src/worker/job/job-session.ts";
+
+/** What a worker process is started with, as JSON. */
+export interface WorkerProcessOptions {
+  readonly roomName: string;
+  readonly jobId: string;
+  readonly token: string;
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  readonly databaseUrl: string;
+  readonly modelUrl: string;
+  readonly leaseMs: number;
+}
+
+/** A job in a process of its own, to be stopped and continued: its tool `act` says that it runs. */
+const options = JSON.parse(process.argv[2] ?? "") as WorkerProcessOptions;
+const { roomName, jobId, token, livekit, databaseUrl, modelUrl, leaseMs } = options;
+const room = new Room();
+const act = defineTool({
+  description: "Acts.",
+  input: { type: "object" },
+  run: () => {
+    process.stdout.write("ran\n");
+    return { done: true };
+  },
+});
+const model = createModel({ apiKey: "test", baseUrl: modelUrl, idleTimeoutMs: 30_000, retryBudgetMs: 0 });
+const fixed = { model: "claude-test", maxTokens: 1_024, instructions: "Be brief.", serverTools: [] };
+const job = {
+  ...livekit,
+  name: roomName,
+  jobId,
+  room,
+  connect: () => room.connect(livekit.url, token, { autoSubscribe: false, dynacast: false }),
+  leave: (reason: string) => process.stdout.write(`left: ${reason}\n`),
+};
+await openJobSession(job, {
+  config: {
+    model: { name: "claude-test" },
+    maxSteps: 10,
+    toolTimeoutMs: 30_000,
+    toolResultMaxBytes: 100_000,
+    onNewMessage: "queue",
+    permission: { rules: [], byVoice: false, waitMs: 120_000 },
+  } as never,
+  logger: pino({ level: "silent" }),
+  sql: connect(databaseUrl),
+  databaseUrl,
+  serverTools: new Map([["act", toServerTool("act", act, undefined)]]),
+  liveTools: { prefixes: [], onChanged: () => () => {} },
+  openStream: createOpenStream(model, fixed),
+  leaseMs,
+  close: async () => {},
+});
+process.stdout.write("ready\n");
+// It ends with the test, however that ends.
+process.stdin.on("end", () => process.exit()).resume();

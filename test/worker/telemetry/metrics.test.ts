@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { reply, text } from "../../support/model-server/step.ts";
+import { startModelServer } from "../../support/model-server/model-server.ts";
+import { Participant } from "../../support/participant.ts";
+import { OtlpReceiver } from "../../support/servers/otlp-receiver.ts";
+import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { runMain, settingsFor } from "../support/run-main.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+interface Running extends AsyncDisposable {
+  readonly httpUrl: string;
+  /** One turn in a room of its own, in a job process. */
+  readonly talk: () => Promise<string>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A worker of this repository's configuration, as a process. */
+async function startWorker(env: NodeJS.ProcessEnv = {}): Promise<Running> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-metrics-"));
+  await using starting = new AsyncDisposableStack();
+  starting.defer(() => rm(folder, { recursive: true, force: true }));
+  const [livekit, model, database] = await Promise.all([startOwnLivekit(), startModelServer(), tempDatabase()]);
+  starting.defer(() => livekit.close());
+  starting.defer(() => model.close());
+  starting.defer(() => database.drop());
+  const settings = await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder });
+  const main = runMain({ ...settings, ...env }, "--worker-only");
+  const stop = async () => {
+    main.kill("SIGTERM");
+    await main.exited;
+  };
+  starting.defer(stop);
+  const { httpUrl = "" } = await main.ready;
+  const cleanup = starting.move();
+  const talk = async () => {
+    model.script([reply([text("Done.")])]);
+    const user = await Participant.join(`room-${createId()}`, "user", { server: livekit });
+    cleanup.defer(() => user.leave());
+    await vi.waitFor(() => expect(user.room.remoteParticipants.size).toBe(1), { timeout: 20_000 });
+    await user.configure({});
+    return await user.answerTo(await user.say("Go"), 20_000);
+  };
+  return { httpUrl, talk, stop, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
+}
+
+test("/metrics of the main process shows what the sessions' processes have measured", async () => {
+  await using worker = await startWorker();
+  const metrics = async () => (await fetch(`${worker.httpUrl}/metrics`)).text();
+  expect(await worker.talk()).toBe("Done.");
+
+  await vi.waitFor(async () => expect(await metrics()).toContain("gen_ai_invoke_agent_duration_count"), {
+    timeout: 10_000,
+    interval: 200,
+  });
+  expect(await metrics()).toMatch(/^parley_sessions 1$/m);
+  expect(await metrics()).toContain("# HELP parley_sessions Sessions that are open.\n");
+  expect(await metrics()).not.toContain("description missing");
+  expect(await metrics()).toMatch(
+    /^gen_ai_client_token_usage_bucket\{.*gen_ai_token_type="input".*le="67108864"\} 1$/m,
+  );
+});
+
+test("with an endpoint, spans, metrics and logs of job processes go there, the last of them at their end", async () => {
+  await using receiver = await OtlpReceiver.start();
+  await using worker = await startWorker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, LOG_LEVEL: "info" });
+  expect(await worker.talk()).toBe("Done.");
+  await worker.stop();
+
+  const [turn] = receiver.named("invoke_agent parley");
+  expect(turn?.resource["service.name"]).toBe("parley");
+  expect(receiver.spans.find(({ name }) => name.startsWith("chat "))?.traceId).toBe(turn?.traceId);
+  expect(receiver.metrics.map(({ name }) => name)).toContain("gen_ai.invoke_agent.duration");
+  expect(receiver.logs.find(({ body }) => body === "turn ended")?.traceId).toBe(turn?.traceId);
+});
+
+test("OTEL_SDK_DISABLED=true sends nothing", async () => {
+  await using receiver = await OtlpReceiver.start();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: "true" };
+  await using worker = await startWorker(env);
+  expect(await worker.talk()).toBe("Done.");
+  await worker.stop();
+
+  expect(receiver.bodies).toEqual([]);
+});
