@@ -9,6 +9,7 @@ import {
   type Place,
   type Reading,
 } from "../lib/glob.ts";
+import { keepNewest } from "../lib/keep-newest.ts";
 
 const REMEMBERED = 1_000;
 
@@ -67,8 +68,7 @@ function runsOf(pattern: string): string[] {
 
 function remember(key: string, pattern: CompiledPattern): CompiledPattern {
   compiled.set(key, pattern);
-  const oldest = compiled.keys().next();
-  if (compiled.size > REMEMBERED && !oldest.done) compiled.delete(oldest.value);
+  keepNewest(compiled, REMEMBERED);
   return pattern;
 }
 

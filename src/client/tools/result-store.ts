@@ -1,3 +1,4 @@
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { type ToolResult } from "./run-tool.ts";
 
 const MAX_IDS = 5_000;
@@ -23,8 +24,7 @@ export class ResultStore {
     this.#results.set(result.id, { result, sizeBytes });
     this.#sizeBytes += sizeBytes;
     while (this.#results.size > MAX_RESULTS || this.#sizeBytes > MAX_BYTES) this.#forgetOldest();
-    const [oldest] = this.#ids;
-    if (this.#ids.size > MAX_IDS && oldest !== undefined) this.#ids.delete(oldest);
+    keepNewest(this.#ids, MAX_IDS);
   }
 
   /** `undefined` for an id that has had no result. */

@@ -1,3 +1,4 @@
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { type AnswerEndEvent } from "../client-events.ts";
 
@@ -27,8 +28,7 @@ export class Answers {
   begin({ id, previousId }: MessageBody<"start_answer">): void {
     if (this.#open.has(id)) return;
     this.#open.set(id, { id, previousId, sentences: new Map() });
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    keepNewest(this.#open, MAX_OPEN);
   }
 
   /** A long sentence travels as a stream and may come after the final one. */

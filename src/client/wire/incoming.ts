@@ -1,4 +1,5 @@
 import { AppError, ERROR_CODES } from "../../errors/app-error.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
 import { MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
 import { type Message } from "../../protocol/messages/messages.ts";
@@ -77,8 +78,7 @@ export class IncomingMessages {
     const key = `${Math.abs(stanzaId)} ${from}`;
     if (this.#seen.has(key)) return false;
     this.#seen.add(key);
-    const [oldest] = this.#seen;
-    if (this.#seen.size > REMEMBERED_STANZAS && oldest !== undefined) this.#seen.delete(oldest);
+    keepNewest(this.#seen, REMEMBERED_STANZAS);
     this.#lastSeen = Math.max(this.#lastSeen, Math.abs(stanzaId));
     return true;
   }

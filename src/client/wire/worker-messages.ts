@@ -1,3 +1,4 @@
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { type Message } from "../../protocol/messages/messages.ts";
 import { type Acknowledgements } from "./acknowledgements.ts";
 import { Answers } from "./answers.ts";
@@ -94,7 +95,6 @@ export class WorkerMessages {
 
   #noteToolName(id: string, toolName: string): void {
     this.#toolNames.set(id, toolName);
-    const [oldest] = this.#toolNames.keys();
-    if (this.#toolNames.size > REMEMBERED_NAMES && oldest !== undefined) this.#toolNames.delete(oldest);
+    keepNewest(this.#toolNames, REMEMBERED_NAMES);
   }
 }

@@ -1,5 +1,6 @@
 import { type Call } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { callAsTold } from "../../session/events/live-call.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { loadCall, loadCallsNow } from "../../store/calls/load-calls.ts";
@@ -55,8 +56,7 @@ export class CallFeed {
     if (!event || revision <= (this.#shown.get(id) ?? 0)) return;
     this.#shown.delete(id);
     this.#shown.set(id, revision);
-    const [oldest] = this.#shown.keys();
-    if (this.#shown.size > REMEMBERED_CALLS && oldest !== undefined) this.#shown.delete(oldest);
+    keepNewest(this.#shown, REMEMBERED_CALLS);
     await this.#options.send(event);
   }
 }

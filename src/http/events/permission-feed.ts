@@ -1,4 +1,5 @@
 import { type JsonObject } from "../../lib/json.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { loadOpenPermissions } from "../../store/permissions/load-open-permissions.ts";
 import { loadPermission } from "../../store/permissions/load-permission.ts";
 import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
@@ -59,8 +60,7 @@ export class PermissionFeed {
     if (state === "asked" || this.#over.has(id)) return;
     this.#asked.delete(id);
     this.#over.add(id);
-    const [oldest] = this.#over;
-    if (this.#over.size > REMEMBERED && oldest !== undefined) this.#over.delete(oldest);
+    keepNewest(this.#over, REMEMBERED);
     await send(toReplied(shown));
   }
 }

@@ -2,6 +2,7 @@ import { type Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { peekEnvelope } from "../../protocol/codec/peek.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 import { askAgain } from "./ask-again.ts";
@@ -106,8 +107,7 @@ export class Admission {
     const key = JSON.stringify(answer);
     if (this.#answered.has(key)) return false;
     this.#answered.add(key);
-    const [oldest] = this.#answered;
-    if (this.#answered.size > REMEMBERED_ANSWERS && oldest !== undefined) this.#answered.delete(oldest);
+    keepNewest(this.#answered, REMEMBERED_ANSWERS);
     return true;
   }
 

@@ -1,3 +1,4 @@
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { type AnnouncedTool } from "../../tool/directory.ts";
 import { MessageBudget } from "./message-budget.ts";
 import { type RoomParticipant } from "../room/room-participant.ts";
@@ -79,10 +80,7 @@ export class Peer {
   takeStanza(stanzaId: number): boolean {
     if (this.#seenStanzas.has(stanzaId)) return false;
     this.#seenStanzas.add(stanzaId);
-    if (this.#seenStanzas.size > REMEMBERED_STANZAS) {
-      const oldest = this.#seenStanzas.values().next();
-      if (!oldest.done) this.#seenStanzas.delete(oldest.value);
-    }
+    keepNewest(this.#seenStanzas, REMEMBERED_STANZAS);
     return true;
   }
 }

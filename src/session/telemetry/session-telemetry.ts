@@ -3,6 +3,7 @@ import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import { type ErrorCode } from "../../errors/app-error.ts";
 import { type TurnState } from "../../conversation/turn-record.ts";
 import { type JsonObject } from "../../lib/json.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
@@ -157,7 +158,6 @@ export class SessionTelemetry {
     const span = trace.getSpanContext(of);
     if (!span || !isSpanContextValid(span)) return;
     this.#ended.set(callId, of);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > REMEMBERED_CALLS && oldest !== undefined) this.#ended.delete(oldest);
+    keepNewest(this.#ended, REMEMBERED_CALLS);
   }
 }

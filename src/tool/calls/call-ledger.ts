@@ -1,4 +1,5 @@
 import { type Call, type ExtraAnswer, type Failure, type Outcome } from "../../conversation/call.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
 import { type ServerTool } from "../server-tool.ts";
@@ -214,15 +215,10 @@ export class CallLedger {
 
   #remember(callId: string, answeredBy: string | undefined): void {
     this.#ended.set(callId, { answeredBy });
-    if (this.#ended.size > REMEMBERED_CALLS) forgetOldest(this.#ended);
+    keepNewest(this.#ended, REMEMBERED_CALLS);
   }
 }
 
 function change(entry: Entry, changes: Partial<Call>): void {
   entry.current = { ...entry.current, ...changes, revision: entry.current.revision + 1 };
-}
-
-function forgetOldest(map: Map<string, unknown>): void {
-  const oldest = map.keys().next();
-  if (!oldest.done) map.delete(oldest.value);
 }
