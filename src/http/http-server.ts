@@ -1,20 +1,20 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { eventRoutes } from "./events/event-routes.ts";
+import { eventRoutes } from "./routes/event-routes.ts";
 import { type EditGuard } from "../session/permission/check-edited-input.ts";
 import { type EventSource } from "./events/event-source.ts";
-import { grantRoutes } from "./permissions/grant-routes.ts";
-import { healthRoutes, type ReadyCheck } from "./health-routes.ts";
+import { grantRoutes } from "./routes/grant-routes.ts";
+import { healthRoutes, type ReadyCheck } from "./routes/health-routes.ts";
 import { answerThisMachineOnly } from "./access/loopback.ts";
-import { metricsRoutes } from "./metrics-routes.ts";
+import { metricsRoutes } from "./routes/metrics-routes.ts";
 import { opencodeEventRoutes } from "./opencode/opencode-event-routes.ts";
 import { opencodeRoutes } from "./opencode/opencode-routes.ts";
-import { permissionRoutes } from "./permissions/permission-routes.ts";
+import { permissionRoutes } from "./routes/permission-routes.ts";
 import { permissionService } from "./rpc/permission-service.ts";
 import { sendError } from "./access/send-error.ts";
 import { type SseTimes } from "./sse/sse-stream.ts";
 import { SseStreams } from "./sse/sse-streams.ts";
-import { tokenRoutes, type TokenAccess } from "./token-routes.ts";
+import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
 
 export interface HttpOptions {
   readonly logger: FastifyBaseLogger;

@@ -1,5 +1,5 @@
 import { RoomServiceClient } from "livekit-server-sdk";
-import { type ReadyCheck } from "../http/health-routes.ts";
+import { type ReadyCheck } from "../http/routes/health-routes.ts";
 import { migrationsAreApplied } from "../store/database/migration-status.ts";
 import { connect } from "../store/database/pool.ts";
 import { type Service } from "./services/service.ts";

@@ -3,7 +3,7 @@ import { openEventSource } from "../http/events/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
-import { tokenAccess } from "../http/token-routes.ts";
+import { tokenAccess } from "../http/routes/token-routes.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { findEspeak } from "../voice/providers/espeak/find-espeak.ts";
 import { missingSpeech } from "../voice/providers/speech-choice.ts";

@@ -4,7 +4,7 @@ import { loadOpenPermissions } from "../../store/permissions/load-open-permissio
 import { loadPermission } from "../../store/permissions/load-permission.ts";
 import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
 import { type Sql } from "../../store/database/pool.ts";
-import { permissionFor } from "../permissions/permission-for.ts";
+import { permissionFor } from "../permissions/redact-permission.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";
 
 interface PermissionFeedOptions {

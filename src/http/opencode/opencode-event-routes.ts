@@ -1,5 +1,5 @@
 import { type FastifyInstance } from "fastify";
-import { type EventOptions } from "../events/event-routes.ts";
+import { type EventOptions } from "../routes/event-routes.ts";
 import { opencodeEvent } from "./opencode-events.ts";
 import { toOpencodeError } from "./opencode-errors.ts";
 import { feedOpencode } from "./opencode-feed.ts";

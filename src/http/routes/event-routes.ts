@@ -2,13 +2,13 @@ import { type FastifyInstance, type FastifyRequest } from "fastify";
 import { findLastEnd, hasRecordPoint } from "../../store/turns/find-record-point.ts";
 import { type RecordPoint } from "../../store/turns/load-turns-after.ts";
 import { type SessionRecord } from "../../store/sessions/session-record.ts";
-import { parseEventId } from "./event-id.ts";
-import { type EventSource } from "./event-source.ts";
+import { parseEventId } from "../events/event-id.ts";
+import { type EventSource } from "../events/event-source.ts";
 import { refuse, toRefusal } from "../access/refuse.ts";
 import { type LivekitKeys, type Refusal, type RoomAccess } from "../access/room-access.ts";
 import { roomAccess, roomGuard } from "../access/room-guard.ts";
 import { findRoomSession, hasId } from "../access/room-session.ts";
-import { feedStream } from "./session-feed.ts";
+import { feedStream } from "../events/session-feed.ts";
 import { type SseStreams } from "../sse/sse-streams.ts";
 
 export interface EventOptions {

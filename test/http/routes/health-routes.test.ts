@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
-import { type ReadyCheck } from "../../src/http/health-routes.ts";
-import { createHttpServer } from "../../src/http/http-server.ts";
+import { type ReadyCheck } from "../../../src/http/routes/health-routes.ts";
+import { createHttpServer } from "../../../src/http/http-server.ts";
 
 afterEach(() => {
   vi.useRealTimers();

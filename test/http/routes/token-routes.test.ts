@@ -2,8 +2,8 @@ import { type InjectOptions } from "fastify";
 import { pino } from "pino";
 import { TokenVerifier } from "livekit-server-sdk";
 import { expect, test } from "vitest";
-import { createHttpServer } from "../../src/http/http-server.ts";
-import { tokenAccess, type TokenAccess } from "../../src/http/token-routes.ts";
+import { createHttpServer } from "../../../src/http/http-server.ts";
+import { tokenAccess, type TokenAccess } from "../../../src/http/routes/token-routes.ts";
 
 const SECRET = "a-secret-of-the-operator";
 const livekit = { url: "ws://livekit:7880", apiKey: "key", apiSecret: "secret-of-at-least-thirty-two-characters" };

@@ -2,8 +2,8 @@ import { type FastifyInstance } from "fastify";
 import { AccessToken } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { AGENT_PREFIX } from "../protocol/conversation-id.ts";
-import { isLoopback } from "./access/loopback.ts";
+import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
+import { isLoopback } from "../access/loopback.ts";
 
 /** Who may have a token. */
 export interface TokenAccess {

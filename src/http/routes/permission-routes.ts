@@ -4,14 +4,14 @@ import { hasSession } from "../../store/sessions/has-session.ts";
 import { loadOpenPermissions } from "../../store/permissions/load-open-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { type SessionRecord } from "../../store/sessions/session-record.ts";
-import { answerPermission } from "./answer-permission.ts";
-import { parseResponseBody, toNotFoundError } from "./permission-body.ts";
-import { permissionFor } from "./permission-for.ts";
+import { answerPermission } from "../permissions/answer-permission.ts";
+import { parseResponseBody, toNotFoundError } from "../permissions/permission-body.ts";
+import { permissionFor } from "../permissions/redact-permission.ts";
 import { refuse, refuseWith, toRefusal } from "../access/refuse.ts";
 import { type LivekitKeys, type Refusal, type RoomAccess } from "../access/room-access.ts";
 import { roomAccess, roomGuard } from "../access/room-guard.ts";
 import { findRoomSession, hasId } from "../access/room-session.ts";
-import { showPermission } from "./show-permission.ts";
+import { showPermission } from "../permissions/show-permission.ts";
 
 export interface PermissionRouteOptions {
   readonly livekit: LivekitKeys;
