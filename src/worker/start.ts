@@ -5,7 +5,7 @@ import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/routes/token-routes.ts";
 import { loadTools } from "../tool/load-tools.ts";
-import { findEspeak } from "../voice/providers/espeak/find-espeak.ts";
+import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingSpeech } from "../voice/providers/speech-choice.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import { type Config } from "./config.ts";

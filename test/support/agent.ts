@@ -11,7 +11,7 @@ import { type Telemetry } from "../../src/telemetry/telemetry.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
 import { type LiveTools } from "../../src/tool/live-tools.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
-import { type Speech } from "../../src/voice/providers/load-speech.ts";
+import { type Speech } from "../../src/voice/providers/speech-choice.ts";
 import { type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { openJobSession } from "../../src/worker/job/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session-policy.ts";

@@ -14,8 +14,7 @@ import {
   type RemoteTrack,
   type RemoteTrackPublication,
 } from "@livekit/rtc-node";
-import { EspeakSynthesizer } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
-import { findEspeak } from "../../src/voice/providers/espeak/find-espeak.ts";
+import { EspeakSynthesizer, findEspeak } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
 import { type Participant } from "./participant.ts";
 
 /** Samples a second of `speechOf`. */

@@ -1,8 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger } from "@livekit/agents";
 import { vi } from "vitest";
-import { loadSpeech } from "../../src/voice/providers/load-speech.ts";
-import { type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
+import { loadSpeech, type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
 import { type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { TestAgent, type AgentOptions } from "./agent.ts";
@@ -25,12 +24,7 @@ const CHOICE: SpeechChoice = {
   ttsModel: undefined,
   ttsVoice: undefined,
   ttsBaseUrl: undefined,
-  keys: {
-    DEEPGRAM_API_KEY: undefined,
-    OPENAI_API_KEY: "test",
-    CARTESIA_API_KEY: undefined,
-    ELEVEN_API_KEY: undefined,
-  },
+  keys: { OPENAI_API_KEY: "test" },
   hasOwnLivekit: true,
 };
 

@@ -3,8 +3,7 @@ import { initializeLogger } from "@livekit/agents";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EspeakSynthesizer } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
 import { PluginSynthesizer } from "../../src/voice/providers/plugin-synthesizer.ts";
-import { splitSentences } from "../../src/voice/providers/split-sentences.ts";
-import { type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
+import { splitSentences, type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 
 const { signal } = new AbortController();
 let server: LLMock;

@@ -1,7 +1,6 @@
 import { type tts } from "@livekit/agents";
 import { type AudioFrame } from "@livekit/rtc-node";
-import { splitSentences } from "./split-sentences.ts";
-import { type SpeakOptions, type Synthesizer } from "./synthesizer.ts";
+import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesizer.ts";
 
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
 

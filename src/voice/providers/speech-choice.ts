@@ -1,9 +1,7 @@
-import { isInstalled } from "./is-installed.ts";
-
-export const STT_NAMES = ["none", "livekit", "deepgram", "openai", "cartesia", "elevenlabs"] as const;
-export const TTS_NAMES = ["espeak", ...STT_NAMES] as const;
-export type SttName = (typeof STT_NAMES)[number];
-export type TtsName = (typeof TTS_NAMES)[number];
+import { type stt } from "@livekit/agents";
+import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
+import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./speech-providers.ts";
+import { type Synthesizer } from "./synthesizer.ts";
 
 /** Who listens and who speaks, and what they need to do it. */
 export interface SpeechChoice {
@@ -15,24 +13,18 @@ export interface SpeechChoice {
   readonly ttsModel: string | undefined;
   readonly ttsVoice: string | undefined;
   readonly ttsBaseUrl: string | undefined;
-  readonly keys: Readonly<Record<KeyName, string | undefined>>;
+  /** By the variable that has it. */
+  readonly keys: Readonly<Record<string, string | undefined>>;
   /** LiveKit Inference is LiveKit Cloud's: a server that we start has none. */
   readonly hasOwnLivekit: boolean;
 }
 
-type KeyName = "DEEPGRAM_API_KEY" | "OPENAI_API_KEY" | "CARTESIA_API_KEY" | "ELEVEN_API_KEY";
-
-interface Provider {
-  readonly package: string;
-  readonly key: KeyName;
+/** The ears and the mouth that were chosen; absent what is not wanted or cannot be had. */
+export interface Speech {
+  readonly stt: stt.STT | undefined;
+  readonly synthesizer: Synthesizer | undefined;
+  readonly close: () => Promise<void>;
 }
-
-const PROVIDERS = {
-  deepgram: { package: "@livekit/agents-plugin-deepgram", key: "DEEPGRAM_API_KEY" },
-  openai: { package: "@livekit/agents-plugin-openai", key: "OPENAI_API_KEY" },
-  cartesia: { package: "@livekit/agents-plugin-cartesia", key: "CARTESIA_API_KEY" },
-  elevenlabs: { package: "@livekit/agents-plugin-elevenlabs", key: "ELEVEN_API_KEY" },
-} as const satisfies Record<string, Provider>;
 
 /** What the chosen ones lack, a line each; nothing when they can be used. */
 export function missingSpeech(choice: SpeechChoice): string[] {
@@ -41,17 +33,45 @@ export function missingSpeech(choice: SpeechChoice): string[] {
     { variable: "TTS", name: choice.tts, baseUrl: choice.ttsBaseUrl },
   ] as const;
   return uses.flatMap(({ variable, name, baseUrl }) => {
-    if (name === "none" || name === "espeak") return [];
+    const provider = providerOf(name);
+    const { package: plugin, key } = provider;
     const chosen = `for ${variable}=${name}`;
-    if (name === "livekit")
-      return choice.hasOwnLivekit
-        ? [`LIVEKIT_URL: an address of LiveKit Cloud, whose inference is meant ${chosen}`]
-        : [];
-    const { package: plugin, key } = PROVIDERS[name];
-    const needsKey = choice.keys[key] === undefined && !(name === "openai" && baseUrl !== undefined);
+    const lacksCloud = provider.isOfLivekitCloud && choice.hasOwnLivekit;
+    const lacksKey = key !== undefined && keyOf(provider, choice) === undefined;
+    const hasOwnServer = provider.hasBaseUrl && baseUrl !== undefined;
     return [
-      ...(needsKey ? [`${key}: a key ${chosen}`] : []),
-      ...(isInstalled(plugin) ? [] : [`the package ${plugin} ${chosen}: npm install ${plugin}`]),
+      ...(lacksCloud ? [`LIVEKIT_URL: an address of LiveKit Cloud, whose inference is meant ${chosen}`] : []),
+      ...(lacksKey && !hasOwnServer ? [`${key}: a key ${chosen}`] : []),
+      ...(plugin === undefined || isInstalled(plugin)
+        ? []
+        : [`the package ${plugin} ${chosen}: npm install ${plugin}`]),
     ];
   });
+}
+
+/** Loads the packages of those that were chosen. Undefined: the session is text only. */
+export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): Promise<Speech | undefined> {
+  const [ears, mouth] = [providerOf(choice.stt), providerOf(choice.tts)];
+  const settings = { language: choice.sttLanguage, voice: choice.ttsVoice, env };
+  const [recogniser, synthesizer] = await Promise.all([
+    ears.listen?.({ ...settings, key: keyOf(ears, choice), model: choice.sttModel, baseUrl: choice.sttBaseUrl }),
+    mouth.speak?.({ ...settings, key: keyOf(mouth, choice), model: choice.ttsModel, baseUrl: choice.ttsBaseUrl }),
+  ]);
+  if (!recogniser && !synthesizer) return undefined;
+  // Without a listener an error would end the process; AgentSession says it in the log.
+  recogniser?.on("error", () => {});
+  const close = async () => {
+    await Promise.all([recogniser?.close(), synthesizer?.close()]);
+  };
+  return { stt: recogniser, synthesizer, close };
+}
+
+function providerOf(name: SttName | TtsName): SpeechProvider {
+  const provider = SPEECH_PROVIDERS.find((each) => each.name === name);
+  if (!provider) throw new TypeError(`No speech provider is called ${name}`);
+  return provider;
+}
+
+function keyOf({ key }: SpeechProvider, { keys }: SpeechChoice): string | undefined {
+  return key === undefined ? undefined : keys[key];
 }

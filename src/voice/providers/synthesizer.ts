@@ -1,4 +1,5 @@
 import { type AudioFrame } from "@livekit/rtc-node";
+import { Speaker } from "../../session/answer/speaker.ts";
 
 /** Makes sound of text. */
 export interface Synthesizer {
@@ -15,4 +16,22 @@ export interface SpeakOptions {
   /** BCP 47. */
   readonly language: string | undefined;
   readonly signal: AbortSignal;
+}
+
+/** The sentences of a text, each as soon as it is known to be whole: for what speaks one at a time. */
+export async function* splitSentences(
+  text: AsyncIterable<string>,
+  language: string | undefined,
+): AsyncGenerator<string> {
+  const sentences: string[] = [];
+  const speaker = new Speaker(
+    { onSentence: (sentence) => sentences.push(sentence.text), onText: () => {} },
+    { language },
+  );
+  for await (const piece of text) {
+    speaker.write(piece);
+    yield* sentences.splice(0);
+  }
+  speaker.end();
+  for (const sentence of sentences) if (sentence !== "") yield sentence;
 }

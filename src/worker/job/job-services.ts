@@ -9,7 +9,7 @@ import { type LiveTools } from "../../tool/live-tools.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { connectMcpServers } from "../../tool/mcp/mcp-servers.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
-import { loadSpeech, type Speech } from "../../voice/providers/load-speech.ts";
+import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts";
 import { type Config } from "../config.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { createLogger, type Logger } from "../log/logger.ts";

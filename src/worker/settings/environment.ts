@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
-import { STT_NAMES, TTS_NAMES } from "../../voice/providers/speech-choice.ts";
+import { SPEECH_KEYS, STT_NAMES, TTS_NAMES, type SpeechKey } from "../../voice/providers/speech-providers.ts";
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
 import { SAMPLER_NAMES } from "../otel-config.ts";
@@ -30,11 +30,12 @@ const otlpEndpoint = {
   isSecret: true,
 } as const;
 
+const key = { parse: text, expected: "a key", isSecret: true } as const;
 const otelExporter = { parse: z.enum(["otlp", "none"]), expected: "otlp or none", fallback: "otlp" } as const;
 
 /** Every environment variable that Parley reads. An empty value counts as absent. */
 export const VARIABLES = {
-  ANTHROPIC_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  ANTHROPIC_API_KEY: key,
   ANTHROPIC_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
   ANTHROPIC_MODEL: { parse: text, expected: "a model id" },
   LIVEKIT_URL: {
@@ -75,10 +76,7 @@ export const VARIABLES = {
   TTS_MODEL: { parse: text, expected: "a model's name" },
   TTS_VOICE: { parse: text, expected: "a voice's name or id" },
   TTS_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
-  DEEPGRAM_API_KEY: { parse: text, expected: "a key", isSecret: true },
-  OPENAI_API_KEY: { parse: text, expected: "a key", isSecret: true },
-  CARTESIA_API_KEY: { parse: text, expected: "a key", isSecret: true },
-  ELEVEN_API_KEY: { parse: text, expected: "a key", isSecret: true },
+  ...(Object.fromEntries(SPEECH_KEYS.map((name) => [name, key])) as Record<SpeechKey, typeof key>),
   LOG_LEVEL: { parse: z.enum(LOG_LEVELS), expected: `one of ${LOG_LEVELS.join(", ")}`, fallback: "info" },
   LOG_FORMAT: { parse: z.enum(LOG_FORMATS), expected: `one of ${LOG_FORMATS.join(", ")}`, fallback: "auto" },
   OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint,

@@ -5,6 +5,7 @@ import { parseEnv } from "node:util";
 import { type z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import { type SpeechChoice } from "../../voice/providers/speech-choice.ts";
+import { SPEECH_KEYS } from "../../voice/providers/speech-providers.ts";
 import { configFileSchema, type Config } from "../config.ts";
 import { withPassword } from "./database-url.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
@@ -58,12 +59,7 @@ function toSpeechChoice(variables: Environment): SpeechChoice {
     ttsModel: variables.TTS_MODEL,
     ttsVoice: variables.TTS_VOICE,
     ttsBaseUrl: variables.TTS_BASE_URL,
-    keys: {
-      DEEPGRAM_API_KEY: variables.DEEPGRAM_API_KEY,
-      OPENAI_API_KEY: variables.OPENAI_API_KEY,
-      CARTESIA_API_KEY: variables.CARTESIA_API_KEY,
-      ELEVEN_API_KEY: variables.ELEVEN_API_KEY,
-    },
+    keys: Object.fromEntries(SPEECH_KEYS.map((name) => [name, variables[name]])),
     hasOwnLivekit: variables.LIVEKIT_URL === undefined,
   };
 }

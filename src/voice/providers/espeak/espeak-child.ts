@@ -1,4 +1,4 @@
-import { type EspeakAnswer, type EspeakRequest } from "./espeak-messages.ts";
+import { type EspeakAnswer, type EspeakRequest } from "./espeak-package.ts";
 
 /**
  * A process that speaks with espeak-ng's npm build, one text at a time. It is a process of its own because that program is

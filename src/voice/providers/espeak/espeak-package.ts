@@ -1,6 +1,18 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { type EspeakAnswer, type EspeakRequest } from "./espeak-messages.ts";
+
+/** To the process that speaks, and back. */
+export interface EspeakRequest {
+  readonly id: number;
+  readonly text: string;
+  readonly voice: string;
+}
+
+export interface EspeakAnswer {
+  readonly id: number;
+  /** Undefined: the voice is not known, or the program failed. */
+  readonly wav: Uint8Array | undefined;
+}
 
 const CHILD = fileURLToPath(new URL("espeak-child.ts", import.meta.url));
 

@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { AudioFrame } from "@livekit/rtc-node";
-import { splitSentences } from "../split-sentences.ts";
-import { type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
+import { isInstalled } from "../speech-provider.ts";
+import { splitSentences, type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
 import { EspeakPackage } from "./espeak-package.ts";
-import { type Espeak } from "./find-espeak.ts";
 
 const SAMPLE_RATE = 22_050;
 const FRAME_SAMPLES = SAMPLE_RATE / 50;
@@ -12,7 +14,22 @@ const FRAME_SAMPLES = SAMPLE_RATE / 50;
 const WAV_HEADER_BYTES = 44;
 const FALLBACK_VOICE = "en";
 
-/** A voice that needs no network and no key: espeak-ng, a sentence at a time. */
+/** Where espeak-ng is: an installed program, or its build as an npm package. */
+export type Espeak = { readonly kind: "program"; readonly path: string } | { readonly kind: "package" };
+
+export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undefined> {
+  for (const folder of (env["PATH"] ?? "").split(delimiter).filter(Boolean)) {
+    const path = join(folder, "espeak-ng");
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return { kind: "program", path };
+  }
+  return isInstalled("espeak-ng") ? { kind: "package" } : undefined;
+}
+
+/** Speaks with espeak-ng, a sentence at a time. */
 export class EspeakSynthesizer implements Synthesizer {
   readonly #voice: string | undefined;
   readonly #read: (text: string, voice: string) => Promise<Uint8Array | undefined>;

@@ -1,0 +1,17 @@
+import { PluginSynthesizer } from "./plugin-synthesizer.ts";
+import { given, type SpeechProvider } from "./speech-provider.ts";
+
+export const deepgram = {
+  name: "deepgram",
+  package: "@livekit/agents-plugin-deepgram",
+  key: "DEEPGRAM_API_KEY",
+  listen: async ({ key = "", model, language }) => {
+    const { STT } = await import("@livekit/agents-plugin-deepgram");
+    return new STT({ apiKey: key, ...given({ model, language }) });
+  },
+  /** Its models are its voices. */
+  speak: async ({ key = "", model }) => {
+    const { TTS } = await import("@livekit/agents-plugin-deepgram");
+    return new PluginSynthesizer(new TTS({ apiKey: key, ...given({ model }) }));
+  },
+} as const satisfies SpeechProvider;

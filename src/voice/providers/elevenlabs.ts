@@ -1,0 +1,16 @@
+import { PluginSynthesizer } from "./plugin-synthesizer.ts";
+import { given, type SpeechProvider } from "./speech-provider.ts";
+
+export const elevenlabs = {
+  name: "elevenlabs",
+  package: "@livekit/agents-plugin-elevenlabs",
+  key: "ELEVEN_API_KEY",
+  listen: async ({ key = "", model, language: languageCode }) => {
+    const { STT } = await import("@livekit/agents-plugin-elevenlabs");
+    return new STT({ apiKey: key, ...given({ model, languageCode }) });
+  },
+  speak: async ({ key = "", model, voice: voiceId }) => {
+    const { TTS } = await import("@livekit/agents-plugin-elevenlabs");
+    return new PluginSynthesizer(new TTS({ apiKey: key, ...given({ model, voiceId }) }));
+  },
+} as const satisfies SpeechProvider;

@@ -1,0 +1,21 @@
+import { PluginSynthesizer } from "./plugin-synthesizer.ts";
+import { given, type SpeechProvider } from "./speech-provider.ts";
+
+/** OpenAI, or any server with its API. */
+export const openai = {
+  name: "openai",
+  package: "@livekit/agents-plugin-openai",
+  key: "OPENAI_API_KEY",
+  hasBaseUrl: true,
+  listen: async ({ key = "none", model, language, baseUrl: baseURL }) => {
+    const { STT } = await import("@livekit/agents-plugin-openai");
+    // Its default is a websocket, which compatible servers do not have.
+    return new STT({ apiKey: key, useRealtime: false, ...given({ baseURL, model, language }) });
+  },
+  speak: async ({ key = "none", model, voice, baseUrl: baseURL }) => {
+    const { TTS } = await import("@livekit/agents-plugin-openai");
+    // Its types know OpenAI's own voices alone.
+    const options = { apiKey: key, ...given({ baseURL, model, voice }) } as ConstructorParameters<typeof TTS>[0];
+    return new PluginSynthesizer(new TTS(options));
+  },
+} as const satisfies SpeechProvider;

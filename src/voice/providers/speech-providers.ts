@@ -1,0 +1,19 @@
+import { cartesia } from "./cartesia.ts";
+import { deepgram } from "./deepgram.ts";
+import { elevenlabs } from "./elevenlabs.ts";
+import { espeak } from "./espeak.ts";
+import { livekit } from "./livekit.ts";
+import { none } from "./none.ts";
+import { openai } from "./openai.ts";
+
+/** All there are. What may be chosen, which keys are read and what the docs say follows from this list alone. */
+export const SPEECH_PROVIDERS = [espeak, none, livekit, deepgram, openai, cartesia, elevenlabs] as const;
+
+export const STT_NAMES = SPEECH_PROVIDERS.filter((provider) => "listen" in provider).map(({ name }) => name);
+export const TTS_NAMES = SPEECH_PROVIDERS.filter((provider) => "speak" in provider).map(({ name }) => name);
+/** The variables that hold keys. */
+export const SPEECH_KEYS = SPEECH_PROVIDERS.filter((provider) => "key" in provider).map(({ key }) => key);
+
+export type SttName = (typeof STT_NAMES)[number];
+export type TtsName = (typeof TTS_NAMES)[number];
+export type SpeechKey = (typeof SPEECH_KEYS)[number];

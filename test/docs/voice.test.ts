@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/providers/speech-providers.ts";
+import { VARIABLES } from "../../src/worker/settings/environment.ts";
+
+const shown = (names: readonly string[], fallback: string, name: string) =>
+  names.includes(name) ? `\`${name}\`${name === fallback ? " (default)" : ""}` : "–";
+
+test("docs/voice.md says of every provider what it can do, and which key and which variables it takes", async () => {
+  const page = await readFile("docs/voice.md", "utf8");
+  const table = /^\| `STT` \| `TTS` \|[^]*?(?=\n\n)/mu.exec(page)?.[0] ?? "";
+  const rows = table.split("\n").slice(2);
+
+  expect(rows.map((row) => row.split(" | ").slice(0, 2).join(" | "))).toEqual(
+    SPEECH_PROVIDERS.map(({ name }) => {
+      const listens = shown(STT_NAMES, VARIABLES.STT.fallback, name);
+      return `| ${listens} | ${shown(TTS_NAMES, VARIABLES.TTS.fallback, name)}`;
+    }),
+  );
+  const needed = SPEECH_PROVIDERS.map((provider) => [
+    ...("key" in provider ? [`\`${provider.key}\``] : []),
+    ...("hasBaseUrl" in provider ? ["`STT_BASE_URL` / `TTS_BASE_URL`"] : []),
+  ]);
+  expect(rows.filter((row, index) => !needed[index]?.every((text) => row.includes(text)))).toEqual([]);
+});
+
+test(".env.example names all who may listen, and all who may speak", async () => {
+  const text = await readFile(".env.example", "utf8");
+  const either = (names: readonly string[]) => names.join(", ").replace(/, ([^,]*)$/u, " or $1");
+
+  expect(text).toContain(`Who listens: ${either(STT_NAMES)}.`);
+  expect(text).toContain(`Who speaks: ${either(TTS_NAMES)}.`);
+});
