@@ -1,6 +1,5 @@
 import { type Call } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
-import { pause } from "../../lib/pause.ts";
 import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 import { type TalkBehavior } from "../../tool/talk-behavior.ts";
@@ -63,6 +62,13 @@ export class Fillers {
 async function notice({ speech, over, signal }: Wait, afterMs: number): Promise<void> {
   await pause(afterMs, over);
   await speech.notice(signal);
+}
+
+/** By JavaScript's own timer: tests can move it, and not the one of node:timers/promises. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await abortable(promise, signal).finally(() => clearTimeout(timer));
 }
 
 /** What is not said because nobody waits any more is no failure. */
