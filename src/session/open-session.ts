@@ -14,8 +14,7 @@ import { Recorder } from "./record/recorder.ts";
 import { restore } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type SessionWatcher } from "./events/session-event.ts";
-import { type SessionOptions } from "./session-options.ts";
-import { Session } from "./session.ts";
+import { Session, type SessionOptions } from "./session.ts";
 import { SessionLease } from "./record/session-lease.ts";
 import { StanzaCounter } from "./wire/stanza-counter.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -91,8 +90,13 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const identity = { conversationId, sessionId, model: policy.model, ownTools: options.serverTools };
   const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
   const session = new Session({
-    ...options,
     sessionId,
+    room: options.room,
+    policy,
+    serverTools: options.serverTools,
+    liveTools: options.liveTools,
+    openStream: options.openStream,
+    logger,
     link,
     outbox,
     recorder,

@@ -2,13 +2,8 @@ import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { type Logger } from "pino";
 import { abortable } from "../lib/abortable.ts";
-import { type RoomParticipant } from "../session/room/room-participant.ts";
-import {
-  type AnswerToSpeak,
-  type SpokenAnswer,
-  type VoiceListener,
-  type VoicePort,
-} from "../session/room/voice-port.ts";
+import { type OnRoomInput, type RoomParticipant } from "../session/room/room-input.ts";
+import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
 import { AwaitedPlayer } from "./speak/awaited-player.ts";
@@ -30,7 +25,8 @@ export interface RoomVoiceOptions {
   /** Undefined: nothing is spoken, and no track is published. */
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
-  readonly listener: VoiceListener;
+  /** Gets what is heard: `transcript` and `utterance`. */
+  readonly take: OnRoomInput;
   /** The agent's sound begins or ends. */
   readonly onSpeaking: (isSpeaking: boolean) => void;
   readonly logger: Logger;
@@ -61,7 +57,7 @@ export class RoomVoice implements VoicePort {
   /** Make it before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
-    const { room, synthesizer, stt: ears, settings, listener } = options;
+    const { room, synthesizer, stt: ears, settings, take } = options;
     const onNeeded = () => void this.#start();
     this.#audio = synthesizer && new AgentAudio({ room, onListener: onNeeded });
     this.#microphones =
@@ -69,7 +65,7 @@ export class RoomVoice implements VoicePort {
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isUserSpeaking });
     this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecogniser(ears, this.#misheard) : ears;
     this.#speech = new UserSpeech({
-      listener,
+      take,
       speaker: () => this.#participant(),
       isHeldBack: () => this.#session?.player.isHeldBack ?? false,
       isSpeaking: () => this.#isUserSpeaking,

@@ -30,7 +30,7 @@ export interface Asking {
 interface AdmissionOptions {
   readonly outbox: Pick<Outbox, "post" | "postError">;
   readonly link: Pick<RoomLink, "openTranscription">;
-  readonly policy: { readonly phrases?: PhraseTable };
+  readonly phrases: PhraseTable | undefined;
   readonly asking: readonly Asking[];
   readonly telemetry: Pick<SessionTelemetry, "noteDropped">;
   readonly logger: Pick<Logger, "warn">;
@@ -62,7 +62,7 @@ export class Admission {
   text(from: Peer, text: string): boolean {
     return this.#spend(from, costOf(text.length), () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
-      stream.write(phrasesFor(from.language, this.#options.policy.phrases).tooMany);
+      stream.write(phrasesFor(from.language, this.#options.phrases).tooMany);
       stream.close();
     });
   }

@@ -22,7 +22,7 @@ const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
 interface ConfigurationsOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   /** @defaultValue they stay as they are */
-  readonly liveTools?: LiveTools;
+  readonly liveTools?: LiveTools | undefined;
   readonly outbox: Outbox;
   readonly peers: Pick<Peers, "clients" | "hosts">;
 }

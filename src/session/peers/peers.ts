@@ -1,6 +1,6 @@
 import { hostsFor, type ToolHost } from "../../tool/directory.ts";
 import { Peer, type Feature } from "./peer.ts";
-import { type RoomParticipant } from "../room/room-participant.ts";
+import { type RoomParticipant } from "../room/room-input.ts";
 
 /** The participants of a session, those that left included: what they said of themselves is still known. */
 export class Peers {

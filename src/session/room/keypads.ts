@@ -1,4 +1,4 @@
-import { type RoomParticipant } from "./room-participant.ts";
+import { type RoomParticipant } from "./room-input.ts";
 
 /** Who has pressed no key for so long has finished. */
 const PAUSE_MS = 2_000;

@@ -4,7 +4,7 @@ import { createId } from "../../lib/id.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
-import { isPerson, toRoomParticipant, type RoomParticipant } from "./room-participant.ts";
+import { isPerson, toRoomParticipant, type OnRoomInput, type RoomParticipant } from "./room-input.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
@@ -12,47 +12,28 @@ import { StreamBudget } from "./stream-budget.ts";
 const TOPIC = "parley";
 const CHAT_TOPIC = "lk.chat";
 
-/** What comes out of the room. Handlers must not throw. */
-export interface RoomListener {
-  readonly onJoined: (participant: RoomParticipant) => void;
-  readonly onLeft: (identity: string) => void;
-  readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
-  readonly onChat: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
-  /** One of these sent it, and LiveKit does not say which. */
-  readonly onUnclear: (candidates: readonly string[], bytes: Uint8Array) => void;
-  /** Its open streams are too many, or hold too much. */
-  readonly onStreamRefused: (identity: string) => void;
-  /** Keys of a telephone, as a message. */
-  readonly onKeys: (from: RoomParticipant, message: { readonly id: string; readonly text: string }) => void;
-  readonly onDropped: (reason: "unknown_sender" | "stream_failed" | "too_large") => void;
-  readonly onDisconnected: () => void;
-}
-
 /** The only place where Parley's messages meet LiveKit's room: bytes in with their sender, bytes out. */
 export class RoomLink {
   readonly #room: Room;
-  readonly #listener: RoomListener;
+  readonly #take: OnRoomInput;
   readonly #senders: SenderResolver;
   readonly #streams = new StreamBudget();
   readonly #keypads: Keypads;
 
   /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
-  constructor(room: Room, listener: RoomListener, api: RoomApi) {
+  constructor(room: Room, take: OnRoomInput, api: RoomApi) {
     this.#room = room;
-    this.#listener = listener;
+    this.#take = take;
     this.#senders = new SenderResolver(
       {
         isLocal: (identity) => identity === room.localParticipant?.identity || room.remoteParticipants.has(identity),
         ...api,
       },
-      {
-        onPacket: (from, bytes) => listener.onPacket(from, bytes),
-        onUnresolved: () => listener.onDropped("unknown_sender"),
-        onUnclear: (candidates, bytes) => listener.onUnclear(candidates, bytes),
-        onVanished: (identity) => listener.onLeft(identity),
-      },
+      take,
     );
-    this.#keypads = new Keypads((from, keys) => listener.onKeys(from, { id: createId(), text: `[keypad] ${keys}` }));
+    this.#keypads = new Keypads((from, keys) => {
+      take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
+    });
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
       // Absent for one that is not announced yet; a caller publishes its voice, so it is announced at once.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
@@ -60,9 +41,9 @@ export class RoomLink {
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
     room.on(RoomEvent.ParticipantDisconnected, (participant) => {
       this.#streams.forget(participant.identity);
-      if (isPerson(participant)) listener.onLeft(participant.identity);
+      if (isPerson(participant)) take({ type: "left", identity: participant.identity });
     });
-    room.on(RoomEvent.Disconnected, () => listener.onDisconnected());
+    room.on(RoomEvent.Disconnected, () => take({ type: "disconnected" }));
     room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
       if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
       if (!participant) this.#senders.hold(bytes);
@@ -71,7 +52,7 @@ export class RoomLink {
     room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
       void this.#read(reader, identity, (from, chunks, isWhole) => {
         // What is too large is handed on as such: its head says which call waits for it.
-        listener.onPacket(from, concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1));
+        take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
       });
     });
     room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
@@ -79,13 +60,13 @@ export class RoomLink {
       // Nobody asks for a text again: one whose own id no record can hold is answered under a new one.
       const id = isId(streamId) ? streamId : createId();
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        if (isWhole) listener.onChat(from, { id, text: cleanText(chunks.join("")) });
-        else listener.onDropped("too_large");
+        if (isWhole) take({ type: "chat", from, id, text: cleanText(chunks.join("")) });
+        else take({ type: "dropped", reason: "too_large" });
       });
     });
   }
 
-  /** Tells the listener of everyone who was in the room before us. Call once, after connecting. */
+  /** Tells of everyone who was in the room before us. Call once, after connecting. */
   announcePresent(): void {
     for (const participant of this.#room.remoteParticipants.values()) this.#handleJoined(participant);
   }
@@ -135,7 +116,7 @@ export class RoomLink {
   #handleJoined(participant: RemoteParticipant): void {
     if (!isPerson(participant)) return;
     const joined = toRoomParticipant(participant);
-    this.#listener.onJoined(joined);
+    this.#take({ type: "joined", participant: joined });
     this.#senders.handleJoined(joined);
   }
 
@@ -148,21 +129,21 @@ export class RoomLink {
     const share = this.#streams.open(identity);
     if (!share) {
       void reader.close();
-      return this.#listener.onStreamRefused(identity);
+      return this.#take({ type: "stream_refused", identity });
     }
     const chunks: Chunk[] = [];
     let size = 0;
     let isWhole = true;
     try {
       for await (const chunk of reader) {
-        if (!share.take(chunk.length)) return this.#listener.onStreamRefused(identity);
+        if (!share.take(chunk.length)) return this.#take({ type: "stream_refused", identity });
         chunks.push(chunk);
         size += chunk.length;
         isWhole = size <= LIMITS.envelopeBytes;
         if (!isWhole) break;
       }
     } catch (error) {
-      if (!isOverLimit(error)) return this.#listener.onDropped("stream_failed");
+      if (!isOverLimit(error)) return this.#take({ type: "dropped", reason: "stream_failed" });
       isWhole = false;
     } finally {
       share.close();

@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { type RoomParticipant } from "./room-participant.ts";
+import { type OnRoomInput, type RoomParticipant } from "./room-input.ts";
 
 /** One entry of the server's own participant list. */
 export interface ListedParticipant extends RoomParticipant {
@@ -19,15 +19,6 @@ export interface RoomApi {
 interface Room extends RoomApi {
   /** Ourselves, or a participant that LiveKit has announced to us. */
   readonly isLocal: (identity: string) => boolean;
-}
-
-interface Output {
-  readonly onPacket: (from: RoomParticipant, bytes: Uint8Array) => void;
-  readonly onUnresolved: () => void;
-  /** One of these sent it, and which one will never be known: whoever did must send it again. */
-  readonly onUnclear: (candidates: readonly string[], bytes: Uint8Array) => void;
-  /** A sender that the server had listed was never announced: it has left again. */
-  readonly onVanished: (identity: string) => void;
 }
 
 /** LiveKit announces a participant without tracks up to 3 s late (FAULTS 0.2); a packet is not held longer than this. */
@@ -65,7 +56,7 @@ type Sender = RoomParticipant | "refused" | undefined;
  */
 export class SenderResolver {
   readonly #room: Room;
-  readonly #output: Output;
+  readonly #take: OnRoomInput;
   readonly #announcedAt = new Map<string, { readonly participant: RoomParticipant; readonly at: number }>();
   readonly #vanishing = new Map<string, NodeJS.Timeout>();
   #held: Held[] = [];
@@ -75,14 +66,15 @@ export class SenderResolver {
   #isAskedAgain = false;
   #isClosed = false;
 
-  constructor(room: Room, output: Output) {
+  /** @param take gets packets, who left without having been announced, and what is dropped or cannot be told */
+  constructor(room: Room, take: OnRoomInput) {
     this.#room = room;
-    this.#output = output;
+    this.#take = take;
   }
 
   /** A packet that LiveKit could not attribute. */
   hold(bytes: Uint8Array): void {
-    this.#push({ deliver: (from) => this.#output.onPacket(from, bytes), at: performance.now(), bytes });
+    this.#push({ deliver: (from) => this.#take({ type: "packet", from, bytes }), at: performance.now(), bytes });
   }
 
   /** A stream of a participant that has not been announced. */
@@ -94,7 +86,7 @@ export class SenderResolver {
   pass(from: RoomParticipant, bytes: Uint8Array): void {
     const announced = this.#announcedAt.get(from.identity);
     const first = this.#held[0];
-    const deliver = (sender: RoomParticipant) => this.#output.onPacket(sender, bytes);
+    const deliver = (sender: RoomParticipant) => this.#take({ type: "packet", from: sender, bytes });
     if (first && announced && announced.at >= first.at) this.#push({ deliver, at: performance.now(), from });
     else deliver(from);
   }
@@ -118,9 +110,13 @@ export class SenderResolver {
 
   #push(packet: Held): void {
     if (this.#isClosed) return;
-    if (this.#held.length >= MAX_HELD) return this.#output.onUnresolved();
+    if (this.#held.length >= MAX_HELD) return this.#drop();
     this.#held.push(packet);
     void this.#resolve();
+  }
+
+  #drop(): void {
+    this.#take({ type: "dropped", reason: "unknown_sender" });
   }
 
   async #resolve(): Promise<void> {
@@ -155,7 +151,7 @@ export class SenderResolver {
         held.deliver(sender);
       } else if (held.bytes && !isBlocked && this.#isHopeless(held, unannounced)) {
         this.#askAgain(held.bytes, this.#announcedSince(held.at));
-      } else if (sender === "refused" || held.at + HOLD_MS <= performance.now()) this.#output.onUnresolved();
+      } else if (sender === "refused" || held.at + HOLD_MS <= performance.now()) this.#drop();
       else {
         kept.push(held);
         isBlocked ||= held.claims === undefined;
@@ -183,9 +179,9 @@ export class SenderResolver {
     const now = performance.now();
     if (now - this.#asking.since > HOLD_MS) this.#asking = { since: now, count: 0 };
     this.#asking.count += 1;
-    if (this.#asking.count > MAX_ASKED) return this.#output.onUnresolved();
+    if (this.#asking.count > MAX_ASKED) return this.#drop();
     const identities = candidates.map(({ identity }) => identity);
-    this.#output.onUnclear(identities, bytes);
+    this.#take({ type: "unclear", candidates: identities, bytes });
   }
 
   /** Several may have sent it, and all of them that ever will be are announced: what they say now has a sender. */
@@ -211,7 +207,7 @@ export class SenderResolver {
     if (this.#vanishing.has(identity)) return;
     const check = () => {
       this.#vanishing.delete(identity);
-      if (!this.#room.isLocal(identity)) this.#output.onVanished(identity);
+      if (!this.#room.isLocal(identity)) this.#take({ type: "left", identity });
     };
     this.#vanishing.set(identity, setTimeout(check, ANNOUNCED_BY_MS));
   }

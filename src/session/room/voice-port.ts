@@ -1,5 +1,3 @@
-import { type RoomParticipant } from "./room-participant.ts";
-
 /** What speaks a room's answers and hears its participants. Without one, the session is text only. */
 export interface VoicePort {
   /** Whether it has both a mouth and ears: whoever has nothing but a telephone can be asked, and can answer. */
@@ -16,14 +14,6 @@ export interface VoicePort {
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
   /** While `false`, what the participant says does not stop the speech; it is heard, and handed on, all the same. */
   readonly setInterruptible: (isInterruptible: boolean) => void;
-}
-
-/** What comes out of the participants' microphones. Handlers must not throw. */
-export interface VoiceListener {
-  /** What is understood so far of something that is still being said. */
-  readonly onTranscript: (from: RoomParticipant, transcript: Transcript) => void;
-  /** A participant has said something and is silent now. */
-  readonly onUtterance: (from: RoomParticipant, transcript: Transcript) => void;
 }
 
 export interface Transcript {

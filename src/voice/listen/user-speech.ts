@@ -1,10 +1,10 @@
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
-import { type RoomParticipant } from "../../session/room/room-participant.ts";
-import { type VoiceListener } from "../../session/room/voice-port.ts";
+import { type OnRoomInput, type RoomParticipant } from "../../session/room/room-input.ts";
 
 interface UserSpeechOptions {
-  readonly listener: VoiceListener;
+  /** Gets `transcript` and `utterance`. */
+  readonly take: OnRoomInput;
   /** The participant that is listened to. */
   readonly speaker: () => RoomParticipant | undefined;
   /** What is said now would not be handed on as a turn: the agent's speech may not be interrupted. */
@@ -38,7 +38,7 @@ export class UserSpeech {
     const whole = join(this.#finals, text);
     if (isFinal) this.#finals = whole;
     this.#id ??= createId();
-    if (this.#from) this.#options.listener.onTranscript(this.#from, this.#transcript(whole));
+    if (this.#from) this.#options.take({ type: "transcript", from: this.#from, transcript: this.#transcript(whole) });
     if (isFinal && this.#options.isHeldBack()) this.#handOnLater();
   }
 
@@ -51,7 +51,7 @@ export class UserSpeech {
     this.#from = undefined;
     this.#language = undefined;
     this.#finals = "";
-    if (from && text.trim() !== "") this.#options.listener.onUtterance(from, transcript);
+    if (from && text.trim() !== "") this.#options.take({ type: "utterance", from, transcript });
   }
 
   close(): void {

@@ -6,10 +6,11 @@ import { agentIdentity, conversationIdOfRoom } from "../../protocol/conversation
 import { LIMITS } from "../../protocol/limits.ts";
 import { openSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
-import { RefusedRoom, type RoomTalk } from "../../session/room/refused-room.ts";
-import { RoomLink, type RoomListener } from "../../session/room/room-link.ts";
+import { RefusedRoom } from "../../session/room/refused-room.ts";
+import { type OnRoomInput, type RoomInput } from "../../session/room/room-input.ts";
+import { RoomLink } from "../../session/room/room-link.ts";
+import { type SessionPolicy } from "../../session/session-policy.ts";
 import { type RoomApi } from "../../session/room/sender-resolver.ts";
-import { type VoiceListener } from "../../session/room/voice-port.ts";
 import { type RoomVoice, type RoomVoiceOptions } from "../../voice/room-voice.ts";
 import { type JobServices } from "./job-services.ts";
 
@@ -41,32 +42,16 @@ export interface JobSession {
  */
 export async function openJobSession(job: JobRoom, services: JobServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
-  const backlog: ((talk: RoomTalk) => void)[] = [];
-  let talk: RoomTalk | undefined;
-  const tell = (action: (talk: RoomTalk) => void) => {
-    if (talk) action(talk);
-    else backlog.push(action);
-  };
+  const waiting: RoomInput[] = [];
+  let handle: OnRoomInput = (input) => waiting.push(input);
   let isDisconnected = false;
-  const listener: RoomListener & VoiceListener = {
-    onJoined: (participant) => tell((open) => open.onJoined(participant)),
-    onLeft: (identity) => tell((open) => open.onLeft(identity)),
-    onPacket: (from, bytes) => tell((open) => open.onPacket(from, bytes)),
-    onChat: (from, message) => tell((open) => open.onChat(from, message)),
-    onTranscript: (from, transcript) => tell((open) => open.onTranscript(from, transcript)),
-    onUtterance: (from, transcript) => tell((open) => open.onUtterance(from, transcript)),
-    onUnclear: (candidates, bytes) => tell((open) => open.onUnclear(candidates, bytes)),
-    onStreamRefused: (identity) => tell((open) => open.onStreamRefused(identity)),
-    // Keys are pressed as words are said: over an answer.
-    onKeys: (from, message) => tell((open) => open.onUtterance(from, { ...message, language: undefined })),
-    onDropped: (reason) => tell((open) => open.onDropped(reason)),
-    onDisconnected: () => {
-      isDisconnected = true;
-    },
+  const take: OnRoomInput = (input) => {
+    isDisconnected ||= input.type === "disconnected";
+    handle(input);
   };
-  const link = new RoomLink(job.room, listener, createRoomApi(job));
+  const link = new RoomLink(job.room, take, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
-  const voice = await createVoice(job.room, services, { listener, logger, onSpeaking: (is) => state.setSpeaking(is) });
+  const voice = await createVoice(job.room, services, { take, logger, onSpeaking: (is) => state.setSpeaking(is) });
   const conversationId = conversationIdOfRoom(job.name);
   const opening = openSession({
     sql: services.sql,
@@ -74,7 +59,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     conversationId,
     room: job.name,
     owner: job.jobId,
-    policy: { ...services.config, model: services.config.model.name },
+    policy: toPolicy(services.config),
     serverTools: services.serverTools,
     liveTools: services.liveTools,
     openStream: services.openStream,
@@ -98,8 +83,9 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     if (!(error instanceof AppError) || error.code !== "not_allowed") throw error;
     return error;
   });
-  talk = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
-  for (const action of backlog.splice(0)) action(talk);
+  const taker = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
+  handle = (input) => taker.handle(input);
+  for (const input of waiting.splice(0)) handle(input);
   if ("session" in opened) logger.info({ turns: opened.pastTurns }, "session opened");
   else logger.error({ code: opened.code }, opened.message);
   return {
@@ -112,11 +98,18 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   };
 }
 
+/** What of the config a session is told; keys and addresses are not among it. */
+function toPolicy(config: JobServices["config"]): SessionPolicy {
+  const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
+  const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes };
+  return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail };
+}
+
 /** Loaded only where it is wanted: AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: JobServices,
-  rest: Pick<RoomVoiceOptions, "listener" | "logger" | "onSpeaking">,
+  rest: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking">,
 ): Promise<RoomVoice | undefined> {
   if (!speech) return undefined;
   const { RoomVoice } = await import("../../voice/room-voice.ts");

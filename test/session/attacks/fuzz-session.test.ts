@@ -41,12 +41,16 @@ class Arena {
   askerSays(content: string): string {
     const id = createId();
     const bytes = encode(++this.#stanza, { type: "user_message", body: { id, content } });
-    this.fake.session.onPacket(fakeParticipant("asker"), bytes);
+    this.fake.session.handle({ type: "packet", from: fakeParticipant("asker"), bytes });
     return id;
   }
 
   helperSays(message: Parameters<typeof encode>[1]): void {
-    this.fake.session.onPacket(fakeParticipant("helper"), encode(++this.#stanza, message));
+    this.fake.session.handle({
+      type: "packet",
+      from: fakeParticipant("helper"),
+      bytes: encode(++this.#stanza, message),
+    });
   }
 
   all<Type extends "tool_use_request" | "start_answer" | "assistant_sentence" | "acknowledgement">(
@@ -142,9 +146,9 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
     for (const { who, packet, times, as } of steps) {
       const from = fakeParticipant(`${who}-${count}`);
       for (let time = 0; time < times; time++) {
-        if (as === "packet") session.onPacket(from, packet(target));
-        else if (as === "leave") session.onLeft(from.identity);
-        else if (as === "join") session.onJoined(fakeParticipant(from.identity, time));
+        if (as === "packet") session.handle({ type: "packet", from, bytes: packet(target) });
+        else if (as === "leave") session.handle({ type: "left", identity: from.identity });
+        else if (as === "join") session.handle({ type: "joined", participant: fakeParticipant(from.identity, time) });
       }
     }
 
@@ -180,7 +184,7 @@ test("each packet of the corpus is answered with an error or ignored, and costs 
   const arena = new Arena();
   const startedAt = cpuMs();
   for (const [index, bytes] of CORPUS.entries()) {
-    arena.fake.session.onPacket(fakeParticipant(`attacker-${index}`), bytes);
+    arena.fake.session.handle({ type: "packet", from: fakeParticipant(`attacker-${index}`), bytes });
   }
   expect(cpuMs() - startedAt).toBeLessThan(5_000);
   expect(process.memoryUsage().heapUsed).toBeLessThan(600e6);
@@ -189,18 +193,23 @@ test("each packet of the corpus is answered with an error or ignored, and costs 
 test("a tool list of tens of thousands of bad tools is answered by a few errors", async () => {
   const arena = new Arena();
   const envelope = { stanzaId: 1, conversationId: "", type: 12, meta: {}, body: { tools: Array(90_000).fill(7) } };
-  arena.fake.session.onPacket(fakeParticipant("attacker"), pack(envelope));
+  arena.fake.session.handle({ type: "packet", from: fakeParticipant("attacker"), bytes: pack(envelope) });
   await arena.answerTo(arena.askerSays("A good message"));
   expect(arena.sent.filter(({ message }) => message.type === "error_message").length).toBeLessThan(20);
 });
 
 test("asking for old messages again and again costs nobody else a message", async () => {
   const arena = new Arena();
-  for (let join = 1; join <= 400; join++) arena.fake.session.onJoined(fakeParticipant("attacker", join));
+  for (let join = 1; join <= 400; join++)
+    arena.fake.session.handle({ type: "joined", participant: fakeParticipant("attacker", join) });
   await new Promise(setImmediate);
   const attacker = fakeParticipant("attacker", 400);
   for (let stanza = 1; stanza <= 150; stanza++) {
-    arena.fake.session.onPacket(attacker, encode(stanza, { type: "configuration", body: { lastSequenceSeen: 0 } }));
+    arena.fake.session.handle({
+      type: "packet",
+      from: attacker,
+      bytes: encode(stanza, { type: "configuration", body: { lastSequenceSeen: 0 } }),
+    });
   }
   await arena.answerTo(arena.askerSays("A good message"));
   const errors = arena.sent.flatMap(({ message }) => (message.type === "error_message" ? [message.body.code] : []));
@@ -214,15 +223,23 @@ test("announcing 64 tools again and again does not stop the room", () => {
   const tools = names.map((name) => ({ name, description: "D.", inputSchema: schema }));
   const startedAt = cpuMs();
   for (let stanza = 1; stanza <= 100; stanza++) {
-    arena.fake.session.onPacket(fakeParticipant("a"), encode(stanza, { type: "configuration", body: { tools } }));
+    arena.fake.session.handle({
+      type: "packet",
+      from: fakeParticipant("a"),
+      bytes: encode(stanza, { type: "configuration", body: { tools } }),
+    });
   }
   expect(cpuMs() - startedAt).toBeLessThan(5_000);
 });
 
 test("a chat message that is empty, or one too many, is refused without a throw", () => {
   const { session } = new Arena().fake;
-  expect(() => session.onChat(fakeParticipant("plain"), { id: createId(), text: "  " })).not.toThrow();
+  expect(() =>
+    session.handle({ type: "chat", from: fakeParticipant("plain"), id: createId(), text: "  " }),
+  ).not.toThrow();
   for (let count = 0; count < 300; count++) {
-    expect(() => session.onChat(fakeParticipant("plain"), { id: createId(), text: "Hi" })).not.toThrow();
+    expect(() =>
+      session.handle({ type: "chat", from: fakeParticipant("plain"), id: createId(), text: "Hi" }),
+    ).not.toThrow();
   }
 });

@@ -75,7 +75,7 @@ class Talk {
     }
     if (lacksIt) return this.#answer(id, { success: false, errorCode: "unknown_tool" });
     this.runs.client++;
-    if (this.#pace === "gone") return this.#fake.session.onLeft("user");
+    if (this.#pace === "gone") return this.#fake.session.handle({ type: "left", identity: "user" });
     clock.after(this.#pace === "fast" ? 50 : 15_000, () => this.#answer(id, { success: true }));
   }
 
@@ -84,7 +84,11 @@ class Talk {
   }
 
   #say(message: Message): void {
-    this.#fake.session.onPacket(fakeParticipant("user"), encode(++this.#stanza, message));
+    this.#fake.session.handle({
+      type: "packet",
+      from: fakeParticipant("user"),
+      bytes: encode(++this.#stanza, message),
+    });
   }
 }
 

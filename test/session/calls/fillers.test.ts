@@ -56,11 +56,15 @@ async function talk(options: Talk) {
     ...(voice && { voice }),
   });
   const user = fakeParticipant("user");
-  fake.session.onJoined(user);
+  fake.session.handle({ type: "joined", participant: user });
   const configuration = { preferredLanguage: language };
-  fake.session.onPacket(user, encode(1, { type: "configuration", body: configuration }));
+  fake.session.handle({ type: "packet", from: user, bytes: encode(1, { type: "configuration", body: configuration }) });
   for (let turn = 1; turn <= turns; turn++) {
-    fake.session.onPacket(user, encode(turn + 1, { type: "user_message", body: { id: `m${turn}`, content: "Go" } }));
+    fake.session.handle({
+      type: "packet",
+      from: user,
+      bytes: encode(turn + 1, { type: "user_message", body: { id: `m${turn}`, content: "Go" } }),
+    });
     await clock.run(120_000);
   }
   const shown = sent.flatMap(({ type, body }) => (type === "assistant_sentence" && body.text ? [body.text] : []));

@@ -19,12 +19,20 @@ function acting(options: Options = {}) {
     lastUserText(history) === undefined ? { text: "Done." } : { text: "I act now.", uses: [{ name: "act" }] };
   const fake = new FakeSession({ tools: { act }, voice, think, publish: async () => {} });
   const user = fakeParticipant("user");
-  fake.session.onJoined(user);
+  fake.session.handle({ type: "joined", participant: user });
   const ask = () => {
-    fake.session.onPacket(user, encode(1, { type: "user_message", body: { id: "m", content: "Go" } }));
+    fake.session.handle({
+      type: "packet",
+      from: user,
+      bytes: encode(1, { type: "user_message", body: { id: "m", content: "Go" } }),
+    });
   };
   const goOn = () => {
-    fake.session.onUtterance(user, { id: "more", text: "No, do not", language: undefined });
+    fake.session.handle({
+      type: "utterance",
+      from: user,
+      transcript: { id: "more", text: "No, do not", language: undefined },
+    });
   };
   const settle = async () => {
     for (let tick = 0; tick < 50; tick++) await new Promise(setImmediate);

@@ -250,13 +250,17 @@ test("who comes back hears how calls ended while it was away, once", async () =>
   });
   const configure = (join: number, stanza: number) => {
     const message: Message = { type: "configuration", body: { features, tools: [] } };
-    session.onPacket(fakeParticipant("ann", join), encode(stanza, message));
+    session.handle({ type: "packet", from: fakeParticipant("ann", join), bytes: encode(stanza, message) });
   };
   configure(1, 1);
-  session.onPacket(fakeParticipant("ann"), encode(2, { type: "user_message", body: { id: "m", content: "Go" } }));
+  session.handle({
+    type: "packet",
+    from: fakeParticipant("ann"),
+    bytes: encode(2, { type: "user_message", body: { id: "m", content: "Go" } }),
+  });
   await started;
   await vi.waitFor(() => expect(shown.at(-1)).toMatchObject({ status: "running" }));
-  session.onLeft("ann");
+  session.handle({ type: "left", identity: "ann" });
   const seen = shown.length;
 
   end("ok");

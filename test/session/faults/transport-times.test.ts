@@ -33,7 +33,7 @@ class Room {
   }
 
   say(message: Message, stanzaId = ++this.#stanza): void {
-    this.fake.session.onPacket(fakeParticipant("user"), encode(stanzaId, message));
+    this.fake.session.handle({ type: "packet", from: fakeParticipant("user"), bytes: encode(stanzaId, message) });
   }
 
   announce(timeoutMs: number): void {
@@ -151,7 +151,11 @@ test("F35: a listener that throws costs nobody else anything", async () => {
       (event) => seen.push(event.type === "turn" ? event.event.type : event.type),
     ],
   });
-  session.onPacket(fakeParticipant("user"), encode(1, { type: "user_message", body: { id: "a", content: "Go" } }));
+  session.handle({
+    type: "packet",
+    from: fakeParticipant("user"),
+    bytes: encode(1, { type: "user_message", body: { id: "a", content: "Go" } }),
+  });
   await clock.run(1_000);
   expect([...recorder.turns.values()]).toMatchObject([{ state: "completed" }]);
   expect(seen.at(-1)).toBe("turn_complete");

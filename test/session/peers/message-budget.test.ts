@@ -34,7 +34,7 @@ function room(uses = 1) {
   });
   let onRequest: (request: MessageBody<"tool_use_request">, stanzaId: number) => void = () => {};
   const say = (message: Parameters<typeof encode>[1], stanzaId = ++stanza) =>
-    fake.session.onPacket(USER, encode(stanzaId, message));
+    fake.session.handle({ type: "packet", from: USER, bytes: encode(stanzaId, message) });
   say({
     type: "configuration",
     body: { tools: [{ name: "scan", description: "S.", inputSchema: { type: "object" } }] },
@@ -123,7 +123,7 @@ test.each([
   ["lists of tools", () => pack({ stanzaId: 0, conversationId: "", type: 12, meta: {}, body: { tools: named(64) } })],
 ])("a few %s are worth many messages", (_what, make) => {
   const { fake, errors } = room();
-  for (let count = 0; count < 5; count++) fake.session.onPacket(USER, make());
+  for (let count = 0; count < 5; count++) fake.session.handle({ type: "packet", from: USER, bytes: make() });
 
   expect(errors().filter(({ code }) => code === 429)).toHaveLength(1);
 });
@@ -149,10 +149,11 @@ test("the answers to one open request are free once, and forged ones never", asy
   await expect.poll(() => requests).toHaveLength(1);
   const [id = ""] = requests;
   for (let count = 0; count < 300; count++)
-    fake.session.onPacket(
-      fakeParticipant("thief"),
-      encode(count, { type: "tool_use_result", body: { id, success: true } }),
-    );
+    fake.session.handle({
+      type: "packet",
+      from: fakeParticipant("thief"),
+      bytes: encode(count, { type: "tool_use_result", body: { id, success: true } }),
+    });
   for (let count = 0; count < 300; count++) say({ type: "tool_use_result", body: { id: "none", success: true } });
   say({ type: "tool_use_result", body: { id, success: true } });
 
@@ -162,7 +163,8 @@ test("the answers to one open request are free once, and forged ones never", asy
 
 test("whoever types too much without the protocol reads once that it was not taken", async () => {
   const { fake, transcribed } = room();
-  for (let count = 0; count < 300; count++) fake.session.onChat(USER, { id: createId(), text: "Hi" });
+  for (let count = 0; count < 300; count++)
+    fake.session.handle({ type: "chat", from: USER, id: createId(), text: "Hi" });
 
   await expect.poll(() => transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
 });
@@ -170,7 +172,8 @@ test("whoever types too much without the protocol reads once that it was not tak
 test("thousands of bad packets make two lines in the log, the second with their number", async () => {
   using clock = new VirtualClock();
   const { fake, lines } = room();
-  for (let count = 0; count < 4_000; count++) fake.session.onPacket(USER, Uint8Array.of(0xc1));
+  for (let count = 0; count < 4_000; count++)
+    fake.session.handle({ type: "packet", from: USER, bytes: Uint8Array.of(0xc1) });
   await clock.run(20_000);
 
   expect(lines).toMatchObject([

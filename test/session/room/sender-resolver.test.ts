@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type RoomParticipant } from "../../../src/session/room/room-participant.ts";
+import { type RoomParticipant } from "../../../src/session/room/room-input.ts";
 import { type ListedParticipant, SenderResolver } from "../../../src/session/room/sender-resolver.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
@@ -30,11 +30,11 @@ class Server {
       },
       announce: async (identity) => void setTimeout(() => this.announce(identity), this.announceAfterMs),
     },
-    {
-      onPacket: ({ identity }, bytes) => this.got.push(`${identity}: ${bytes[0]}`),
-      onUnresolved: () => this.got.push("dropped"),
-      onUnclear: (candidates, bytes) => this.got.push(`${candidates.join(" or ")}: ${bytes[0]} again`),
-      onVanished: (identity) => this.got.push(`${identity} vanished`),
+    (input) => {
+      if (input.type === "packet") this.got.push(`${input.from.identity}: ${input.bytes[0]}`);
+      if (input.type === "dropped") this.got.push("dropped");
+      if (input.type === "unclear") this.got.push(`${input.candidates.join(" or ")}: ${input.bytes[0]} again`);
+      if (input.type === "left") this.got.push(`${input.identity} vanished`);
     },
   );
 

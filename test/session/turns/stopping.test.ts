@@ -18,7 +18,7 @@ test("a session that closes tells of each message that waited, and of what comes
   const errors = () => sent.flatMap(({ type, body }) => (type === "error_message" ? [body] : []));
   const from = fakeParticipant("user");
   let stanza = 0;
-  const say = (message: Message) => fake.session.onPacket(from, encode(++stanza, message));
+  const say = (message: Message) => fake.session.handle({ type: "packet", from, bytes: encode(++stanza, message) });
   say({ type: "user_message", body: { id: "one", content: "Work" } });
   await vi.waitUntil(() => sent.some(({ type }) => type === "tool_use_request"));
   say({ type: "user_message", body: { id: "two", content: "And then?" } });

@@ -19,7 +19,7 @@ test("a cancel waits for its request, which goes as a stream, and a new turn's w
   const from = fakeParticipant("user");
   const types = () => sent.map(({ type }) => type);
   let stanza = 0;
-  const say = (message: Message) => fake.session.onPacket(from, encode(++stanza, message));
+  const say = (message: Message) => fake.session.handle({ type: "packet", from, bytes: encode(++stanza, message) });
   const tools = [{ name: "scan", description: "S.", inputSchema: { type: "object" } }];
   say({ type: "configuration", body: { features: ["tool_use_cancel"], tools } });
   say({ type: "user_message", body: { id: "one", content: "Scan" } });

@@ -115,9 +115,10 @@ export class CrashWorld {
 
   /** Whoever is in the room hears it: the worker of the moment, and those that stood still. */
   deliver(from: CrashClient, bytes: Uint8Array): void {
-    this.#session?.onPacket(from.participant, bytes);
+    this.#session?.handle({ type: "packet", from: from.participant, bytes });
     for (const [{ state }, session] of this.#everySession)
-      if (state === "awake again" && session !== this.#session) session.onPacket(from.participant, bytes);
+      if (state === "awake again" && session !== this.#session)
+        session.handle({ type: "packet", from: from.participant, bytes });
   }
 
   note(run: Omit<ToolRun, "wasAllowed">): void {
@@ -187,7 +188,7 @@ export class CrashWorld {
     if (!worker.isAlive) return;
     this.#session = session;
     for (const client of this.#clients) {
-      session.onJoined(client.participant);
+      session.handle({ type: "joined", participant: client.participant });
       this.clock.after(this.random() * 900, () => client.configure());
     }
   }

@@ -70,7 +70,7 @@ export class FakeRoom {
     this.#carry(() => {
       if (!from.isPresent || from.join !== join) return;
       onDelivered();
-      this.fake?.session.onPacket(fakeParticipant(identity, join), bytes);
+      this.fake?.session.handle({ type: "packet", from: fakeParticipant(identity, join), bytes });
     });
   }
 
@@ -111,14 +111,14 @@ export class FakeClient {
     this.join++;
     this.isPresent = true;
     this.#stanza = 0;
-    this.#room.fake?.session.onJoined(fakeParticipant(this.identity, this.join));
+    this.#room.fake?.session.handle({ type: "joined", participant: fakeParticipant(this.identity, this.join) });
     this.configure();
   }
 
   leave(): void {
     this.isPresent = false;
     this.#room.note("left", this.identity, "");
-    this.#room.fake?.session.onLeft(this.identity);
+    this.#room.fake?.session.handle({ type: "left", identity: this.identity });
   }
 
   configure(): void {

@@ -10,7 +10,7 @@ import { decodeEnvelope, encodeEnvelope, type ReceivedMessage } from "../../../s
 import { type Message } from "../../../src/protocol/messages/messages.ts";
 import { Outbox } from "../../../src/session/wire/outbox.ts";
 import { type Recorder } from "../../../src/session/record/recorder.ts";
-import { type RoomParticipant } from "../../../src/session/room/room-participant.ts";
+import { type RoomParticipant } from "../../../src/session/room/room-input.ts";
 import { type SessionWatcher } from "../../../src/session/events/session-event.ts";
 import { type SessionPolicy } from "../../../src/session/session-policy.ts";
 import { Session } from "../../../src/session/session.ts";

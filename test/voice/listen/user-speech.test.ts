@@ -8,9 +8,9 @@ function ears({ isHeldBack = false } = {}) {
   const partial: [string, string][] = [];
   const whole: [string, string][] = [];
   const speech = new UserSpeech({
-    listener: {
-      onTranscript: (_from, { id, text }) => partial.push([id, text]),
-      onUtterance: (_from, { id, text }) => whole.push([id, text]),
+    take: (input) => {
+      if (input.type === "transcript") partial.push([input.transcript.id, input.transcript.text]);
+      if (input.type === "utterance") whole.push([input.transcript.id, input.transcript.text]);
     },
     speaker: () => ({ identity: "user", sid: "", isSip: false }),
     isHeldBack: () => isHeldBack,

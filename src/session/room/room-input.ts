@@ -1,0 +1,43 @@
+import { ParticipantKind, type RemoteParticipant } from "@livekit/rtc-node";
+import { isCleanText } from "../../lib/clean-json.ts";
+import { type Transcript } from "./voice-port.ts";
+
+/** A participant as LiveKit reports it. */
+export interface RoomParticipant {
+  readonly identity: string;
+  /** New for each join of the same identity. */
+  readonly sid: string;
+  /** A caller by telephone: it has no data channel. */
+  readonly isSip: boolean;
+}
+
+/** What reaches a session from its room, in the order in which it came. */
+export type RoomInput =
+  | { readonly type: "joined"; readonly participant: RoomParticipant }
+  | { readonly type: "left"; readonly identity: string }
+  | { readonly type: "packet"; readonly from: RoomParticipant; readonly bytes: Uint8Array }
+  /** Typed by an ordinary LiveKit client. */
+  | { readonly type: "chat"; readonly from: RoomParticipant; readonly id: string; readonly text: string }
+  /** What is understood so far of something that is still being said. */
+  | { readonly type: "transcript"; readonly from: RoomParticipant; readonly transcript: Transcript }
+  /** A participant has said something and is silent now, or has pressed keys: over an answer, like words. */
+  | { readonly type: "utterance"; readonly from: RoomParticipant; readonly transcript: Transcript }
+  /** One of these sent it, and LiveKit does not say which. */
+  | { readonly type: "unclear"; readonly candidates: readonly string[]; readonly bytes: Uint8Array }
+  /** Its open streams are too many, or hold too much. */
+  | { readonly type: "stream_refused"; readonly identity: string }
+  | { readonly type: "dropped"; readonly reason: "unknown_sender" | "stream_failed" | "too_large" }
+  | { readonly type: "disconnected" };
+
+/** Whoever takes it must not throw. */
+export type OnRoomInput = (input: RoomInput) => void;
+
+/** Whoever has a name that no record can hold is nobody here: under a name made clean it would be somebody else. */
+export function isPerson({ kind, identity }: RemoteParticipant): boolean {
+  return kind !== ParticipantKind.AGENT && isCleanText(identity);
+}
+
+export function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {
+  const { identity, sid = "", kind } = participant;
+  return { identity, sid, isSip: kind === ParticipantKind.SIP };
+}

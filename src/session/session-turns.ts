@@ -1,0 +1,192 @@
+import { type Logger } from "pino";
+import { type AnsweredTurn } from "./answer/catch-up.ts";
+import { type AnswerOutput } from "./answer/answer-output.ts";
+import { type SessionCalls } from "./calls/session-calls.ts";
+import { type SessionEvent } from "./events/session-event.ts";
+import { type Configurations } from "./peers/configurations.ts";
+import { type Peers } from "./peers/peers.ts";
+import { type PermissionDesk } from "./permission/permission-desk.ts";
+import { type Recorder } from "./record/recorder.ts";
+import { type RoomLink } from "./room/room-link.ts";
+import { type VoicePort } from "./room/voice-port.ts";
+import { type SessionPolicy } from "./session-policy.ts";
+import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import { type Outbox } from "./wire/outbox.ts";
+import { LateOutcomes } from "./turns/late-outcomes.ts";
+import { type OpenStream } from "./turns/open-stream.ts";
+import { withOutcomes, withOutcomesOf, type LateOutcome } from "./turns/outcome-turn.ts";
+import { runSessionTurn } from "./turns/run-session-turn.ts";
+import {
+  TurnQueue,
+  type NewTurn,
+  type TurnInput,
+  type UnfinishedTurn,
+  type VariationRequest,
+} from "./turns/turn-queue.ts";
+import { pastOf, toVariationTurn } from "./turns/variation.ts";
+
+interface SessionTurnsOptions {
+  readonly past: readonly AnsweredTurn[];
+  readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases">;
+  readonly openStream: OpenStream;
+  readonly calls: SessionCalls;
+  readonly permissions: Pick<PermissionDesk, "sayAgain">;
+  readonly configurations: Pick<Configurations, "untilAnnounced">;
+  readonly peers: Peers;
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice: VoicePort | undefined;
+  readonly recorder: Recorder;
+  readonly telemetry: SessionTelemetry;
+  readonly logger: Logger;
+  readonly tell: (event: SessionEvent) => void;
+}
+
+/** A session's turns, one after another: what begins one, what ends one early, and what the next goes on from. */
+export class SessionTurns {
+  readonly #options: SessionTurnsOptions;
+  readonly #queue = new TurnQueue(
+    (input, signal) => this.#run(input, signal),
+    () => void this.#lateOutcomes.speak(),
+  );
+  readonly #lateOutcomes: LateOutcomes;
+  #past: readonly AnsweredTurn[];
+  /** What a ControlStop may name to mean the running turn. */
+  #runningIds: readonly string[] = [];
+  #answer: Pick<AnswerOutput, "silence"> | undefined;
+
+  constructor(options: SessionTurnsOptions) {
+    this.#options = options;
+    this.#past = options.past;
+    this.#lateOutcomes = new LateOutcomes({
+      isPause: () => !this.#queue.isRunning && !options.peers.isEmpty,
+      untilQuiet: async (signal) => options.voice?.untilQuiet(signal),
+      begin: (turn) => this.#queue.add(turn),
+    });
+  }
+
+  /** Those that have ended. */
+  get past(): readonly AnsweredTurn[] {
+    return this.#past;
+  }
+
+  /**
+   * @param interrupts it was said over the running turn, whatever the policy is
+   * @throws {AppError} `queue_overflow`, `unavailable`
+   */
+  add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
+    const isOver = interrupts || this.#options.policy.onNewMessage === "interrupt";
+    if (isOver && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
+    this.#queue.add(turn);
+    this.passOver();
+  }
+
+  /** The turn that an earlier worker left: it comes before anything new. */
+  resume(unfinished: UnfinishedTurn): void {
+    this.#queue.add(unfinished);
+  }
+
+  /** A turn that only waits for a permission does not hold up what comes next; its calls wait on without it. */
+  passOver(): void {
+    const isOnlyWaiting = this.#queue.hasWaiting && this.#options.calls.isOnlyWaiting(this.#runningIds[0]);
+    if (isOnlyWaiting) this.#queue.abort("interrupted");
+  }
+
+  /** Ends the running turn, or its speech alone; does nothing if `targetId` names another. */
+  stop(targetId: string | undefined, what: "generation" | "speech" | "all"): void {
+    if (targetId !== undefined && !this.#runningIds.includes(targetId)) return;
+    if (what === "speech") this.#answer?.silence();
+    else this.#queue.abort("stopped");
+  }
+
+  /** An outcome that the model was promised. */
+  addOutcome(outcome: LateOutcome): void {
+    this.#lateOutcomes.add(outcome);
+  }
+
+  /** Somebody has come who may hear of it. */
+  speakOutcomes(): void {
+    void this.#lateOutcomes.speak();
+  }
+
+  /** Messages that wait are refused: whoever sent one hears that it must be sent again. */
+  async close(graceMs: number): Promise<void> {
+    const { outbox, calls } = this.#options;
+    this.#lateOutcomes.close();
+    for (const { from, id, why } of this.#queue.shut()) outbox.postError(why, from, id);
+    await this.#queue.close(graceMs, () => calls.isOnlyWaitingToStart(this.#runningIds[0]));
+  }
+
+  async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
+    if (!("variation" in input)) return this.#runTurn(input, signal);
+    const { participant, variation, meta } = input;
+    try {
+      await this.#runTurn({ ...toVariationTurn(variation, participant, this.#past), meta }, signal);
+    } catch (error) {
+      this.#options.outbox.postError(error, participant, variation.targetId);
+    }
+  }
+
+  async #runTurn(input: TurnInput, signal: AbortSignal): Promise<void> {
+    const { logger, telemetry, configurations } = this.#options;
+    const { begin, past } = this.#prepare(input);
+    const isNew = !("turn" in begin);
+    const participant = isNew ? begin.participant : begin.turn.participantIdentity;
+    if (!isNew) await configurations.untilAnnounced(begin, signal);
+    const startedAt = performance.now();
+    await telemetry.turn({ participant, meta: isNew ? begin.meta : undefined }, async () => {
+      const turn = await runSessionTurn(begin, this.#portsOf(begin, { participant, past }), signal);
+      this.#runningIds = [];
+      this.#answer = undefined;
+      this.#past = [...past, turn];
+      const ms = Math.round(performance.now() - startedAt);
+      const { id: turnId, state, blocks, errorCode } = turn;
+      logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
+      return turn;
+    });
+  }
+
+  /**
+   * What a turn begins with and what it goes on from. A turn that replaces another goes on from what was before that one.
+   * A participant's turn also begins with the outcomes that the model was promised and that have come in the meantime.
+   */
+  #prepare(input: TurnInput): { readonly begin: TurnInput; readonly past: readonly AnsweredTurn[] } {
+    if ("turn" in input || input.messageId === null) return { begin: input, past: this.#past };
+    const past = pastOf(input, this.#past);
+    const carried = withOutcomesOf(input, { replaced: this.#past.slice(past.length), kept: past });
+    return { begin: withOutcomes(carried, this.#lateOutcomes.take(input.participant)), past };
+  }
+
+  #portsOf(
+    begin: TurnInput,
+    { participant, past }: { readonly participant: string; readonly past: readonly AnsweredTurn[] },
+  ): Parameters<typeof runSessionTurn>[1] {
+    const { policy, calls, permissions, outbox, link, voice, recorder, openStream, peers, telemetry } = this.#options;
+    const { observeChat, traceOfTurn } = telemetry;
+    return {
+      outbox,
+      link,
+      voice,
+      recorder,
+      past,
+      nextPosition: (this.#past.at(-1)?.position ?? 0) + 1,
+      language: peers.get(participant)?.language,
+      phrases: policy.phrases,
+      traceOfTurn,
+      onInterrupted: () => this.#queue.abort("interrupted"),
+      onAnswer: (answer) => (this.#answer = answer),
+      onAnswered: (turn) => permissions.sayAgain(participant, turn).finally(() => calls.endTurn()),
+      dependencies: (turn) => ({
+        model: policy.model,
+        maxSteps: policy.maxSteps,
+        openStream: (request, aborted) =>
+          openStream({ ...request, ...calls.offer(participant), observe: observeChat }, aborted),
+        ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
+      }),
+      onEvent: (turn, event) => {
+        if (event.type === "turn_start") this.#runningIds = [turn.id, turn.messageId, turn.parentMessageId ?? ""];
+        this.#options.tell({ type: "turn", turn, event });
+      },
+    };
+  }
+}
