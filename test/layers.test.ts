@@ -5,14 +5,27 @@ import { expect, test } from "vitest";
 const SHARED = ["lib", "errors", "conversation", "protocol"];
 /** Folders that stand side by side and know nothing of each other. */
 const SIBLINGS = [
-  ["tool", "permission", "store", "llm", "telemetry"],
+  ["livekit", "tool", "permission", "store", "llm", "telemetry"],
   ["http", "voice"],
 ];
 /** Each folder may import the ones before it, as far as they are no siblings. */
 const CHAINS = [
-  [...SHARED, "tool", "permission", "store", "llm", "telemetry", "turn", "session", "http", "voice", "worker"],
+  [
+    ...SHARED,
+    "livekit",
+    "tool",
+    "permission",
+    "store",
+    "llm",
+    "telemetry",
+    "turn",
+    "session",
+    "http",
+    "voice",
+    "worker",
+  ],
   [...SHARED, "client", "web"],
-  [...SHARED, "client", "cli"],
+  [...SHARED, "livekit", "client", "cli"],
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +43,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
       ["src/worker/telemetry"],
     ]),
   ),
-  "@livekit/*": ["src/session", "src/voice", "src/worker", "src/client", "src/cli"],
+  "@livekit/*": ["src/livekit", "src/session", "src/voice", "src/worker", "src/client", "src/cli"],
 };
 
 interface Import {

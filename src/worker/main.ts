@@ -1,4 +1,4 @@
-import "./dispatch/stdout-guard.ts";
+import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { loadConfig } from "./settings/load-config.ts";

@@ -12,7 +12,7 @@ import { type Config } from "./config.ts";
 import { withoutPassword } from "./settings/database-url.ts";
 import { type Logger } from "./log/logger.ts";
 import { missingSettings } from "./settings/missing-settings.ts";
-import { checkOneRtcNode } from "./dispatch/one-rtc-node.ts";
+import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/data-folder.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";

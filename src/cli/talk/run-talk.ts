@@ -5,7 +5,7 @@ import { fetchToken } from "./fetch-token.ts";
 import { type TalkOptions } from "./options.ts";
 import { type TalkEvent, toLine } from "./printer.ts";
 import { readLines } from "./read-lines.ts";
-import { loadRtcNode } from "./rtc-node.ts";
+import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { openFolder } from "./shared-folder.ts";
 import { TalkError } from "./talk-error.ts";
 import { registerTools } from "./tools.ts";

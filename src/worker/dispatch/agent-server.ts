@@ -4,7 +4,7 @@ import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import { type Config } from "../config.ts";
 import { VARIABLES } from "../settings/environment.ts";
-import { keepInferenceProcessOff } from "./text-only.ts";
+import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
 /** LiveKit gives no room to a worker whose load is at its `target_load`, 0.7; so that is what "full" is called. */
 const FULL_LOAD = 0.7;
@@ -69,7 +69,7 @@ function agentsLogLevel(level: Config["logLevel"]): string {
 
 /** Job processes inherit what this one was started with. */
 function setJobArguments(): void {
-  const guard = new URL("stdout-guard.ts", import.meta.url).href;
+  const guard = new URL("../../livekit/stdout-guard.ts", import.meta.url).href;
   if (process.execArgv.includes(guard)) return;
   // A session waits more than it computes: it does not need V8's 48 MB for what is young.
   process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkOneRtcNode } from "../../../src/worker/dispatch/one-rtc-node.ts";
+import { checkOneRtcNode } from "../../src/livekit/one-rtc-node.ts";
 
 let folder: string;
 beforeEach(async () => {

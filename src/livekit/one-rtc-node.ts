@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
-import { AppError } from "../../errors/app-error.ts";
+import { AppError } from "../errors/app-error.ts";
 
 const RTC_NODE = "@livekit/rtc-node";
 
