@@ -3,7 +3,6 @@ import { inject, onTestFinished } from "vitest";
 import { type ClientTool, connect, type Parley } from "../../src/client/index.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { type TestAgent } from "../support/agent.ts";
-import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 
 const any: JsonObject = { type: "object" };
@@ -52,11 +51,6 @@ export const toolOf = (run: ClientTool["run"], more: Partial<ClientTool> = {}): 
   run,
   ...more,
 });
-
-export const scriptOf = (name: string, input: Record<string, unknown> = {}) => [
-  reply([toolUse(name, input)]),
-  reply([text("Done.")]),
-];
 
 /** What the worker has stored of its calls, by turn and name. */
 export const stored = (agent: TestAgent) =>

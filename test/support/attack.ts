@@ -3,28 +3,7 @@ import { ParticipantKind } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { pino, type Logger } from "pino";
 import { inject } from "vitest";
-import { type TestAgent } from "./agent.ts";
-import { reply, text, toolUse } from "./model-server/step.ts";
 import { type Participant } from "./participant.ts";
-
-export const announced = (name: string, more: object = {}) => ({
-  name,
-  description: "D.",
-  inputSchema: { type: "object" },
-  ...more,
-});
-
-/** One call of this tool, then "Done." */
-export const callOf = (name: string, input: Record<string, unknown> = {}) => [
-  reply([toolUse(name, input)]),
-  reply([text("Done.")]),
-];
-
-/** The content of the tool_result that the model got last. */
-export function lastContent(agent: TestAgent): unknown {
-  const messages = agent.model.requests.at(-1)?.body["messages"] as { content: Record<string, unknown>[] }[];
-  return messages.at(-1)?.content[0]?.["content"];
-}
 
 /** The test server's API, as an operator of the server has it. */
 export function roomApi(): RoomServiceClient {
@@ -46,8 +25,6 @@ export function rawPacket(fields: { type: number; body: Record<string, unknown>;
 
 export const resultPacket = (id: string, result: Record<string, unknown>, stanzaId = 1): Uint8Array =>
   rawPacket({ type: 7, stanzaId, body: { id, requestId: id, success: true, result } });
-
-export const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A log to give to an agent, and what it says was dropped. */
 export function dropLog(): { readonly logger: Logger; readonly reasons: () => readonly unknown[] } {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { type TestAgent } from "./agent.ts";
 
 interface GuardedOptions {
   readonly voiceApproval?: boolean;
@@ -27,19 +26,4 @@ export function guardedTool(options: GuardedOptions = {}) {
     },
   });
   return { tool, ran };
-}
-
-interface ToolResult {
-  readonly type: string;
-  readonly content?: string;
-  readonly is_error?: boolean;
-}
-
-/** What the model was told of the tool uses of the step before its last request, in order. */
-export function toolResults(agent: TestAgent): { readonly content: string | undefined; readonly isError: boolean }[] {
-  const messages = agent.model.requests.at(-1)?.body["messages"] as { content: ToolResult[] }[];
-  const last = messages.findLast(({ content }) => content.some(({ type }) => type === "tool_result"));
-  return (last?.content ?? [])
-    .filter(({ type }) => type === "tool_result")
-    .map(({ content, is_error: isError = false }) => ({ content, isError }));
 }

@@ -17,17 +17,11 @@ import {
 import { guardedTool } from "../support/guarded-tool.ts";
 import { type OtlpSpan } from "../support/servers/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";
+import { announced } from "../support/client-tool.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
 const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
-
-const announced = (name: string, more: object = {}) => ({
-  name,
-  description: "D.",
-  inputSchema: { type: "object" },
-  ...more,
-});
 
 /** Every span with its parent's name, in the order in which they began; of one millisecond, whatever is higher up first. */
 function outline(spans: readonly OtlpSpan[]): string[] {

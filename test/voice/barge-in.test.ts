@@ -3,10 +3,10 @@ import { z } from "zod";
 import { countLetters } from "../../src/conversation/heard.ts";
 import { abortable } from "../../src/lib/abortable.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { announced } from "../support/attack.ts";
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+import { announced } from "../support/client-tool.ts";
 
 const LONG =
   "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start. And once more.";

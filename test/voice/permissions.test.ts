@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
-import { guardedTool, toolResults } from "../support/guarded-tool.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+import { toolResults } from "../support/model-view.ts";
 
 const REQUEST = "Write it down, please.";
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import { guardedTool, toolResults } from "../support/guarded-tool.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+import { toolResults } from "../support/model-view.ts";
 
 /** Real sound of some length, whatever the recogniser is told to understand. */
 const SOUND = "What time is it?";

@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SimulateScenarioKind } from "@livekit/rtc-node";
 import { expect, inject, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { announced, callOf, lastContent, roomApi, sleep } from "../../support/attack.ts";
+import { roomApi } from "../../support/attack.ts";
 import { reply, text } from "../../support/model-server/step.ts";
 import { createToken, Participant } from "../../support/participant.ts";
+import { announced, scriptOf } from "../../support/client-tool.ts";
+import { lastContent } from "../../support/model-view.ts";
 
 const VICTIM = fileURLToPath(new URL("../../support/processes/victim.ts", import.meta.url));
 
@@ -23,7 +26,7 @@ test("F11: a client process that is killed in the middle of a call costs the cal
   };
   try {
     await untilIt("ready");
-    agent.model.script(callOf("scan"));
+    agent.model.script(scriptOf("scan"));
     const messageId = await watcher.say("Go");
     await untilIt("asked");
     victim.kill("SIGKILL");
@@ -39,7 +42,7 @@ test("F11: a client process that is killed in the middle of a call costs the cal
 test("F13: the same identity joins again, and the call and the talk follow it", async () => {
   await using agent = await TestAgent.start();
   const first = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   await first.say("Go");
   const { id } = await first.next("tool_use_request");
   await using second = await Participant.join(agent.roomName, "user");
@@ -64,7 +67,7 @@ test("F13: a first message of a second join counts, though its stanza number was
 test("F14: a room that is deleted in the middle of a call ends everything, and the record is whole", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   await user.say("Go");
   await user.next("tool_use_request");
   await roomApi().deleteRoom(agent.roomName);
@@ -144,7 +147,7 @@ for (const [what, scenario] of [
   test(`a ${what} of the client during a call changes nothing`, async () => {
     await using agent = await TestAgent.start();
     const user = await agent.client("user", { tools: [announced("scan")] });
-    agent.model.script(callOf("scan"));
+    agent.model.script(scriptOf("scan"));
     const messageId = await user.say("Go");
     const { id } = await user.next("tool_use_request");
     await user.room.simulateScenario(scenario);

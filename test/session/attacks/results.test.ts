@@ -1,24 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { DataPacket_Kind } from "livekit-server-sdk";
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { TestAgent } from "../../support/agent.ts";
-import {
-  announced,
-  callOf,
-  dropLog,
-  lastContent,
-  rawPacket,
-  resultPacket,
-  roomApi,
-  sleep,
-} from "../../support/attack.ts";
+import { dropLog, rawPacket, resultPacket, roomApi } from "../../support/attack.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
+import { announced, scriptOf } from "../../support/client-tool.ts";
+import { lastContent, messagesTo } from "../../support/model-view.ts";
 
 /** A room in which `user` has been asked to scan. */
 async function openCall(agent: TestAgent, more: object = {}) {
   const user = await agent.client("user", { tools: [announced("scan", more)] });
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   const messageId = await user.say("Go");
   const { id } = await user.next("tool_use_request");
   return { user, messageId, id };
@@ -109,7 +103,7 @@ test("a client cannot speak as another by naming it in a stream", async () => {
 test("F6: a data-only client's result counts, in the first moments too", async () => {
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "quiet", { canPublish: false });
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   // A stream and a packet keep no order between them: what a message needs must be known before it is sent.
   await user.configure({ tools: [announced("scan")] });
   const messageId = await user.say("Go");
@@ -125,7 +119,7 @@ test("F8: a client that may not publish data costs a call its time and no more",
   await roomApi().updateParticipant(agent.roomName, "user", {
     permission: { canSubscribe: true, canPublish: true, canPublishData: true },
   });
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   const messageId = await user.say("Go");
   const { id } = await user.next("tool_use_request");
   await roomApi().updateParticipant(agent.roomName, "user", {
@@ -165,8 +159,9 @@ test("50 calls in flight, answered in random order, each get their own result", 
     requests.map(({ id, parameters }) => user.answer(id, { success: true, result: { ...parameters } })),
   );
   await user.answerTo(messageId);
-  const messages = agent.model.requests.at(-1)?.body["messages"] as { content: Record<string, unknown>[] }[];
-  const results = messages.at(-1)?.content.map((block) => [block["tool_use_id"], block["content"]]);
+  const results = messagesTo(agent)
+    .at(-1)
+    ?.content.map((block) => [block.tool_use_id, block.content]);
   expect(results).toEqual(uses.map((_, index) => [`toolu_${index}`, JSON.stringify({ index })]));
   expect(agent.model.rejections).toEqual([]);
 });

@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { announced, callOf, lastContent, rawPacket, sleep } from "../../support/attack.ts";
+import { rawPacket } from "../../support/attack.ts";
 import { CORPUS } from "../../support/hostile-packets.ts";
 import { reply, text } from "../../support/model-server/step.ts";
 import { type Participant } from "../../support/participant.ts";
+import { announced, scriptOf } from "../../support/client-tool.ts";
+import { lastContent } from "../../support/model-view.ts";
 
 const packetOf = (content: string) => rawPacket({ type: 2, stanzaId: 0, body: { id: createId(), content } });
 
@@ -31,7 +34,7 @@ test("a client of the core types only talks, and another's tool for the room run
   const user = await agent.client("user", { tools: [announced("scan", { scope: "room" })] });
   const { Participant } = await import("../../support/participant.ts");
   await using plain = await Participant.join(agent.roomName, "plain");
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   const messageId = await plain.say("Go");
   const { id } = await user.next("tool_use_request");
   await user.answer(id, { success: true, result: { ok: 1 } });
@@ -83,7 +86,7 @@ test("what names another conversation is answered with 201 and not handled; what
   const user = await agent.client("user", { tools: [announced("scan")] });
   const elsewhere = (stanzaId: number, type: number, body: Record<string, unknown>) =>
     encode({ stanzaId, conversationId: "elsewhere", type, meta: {}, body });
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   await user.sendBytes(rawPacket({ type: 2, stanzaId: 600, body: { id: "msg-1", content: "Go" } }));
   const { id } = await user.next("tool_use_request");
   await user.sendBytes(elsewhere(601, 7, { id, requestId: id, success: true, result: { forged: true } }));

@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { agentIn, announced, callOf, lastContent, rawPacket } from "../../support/attack.ts";
+import { agentIn, rawPacket } from "../../support/attack.ts";
 import { reply, text } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
+import { announced, scriptOf } from "../../support/client-tool.ts";
+import { lastContent } from "../../support/model-view.ts";
 
 const MB = 1_000_000;
 
 test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(callOf("scan", { page: "p".repeat(MB) }));
+  agent.model.script(scriptOf("scan", { page: "p".repeat(MB) }));
   const messageId = await user.say("Go");
   const request = await user.next("tool_use_request");
   expect(request.parameters["page"]).toHaveLength(MB);
@@ -23,7 +25,7 @@ test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
 test("F9: parameters above the limit fail the call at once, and are not sent", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(callOf("scan", { page: "p".repeat(1_100_000) }));
+  agent.model.script(scriptOf("scan", { page: "p".repeat(1_100_000) }));
   // The call would have 30 s.
   await user.answerTo(await user.say("Go"));
   expect(user.all("tool_use_request")).toMatchObject([{ parameters: {}, execution: "server" }]);
@@ -43,7 +45,7 @@ for (const [what, result] of [
   test(`F10: ${what} is an error for the model and for the client, and the talk goes on`, async () => {
     await using agent = await TestAgent.start();
     const user = await agent.client("user", { tools: [announced("scan")] });
-    agent.model.script(callOf("scan"));
+    agent.model.script(scriptOf("scan"));
     const messageId = await user.say("Go");
     const { id } = await user.next("tool_use_request");
     await user.sendBytes(rawPacket({ type: 7, stanzaId: 50, body: { id, requestId: id, success: true, result } }));
@@ -75,7 +77,7 @@ test("F38: a client that knows packets of 15 kB and no streams talks, names its 
   user.room.unregisterByteStreamHandler("parley");
   await user.send({ type: "configuration", body: { tools: [announced("scan")] } });
   await user.next("acknowledgement");
-  agent.model.script(callOf("scan"));
+  agent.model.script(scriptOf("scan"));
   const messageId = await user.say("Go");
   const { id } = await user.next("tool_use_request");
   await user.answer(id, { success: true, result: { page: "r".repeat(14_500) } });

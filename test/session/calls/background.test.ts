@@ -4,14 +4,10 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { type Participant } from "../../support/participant.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { allResults, messagesTo } from "../../support/model-view.ts";
 
-type Content = { type: string; text?: string; name?: string; content?: string; is_error?: boolean; input?: unknown };
-const messagesOf = (agent: TestAgent, request = -1) =>
-  agent.model.requests.at(request)?.body["messages"] as { role: string; content: Content[] }[];
-const resultsOf = (agent: TestAgent) =>
-  messagesOf(agent).flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
 const notesOf = (agent: TestAgent) =>
-  messagesOf(agent)
+  messagesTo(agent)
     .flatMap(({ content }) => content.filter(({ name }) => name === "call_outcome"))
     .map(({ input }) => (input as { note: string }).note);
 /** A client's tool with which a test holds a turn up. */
@@ -60,12 +56,12 @@ test("a background call: the answer comes with a receipt, the talk goes on, and 
   ]);
 
   expect(await user.answerTo(await user.say("Bake a cake"))).toBe("It is in the oven.");
-  expect(resultsOf(agent)).toMatchObject([{ content: expect.stringMatching(RECEIPT) }]);
+  expect(allResults(agent)).toMatchObject([{ content: expect.stringMatching(RECEIPT) }]);
   expect(await user.answerTo(await user.say("How is the weather?"))).toBe("Sunny.");
   bake.end("one cake");
   await said(user, "It is baked.");
 
-  expect(messagesOf(agent).at(-1)?.content).toMatchObject([{ type: "tool_result", content: "one cake" }]);
+  expect(messagesTo(agent).at(-1)?.content).toMatchObject([{ type: "tool_result", content: "one cake" }]);
   expect(notesOf(agent)).toEqual(["Tell the participant."]);
   expect(agent.model.rejections).toEqual([]);
   await agent.leave();
@@ -109,7 +105,7 @@ test("bad arguments are told at once, and nothing is told later", async () => {
   agent.model.script([reply([toolUse("bake")]), reply([text("What kind?")]), reply([text("Yes.")])]);
 
   expect(await user.answerTo(await user.say("Bake"))).toBe("What kind?");
-  expect(resultsOf(agent)).toMatchObject([{ is_error: true, content: expect.stringContaining("kind") }]);
+  expect(allResults(agent)).toMatchObject([{ is_error: true, content: expect.stringContaining("kind") }]);
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes.");
   expect(notesOf(agent)).toEqual([]);
 });
@@ -126,7 +122,7 @@ test("wait: the result comes with the participant's next message, not in a turn 
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes, and it is baked.");
 
   expect(agent.model.requests).toHaveLength(3);
-  expect(messagesOf(agent).slice(-3)).toMatchObject([
+  expect(messagesTo(agent).slice(-3)).toMatchObject([
     { role: "user", content: [{ type: "text", text: "Are you there?" }] },
     { role: "assistant", content: [{ type: "tool_use", name: "call_outcome" }] },
     { role: "user", content: [{ type: "tool_result", content: "one cake" }] },
@@ -166,7 +162,7 @@ test("two at once: one turn tells both results, each once", async () => {
   await user.answer(id, { success: true });
   await said(user, "Both are done.");
 
-  const told = resultsOf(agent).map(({ content }) => content ?? "");
+  const told = allResults(agent).map(({ content }) => content ?? "");
   expect(told.filter((content) => /coffee|cake/u.test(content))).toEqual(["coffee", "cake"]);
   expect(notesOf(agent)).toHaveLength(2);
   expect(agent.model.rejections).toEqual([]);
@@ -237,7 +233,7 @@ test("its deadline is that of any call, and the model is told of it", async () =
   agent.model.script([reply([toolUse("bake")]), reply([text("Started.")]), reply([text("It took too long.")])]);
   await user.answerTo(await user.say("Bake a cake"));
   await said(user, "It took too long.");
-  expect(resultsOf(agent).at(-1)).toMatchObject({ content: "Tool execution timed out after 0.2s", is_error: true });
+  expect(allResults(agent).at(-1)).toMatchObject({ content: "Tool execution timed out after 0.2s", is_error: true });
   await agent.leave();
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
 });
@@ -259,7 +255,7 @@ test("a regenerated answer still knows the result that it was told", async () =>
   await user.answerTo(question);
   await user.send({ type: "control_variation", body: { targetId: question, mode: "regenerate" } });
   await said(user, "It is baked.");
-  expect(resultsOf(agent).at(-1)).toMatchObject({ content: "one cake" });
+  expect(allResults(agent).at(-1)).toMatchObject({ content: "one cake" });
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -284,7 +280,7 @@ test("a new worker runs it again if that is safe, and its result is told once", 
   await user.until(() => user.all("configuration").length === 4, "the third worker");
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes.");
 
-  const told = resultsOf(agent).filter(({ content }) => content === "one cake");
+  const told = allResults(agent).filter(({ content }) => content === "one cake");
   expect(told).toHaveLength(1);
   expect(agent.model.rejections).toEqual([]);
 });
@@ -299,7 +295,7 @@ test("a new worker that may not run it again says that its outcome is unknown", 
   await agent.join();
   await said(user, "I do not know.");
   expect(bake.runs).toHaveLength(1);
-  expect(resultsOf(agent).at(-1)).toMatchObject({
+  expect(allResults(agent).at(-1)).toMatchObject({
     content: expect.stringContaining("Outcome unknown"),
     is_error: true,
   });
@@ -318,6 +314,6 @@ test("a result that was there but not told when the worker stopped is told by th
   await agent.join();
   await user.until(() => user.all("configuration").length === 3, "the second worker");
   expect(await user.answerTo(await user.say("Well?"))).toBe("It is baked.");
-  expect(resultsOf(agent).at(-1)).toMatchObject({ content: "one cake" });
+  expect(allResults(agent).at(-1)).toMatchObject({ content: "one cake" });
   expect(agent.model.rejections).toEqual([]);
 });

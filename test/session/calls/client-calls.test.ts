@@ -2,23 +2,10 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { reply, text } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
-
-const announced = (name: string, more: object = {}) => ({
-  name,
-  description: "D.",
-  inputSchema: { type: "object" },
-  ...more,
-});
-
-/** The content of the tool_result that the model got last. */
-function lastContent(agent: TestAgent): unknown {
-  const messages = agent.model.requests.at(-1)?.body["messages"] as { content: Record<string, unknown>[] }[];
-  return messages.at(-1)?.content[0]?.["content"];
-}
-
-const scriptOf = (name: string) => [reply([toolUse(name)]), reply([text("Done.")])];
+import { announced, scriptOf } from "../../support/client-tool.ts";
+import { lastContent } from "../../support/model-view.ts";
 
 test("a client's error result reaches the model as an error, with the partial result", async () => {
   await using agent = await TestAgent.start();

@@ -3,9 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
-
-type Messages = { role: string; content: { type: string; text?: string; content?: string; is_error?: boolean }[] }[];
-const lastMessages = (agent: TestAgent) => agent.model.requests.at(-1)?.body["messages"] as Messages;
+import { allResults, messagesTo } from "../../support/model-view.ts";
 
 /** A tool that ends when it is told to. */
 function gate(onInterrupt?: "finish" | "cancel" | "block") {
@@ -32,12 +30,12 @@ test("a tool that finishes on: the model is told it is still running, and hears 
   await order.started;
 
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes?");
-  const told = lastMessages(agent).flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
+  const told = allResults(agent);
   expect(told).toMatchObject([{ content: "Still running. Its outcome will be reported when it arrives." }]);
   order.open("order 17");
   await user.next("assistant_sentence", (body) => body.text === "It is placed.");
 
-  expect(lastMessages(agent).at(-1)?.content).toMatchObject([{ type: "tool_result", content: "order 17" }]);
+  expect(messagesTo(agent).at(-1)?.content).toMatchObject([{ type: "tool_result", content: "order 17" }]);
   expect(agent.model.rejections).toEqual([]);
   await agent.leave();
   expect(await agent.calls()).toMatchObject([{ name: "order", state: "success" }]);
@@ -54,7 +52,7 @@ test("a tool that is cancelled on an interrupt is aborted, and the model is told
   expect(await user.answerTo(await user.say("Never mind"))).toBe("Yes?");
 
   expect(signal.aborted).toBe(true);
-  const told = lastMessages(agent).flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
+  const told = allResults(agent);
   expect(told).toMatchObject([{ content: "Cancelled while it was running; its outcome is unknown", is_error: true }]);
 });
 

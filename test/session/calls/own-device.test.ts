@@ -3,24 +3,15 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { toolResults } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { offeredTools, toolResults } from "../../support/model-view.ts";
+import { announced, scriptOf } from "../../support/client-tool.ts";
 
-const tool = (name: string, more: object = {}) => ({
-  name,
-  description: `Of ${name}.`,
-  inputSchema: { type: "object" },
-  ...more,
-});
-const shared = (name: string) => tool(name, { scope: "room" });
-const scriptOf = (name: string) => [reply([toolUse(name)]), reply([text("Done.")])];
-
-const offered = (agent: TestAgent) =>
-  ((agent.model.requests[0]?.body["tools"] ?? []) as { name: string }[]).map(({ name }) => name);
+const shared = (name: string) => announced(name, { scope: "room" });
 
 test("in another's turn only what was announced for the room is offered and called, and its owner is told who asks", async () => {
   await using agent = await TestAgent.start();
-  const phone = await agent.client("phone", { tools: [tool("scan"), shared("print")] });
+  const phone = await agent.client("phone", { tools: [announced("scan"), shared("print")] });
   const laptop = await agent.client("laptop", { tools: [] });
   agent.model.script([reply([toolUse("scan"), toolUse("print")]), reply([text("Done.")])]);
   const messageId = await laptop.say("Scan and print");
@@ -30,7 +21,7 @@ test("in another's turn only what was announced for the room is offered and call
   await phone.answer(request.id, { success: true, result: { pages: 1 } });
   await laptop.answerTo(messageId);
 
-  expect(offered(agent)).toEqual(["print"]);
+  expect(offeredTools(agent, 0)).toEqual(["print"]);
   expect(toolResults(agent)).toEqual([
     { content: "Tool 'scan' does not exist", isError: true },
     { content: '{"pages":1}', isError: false },
@@ -42,7 +33,7 @@ test("in another's turn only what was announced for the room is offered and call
 test("of two tools of one name the own device's is used, without a word of who asks", async () => {
   await using agent = await TestAgent.start();
   const phone = await agent.client("phone", { tools: [shared("print")] });
-  const laptop = await agent.client("laptop", { tools: [tool("print")] });
+  const laptop = await agent.client("laptop", { tools: [announced("print")] });
   agent.model.script(scriptOf("print"));
   const messageId = await laptop.say("Print");
 
@@ -67,7 +58,7 @@ test("who has not said what tools it has is not asked in another's turn", async 
   agent.model.script([reply([toolUse("both"), toolUse("read")]), reply([text("Done.")])]);
   await laptop.answerTo(await laptop.say("Go"));
 
-  expect(offered(agent)).toEqual(["both"]);
+  expect(offeredTools(agent, 0)).toEqual(["both"]);
   expect(toolResults(agent)).toMatchObject([{ content: "from the server" }, { isError: true }]);
   expect(phone.all("tool_use_request").map(({ execution }) => execution)).not.toContain("client");
 });
@@ -134,7 +125,7 @@ test.each(["while its turn waits", "after its turn"])(
     phone.received.length = 0;
     laptop.received.length = 0;
     await agent.join();
-    await laptop.configure({ ...FEATURES, tools: [tool("print")] });
+    await laptop.configure({ ...FEATURES, tools: [announced("print")] });
     await sleep(300);
     await phone.configure(configuration);
 

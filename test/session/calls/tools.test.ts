@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { messagesTo } from "../../support/model-view.ts";
 
 const wait = (resultOf: { value?: unknown; afterMs?: number; error?: string }) =>
   defineTool({
@@ -17,11 +18,8 @@ const wait = (resultOf: { value?: unknown; afterMs?: number; error?: string }) =
 
 /** The tool_result blocks that the model was sent in its last request. */
 function lastResults(agent: TestAgent): Record<string, unknown>[] {
-  const messages = agent.model.requests.at(-1)?.body["messages"] as {
-    role: string;
-    content: Record<string, unknown>[];
-  }[];
-  return (messages.at(-1)?.content ?? []).map((block) => {
+  return (messagesTo(agent).at(-1)?.content ?? []).map((sent) => {
+    const block: Record<string, unknown> = { ...sent };
     delete block["cache_control"];
     return block;
   });

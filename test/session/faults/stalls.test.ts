@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SimulateScenarioKind } from "@livekit/rtc-node";
 import { expect, inject, test } from "vitest";
 import { waitUntil } from "../../../src/worker/process/wait-until.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { callOf, lastContent, sleep } from "../../support/attack.ts";
 import { reply, text } from "../../support/model-server/step.ts";
 import { createToken } from "../../support/participant.ts";
+import { scriptOf } from "../../support/client-tool.ts";
+import { lastContent } from "../../support/model-view.ts";
 
 const CLIENT = fileURLToPath(new URL("../../support/processes/stopped-client.ts", import.meta.url));
 
@@ -58,7 +60,7 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
       const watcher = await agent.client("watcher", { tools: [] });
       using client = new StoppedClient(await createToken(agent.roomName, "client"), timeoutMs);
       await client.until("ready");
-      agent.model.script(callOf("scan"));
+      agent.model.script(scriptOf("scan"));
       const messageId = await watcher.say("Go");
       await client.until("ran");
       await client.stopFor(stopMs);
@@ -67,7 +69,7 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
       expect(lastContent(agent)).toMatch(shown);
 
       // It is a client as before.
-      agent.model.script(callOf("scan"));
+      agent.model.script(scriptOf("scan"));
       expect(await watcher.answerTo(await watcher.say("Again"), 40_000)).toBe("Done.");
       expect((await agent.calls())[1]).toMatchObject(SUCCESS);
       expect(client.runs).toBe(2);

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
 import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { announced } from "../../support/attack.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
+import { announced } from "../../support/client-tool.ts";
 
 let clock: VirtualClock;
 beforeEach(() => {

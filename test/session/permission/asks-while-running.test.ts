@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { PermissionDenied } from "../../../src/tool/permission-denied.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { toolResults } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { toolResults } from "../../support/model-view.ts";
 
 const FEATURES = { features: ["permissions", "tool_call_state"] };
 const VISIT = reply([toolUse("visit", { hosts: ["a.example"] })]);

@@ -4,8 +4,9 @@ import { connect } from "../../../src/store/database/pool.ts";
 import { replyToPermission } from "../../../src/store/permissions/reply-to-permission.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { guardedTool, toolResults } from "../../support/guarded-tool.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { toolResults } from "../../support/model-view.ts";
 
 const FEATURES = { features: ["permissions"] };
 const policy = (changes: object = {}) => ({ permission: { rules: [], byVoice: false, waitMs: 60_000, ...changes } });

@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { guardedTool, toolResults } from "../../support/guarded-tool.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
+import { toolResults } from "../../support/model-view.ts";
 
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 const QUESTION = "Write notes/a.md. Yes or no?";

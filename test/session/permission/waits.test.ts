@@ -5,9 +5,10 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { EventServer } from "../../support/servers/event-server.ts";
-import { guardedTool, toolResults } from "../../support/guarded-tool.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
+import { toolResults } from "../../support/model-view.ts";
 
 const FEATURES = { features: ["permissions"] };
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { guardedTool, toolResults } from "../../support/guarded-tool.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
-
-type Messages = { content: { type: string; content?: string }[] }[];
+import { allResults, toolResults } from "../../support/model-view.ts";
 
 test("a turn that was left running long ago is ended, and the model is told what is known of each call", async () => {
   await using agent = await TestAgent.start();
@@ -32,9 +31,7 @@ test("a turn that was left running long ago is ended, and the model is told what
 
   expect(await user.answerTo(await user.say("Still there?"))).toBe("Yes.");
 
-  const messages = agent.model.requests.at(-1)?.body["messages"] as Messages;
-  const results = messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"));
-  expect(results.map(({ content }) => content)).toEqual([
+  expect(allResults(agent).map(({ content }) => content)).toEqual([
     '{"ok":1}',
     "Not run: the worker stopped before the tool was started.",
     "Outcome unknown: the worker stopped while the tool ran.",

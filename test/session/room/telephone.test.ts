@@ -1,9 +1,10 @@
 import { AudioSource, LocalAudioTrack, TrackPublishOptions } from "@livekit/rtc-node";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { guardedTool, toolResults } from "../../support/guarded-tool.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
 import { Participant } from "../../support/participant.ts";
 import { httpError, reply, text, toolUse } from "../../support/model-server/step.ts";
+import { messagesTo, offeredTools, toolResults } from "../../support/model-view.ts";
 
 const SCAN = { name: "scan", description: "Scans.", inputSchema: { type: "object" }, scope: "room" as const };
 
@@ -34,8 +35,7 @@ test("keys are a message, and it is answered", async () => {
   agent.model.script([reply([text("Sales it is.")])]);
   await press("12#");
   await watcher.next("assistant_sentence", (body) => body.text === "Sales it is.");
-  const messages = agent.model.requests[0]?.body["messages"] as { content: { text: string }[] }[];
-  expect(messages[0]?.content[0]?.text).toBe("[keypad] 12#");
+  expect(messagesTo(agent, 0)[0]?.content[0]?.text).toBe("[keypad] 12#");
 });
 
 test("a caller is sent nothing for it alone, whatever goes wrong", async () => {
@@ -72,7 +72,6 @@ test("a caller runs no tools, even if it says so; another participant's client d
   const { id } = await watcher.next("tool_use_request");
   await watcher.answer(id, { success: true });
   await watcher.next("assistant_sentence", (body) => body.text === "Scanned.");
-  const offered = agent.model.requests[0]?.body["tools"] as { name: string }[];
-  expect(offered.map(({ name }) => name)).toEqual(["scan"]);
+  expect(offeredTools(agent, 0)).toEqual(["scan"]);
   expect(caller.all("tool_use_request")).toEqual([]);
 });

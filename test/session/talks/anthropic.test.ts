@@ -12,14 +12,11 @@ import {
   toolUse,
   unknownBlock,
 } from "../../support/model-server/step.ts";
+import { outline } from "../../support/model-view.ts";
 
 const note = defineTool({ description: "N.", input: z.object({}), run: () => "noted" });
 
-type Messages = { role: string; content: { type: string }[] }[];
-const outline = (agent: TestAgent) =>
-  ((agent.model.requests.at(-1)?.body["messages"] ?? []) as Messages).map(
-    ({ role, content }) => `${role}: ${content.map((block) => block.type).join(", ")}`,
-  );
+const types = (agent: TestAgent) => outline(agent, ({ type }) => type);
 
 test("thinking goes through a tool loop and through the database with its signature", async () => {
   await using agent = await TestAgent.start({ tools: { note } });
@@ -34,7 +31,7 @@ test("thinking goes through a tool loop and through the database with its signat
   await agent.join();
   expect(await user.answerTo(await user.say("b"))).toBe("Hello again.");
 
-  expect(outline(agent)).toEqual([
+  expect(types(agent)).toEqual([
     "user: text",
     "assistant: thinking, redacted_thinking, text, tool_use",
     "user: tool_result",
@@ -66,7 +63,7 @@ test("Anthropic's own tools, a pause and a mixed step are stored and replayed ve
   await agent.join();
   expect(await user.answerTo(await user.say("c"))).toBe("Bye.");
 
-  expect(outline(agent)).toEqual([
+  expect(types(agent)).toEqual([
     "user: text",
     "assistant: server_tool_use, web_search_tool_result, text",
     "user: text",
@@ -84,7 +81,7 @@ test("a block type that nobody has heard of is kept and sent back", async () => 
   agent.model.script([reply([unknownBlock({ data: 1 }), text("Hm.")]), reply([text("Yes.")])]);
   await user.answerTo(await user.say("a"));
   expect(await user.answerTo(await user.say("b"))).toBe("Yes.");
-  expect(outline(agent)[1]).toBe("assistant: future_block, text");
+  expect(types(agent)[1]).toBe("assistant: future_block, text");
 });
 
 test("a refusal is said, stored and not tried again", async () => {
@@ -148,7 +145,7 @@ test("a history that outgrew the model is shortened at a turn", async () => {
   ]);
   for (const words of ["a", "b"]) await user.answerTo(await user.say(words));
   expect(await user.answerTo(await user.say("c"))).toContain("Three.");
-  expect(outline(agent)[0]).toBe("user: text");
+  expect(types(agent)[0]).toBe("user: text");
   expect(agent.model.requests.at(-1)?.body["messages"]).toHaveLength(5);
   expect(agent.model.rejections).toEqual([]);
 });

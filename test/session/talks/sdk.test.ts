@@ -11,12 +11,11 @@ import {
 } from "../../../src/client/index.ts";
 import { decodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { heldTool, joinRoom, openRoom, openSdk, scriptOf, stored, toolOf, until } from "../../client/open-sdk.ts";
+import { heldTool, joinRoom, openRoom, openSdk, stored, toolOf, until } from "../../client/open-sdk.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
-
-const offered = (agent: TestAgent) =>
-  ((agent.model.requests.at(-1)?.body["tools"] ?? []) as { name: string }[]).map(({ name }) => name);
+import { scriptOf } from "../../support/client-tool.ts";
+import { offeredTools } from "../../support/model-view.ts";
 
 test("tools registered before joining and after it are offered, called and answered", async () => {
   await using agent = await TestAgent.start();
@@ -41,7 +40,7 @@ test("tools registered before joining and after it are offered, called and answe
 
   expect(answer.text).toBe("Both. Done.");
   expect(answer.toolResults).toHaveLength(2);
-  expect(offered(agent).toSorted()).toEqual(["after", "before"]);
+  expect(offeredTools(agent).toSorted()).toEqual(["after", "before"]);
   expect(await stored(agent)).toMatchObject([
     { name: "after", state: "success", result: { value: 5 } },
     { name: "before", state: "success", result: { from: "before" } },

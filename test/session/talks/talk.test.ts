@@ -4,16 +4,9 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { httpError, reply, slow, stallAfter, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
+import { outline } from "../../support/model-view.ts";
 
 const note = defineTool({ description: "N.", input: z.object({}), run: () => "noted" });
-
-function lastMessages(agent: TestAgent): { role: string; content: { type: string; text?: string }[] }[] {
-  return agent.model.requests.at(-1)?.body["messages"] as never;
-}
-const outline = (agent: TestAgent) =>
-  lastMessages(agent).map(
-    ({ role, content }) => `${role}: ${content.map((block) => block.text ?? block.type).join(", ")}`,
-  );
 
 test("a second turn sends the model the whole history", async () => {
   await using agent = await TestAgent.start({ tools: { note } });

@@ -4,7 +4,7 @@ import { SessionTelemetry } from "../../../src/session/telemetry/session-telemet
 import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { announced } from "../../support/attack.ts";
+import { announced } from "../../support/client-tool.ts";
 
 const fail = () => {
   throw new Error("The processor is broken");

@@ -3,12 +3,9 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { outline } from "../../support/model-view.ts";
 
-type Messages = { role: string; content: { type: string; text?: string; content?: string }[] }[];
-const outline = (agent: TestAgent) =>
-  ((agent.model.requests.at(-1)?.body["messages"] ?? []) as Messages).map(
-    ({ role, content }) => `${role}: ${content.map((block) => block.text ?? block.content ?? block.type).join(", ")}`,
-  );
+const told = (agent: TestAgent) => outline(agent, ({ type, text, content }) => text ?? content ?? type);
 
 test("regenerate answers a message again, without what came after it, and stays so after a restart", async () => {
   await using agent = await TestAgent.start();
@@ -21,7 +18,7 @@ test("regenerate answers a message again, without what came after it, and stays 
   await user.send({ type: "control_variation", body: { targetId: id, mode: "regenerate" } });
   await user.next("assistant_sentence", (body) => body.text === "Two again.");
 
-  expect(outline(agent)).toEqual(["user: a", "assistant: One.", "user: b"]);
+  expect(told(agent)).toEqual(["user: a", "assistant: One.", "user: b"]);
   expect(
     user
       .all("start_answer")
@@ -31,7 +28,7 @@ test("regenerate answers a message again, without what came after it, and stays 
   await agent.leave();
   await agent.join();
   await user.answerTo(await user.say("c"));
-  expect(outline(agent)).toEqual(["user: a", "assistant: One.", "user: b", "assistant: Two again.", "user: c"]);
+  expect(told(agent)).toEqual(["user: a", "assistant: One.", "user: b", "assistant: Two again.", "user: c"]);
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -43,7 +40,7 @@ test("edit puts other words in the place of a message", async () => {
   await user.answerTo(id);
   await user.send({ type: "control_variation", body: { targetId: id, mode: "edit", newContent: "A" } });
   await user.next("assistant_sentence", (body) => body.text === "Two.");
-  expect(outline(agent)).toEqual(["user: A"]);
+  expect(told(agent)).toEqual(["user: A"]);
 });
 
 test("continue goes on from where the talk is", async () => {
@@ -54,7 +51,7 @@ test("continue goes on from where the talk is", async () => {
   await user.answerTo(id);
   await user.send({ type: "control_variation", body: { targetId: id, mode: "continue" } });
   await user.next("assistant_sentence", (body) => body.text === "Two.");
-  expect(outline(agent)).toEqual(["user: a", "assistant: One.", "user: Please continue."]);
+  expect(told(agent)).toEqual(["user: a", "assistant: One.", "user: Please continue."]);
 });
 
 test("a variation of an unknown message is a clear error", async () => {
@@ -136,6 +133,6 @@ for (const [onDuplicate, runs, second] of [
     ]);
     await user.answerTo(await user.say("Go"));
     expect(count).toBe(runs);
-    expect(outline(agent).at(-1)).toBe(`user: ${second}`);
+    expect(told(agent).at(-1)).toBe(`user: ${second}`);
   });
 }

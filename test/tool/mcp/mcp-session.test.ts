@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { announced } from "../../support/attack.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
+import { announced } from "../../support/client-tool.ts";
 
 /** The names of the tools that the model was offered, in each of its requests. */
 function offered(agent: TestAgent): string[][] {

@@ -1,0 +1,15 @@
+import { type Step, reply, text, toolUse } from "./model-server/step.ts";
+
+/** A tool as a client announces it. */
+export const announced = (name: string, more: object = {}) => ({
+  name,
+  description: "D.",
+  inputSchema: { type: "object" },
+  ...more,
+});
+
+/** The model calls this tool once, then says "Done." */
+export const scriptOf = (name: string, input: Record<string, unknown> = {}): Step[] => [
+  reply([toolUse(name, input)]),
+  reply([text("Done.")]),
+];
