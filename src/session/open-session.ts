@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
-import { claimSession } from "../store/sessions/claim-session.ts";
+import { claimSession } from "../store/sessions/leases.ts";
 import { type Sql } from "../store/database/pool.ts";
-import { reserveStanzas } from "../store/stanzas/reserve-stanzas.ts";
-import { trimStanzas } from "../store/stanzas/trim-stanzas.ts";
+import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import { type Telemetry } from "../telemetry/telemetry.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";

@@ -1,6 +1,6 @@
 import { RoomServiceClient } from "livekit-server-sdk";
 import { type ReadyCheck } from "../http/routes/health-routes.ts";
-import { migrationsAreApplied } from "../store/database/migration-status.ts";
+import { migrationsAreApplied } from "../store/database/migrate.ts";
 import { connect } from "../store/database/pool.ts";
 import { type Service } from "./services/service.ts";
 import { type Endpoints } from "./start-services.ts";

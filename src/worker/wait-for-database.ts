@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
-import { migrate } from "../store/database/migrate.ts";
-import { type MigrationStatus } from "../store/database/migration-status.ts";
+import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
 import { type Progress } from "./services/service.ts";
 
 interface WaitOptions {

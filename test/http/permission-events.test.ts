@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEventPublisher } from "../../src/session/events/event-publisher.ts";
-import { closePermission } from "../../src/store/permissions/close-permission.ts";
+import { closePermission } from "../../src/store/permissions/ask-permission.ts";
 import { replyToPermission, type PermissionDecision } from "../../src/store/permissions/reply-to-permission.ts";
-import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
 import { PermissionFeed } from "../../src/http/events/permission-feed.ts";
 import { toAskedEvent, toRepliedEvent } from "../../src/http/permissions/show-permission.ts";
 import { type SseEvent } from "../../src/http/sse/sse-stream.ts";

@@ -1,10 +1,10 @@
 import { type Call } from "../../src/conversation/call.ts";
 import { type TurnBlock } from "../../src/conversation/block.ts";
-import { claimSession, type SessionClaim } from "../../src/store/sessions/claim-session.ts";
-import { insertPermission, type NewPermission } from "../../src/store/permissions/insert-permission.ts";
+import { type SessionClaim, claimSession } from "../../src/store/sessions/leases.ts";
+import { type NewPermission, insertPermission } from "../../src/store/permissions/ask-permission.ts";
 import { saveCall } from "../../src/store/calls/save-call.ts";
-import { insertTurn, type NewTurn } from "../../src/store/turns/insert-turn.ts";
-import { type PermissionRecord } from "../../src/store/permissions/permission-record.ts";
+import { type NewTurn, insertTurn } from "../../src/store/turns/write-turns.ts";
+import { type PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
 import { type Sql } from "../../src/store/database/pool.ts";
 import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { createId } from "../../src/lib/id.ts";

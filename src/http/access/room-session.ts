@@ -1,7 +1,6 @@
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { loadSession } from "../../store/sessions/load-session.ts";
+import { type SessionRecord, loadSession } from "../../store/sessions/sessions.ts";
 import { type Sql } from "../../store/database/pool.ts";
-import { type SessionRecord } from "../../store/sessions/session-record.ts";
 import { type RoomAccess } from "./room-access.ts";
 
 /** The session of the token's room, if that has one. */

@@ -1,6 +1,5 @@
 import { type FastifyBaseLogger } from "fastify";
-import { listenEvents } from "../../store/events/listen-events.ts";
-import { EVENT_CHANNEL } from "../../store/events/notify-events.ts";
+import { EVENT_CHANNEL, listenEvents } from "../../store/events/events.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 
 /** Gets what is told of one session. Must not throw. */

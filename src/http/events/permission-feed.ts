@@ -1,8 +1,10 @@
 import { type JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { loadOpenPermissions } from "../../store/permissions/load-open-permissions.ts";
-import { loadPermission } from "../../store/permissions/load-permission.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import {
+  type PermissionRecord,
+  loadOpenPermissions,
+  loadPermission,
+} from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { permissionFor } from "../permissions/redact-permission.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";

@@ -1,5 +1,9 @@
-import { findTurnPosition } from "../../store/turns/find-record-point.ts";
-import { loadTurnsAfter, type FollowedTurn, type RecordPoint } from "../../store/turns/load-turns-after.ts";
+import {
+  type FollowedTurn,
+  type RecordPoint,
+  findTurnPosition,
+  loadTurnsAfter,
+} from "../../store/turns/load-turns-after.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import {
   blockStartEvent,

@@ -1,6 +1,5 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { loadOpenPermissions } from "../../store/permissions/load-open-permissions.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord, loadOpenPermissions } from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { toOpencodeError } from "./opencode-errors.ts";

@@ -1,6 +1,5 @@
 import { checkEditedInput, type EditGuard } from "../../session/permission/check-edited-input.ts";
-import { loadPermission } from "../../store/permissions/load-permission.ts";
-import { type PermissionRecord, type PermissionWay } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord, type PermissionWay, loadPermission } from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { replyToPermission, type PermissionDecision } from "../../store/permissions/reply-to-permission.ts";
 import { type SentDecision } from "./permission-body.ts";

@@ -1,4 +1,4 @@
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**
  * A request as a reader may see it: whole for whom it asks; for others as far as its tool's `stateDetail` lets them,

@@ -1,5 +1,5 @@
 import { toPermissionRequest } from "../../session/permission/to-permission-request.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";
 
 /** A request as readers are shown it: what the asked client gets (type 101), whom it asks, and how long they have. */

@@ -1,7 +1,6 @@
 import { type FastifyInstance, type FastifyRequest } from "fastify";
-import { findLastEnd, hasRecordPoint } from "../../store/turns/find-record-point.ts";
-import { type RecordPoint } from "../../store/turns/load-turns-after.ts";
-import { type SessionRecord } from "../../store/sessions/session-record.ts";
+import { type RecordPoint, findLastEnd, hasRecordPoint } from "../../store/turns/load-turns-after.ts";
+import { type SessionRecord } from "../../store/sessions/sessions.ts";
 import { parseEventId } from "../events/event-id.ts";
 import { type EventSource } from "../events/event-source.ts";
 import { refuse, toRefusal } from "../access/refuse.ts";

@@ -1,6 +1,5 @@
 import { type FastifyInstance } from "fastify";
-import { deleteGrant } from "../../store/permissions/delete-grant.ts";
-import { listGrants } from "../../store/permissions/list-grants.ts";
+import { deleteGrant, listGrants } from "../../store/permissions/grants.ts";
 import { type PermissionRouteOptions } from "./permission-routes.ts";
 import { refuse, toRefusal } from "../access/refuse.ts";
 import { roomAccess, roomGuard } from "../access/room-guard.ts";

@@ -1,9 +1,8 @@
 import { type FastifyInstance } from "fastify";
 import { type EditGuard } from "../../session/permission/check-edited-input.ts";
-import { hasSession } from "../../store/sessions/has-session.ts";
-import { loadOpenPermissions } from "../../store/permissions/load-open-permissions.ts";
+import { type SessionRecord, hasSession } from "../../store/sessions/sessions.ts";
+import { loadOpenPermissions } from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
-import { type SessionRecord } from "../../store/sessions/session-record.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { parseResponseBody, toNotFoundError } from "../permissions/permission-body.ts";
 import { permissionFor } from "../permissions/redact-permission.ts";

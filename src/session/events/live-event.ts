@@ -1,7 +1,7 @@
 import { type Call } from "../../conversation/call.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
-import { MAX_PAYLOAD_BYTES } from "../../store/events/notify-events.ts";
+import { MAX_PAYLOAD_BYTES } from "../../store/events/events.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
 import { cleanDelta } from "./block-events.ts";
 import { toLiveCall } from "./live-call.ts";

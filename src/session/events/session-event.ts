@@ -1,6 +1,6 @@
 import { type Call } from "../../conversation/call.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
 
 /** What happens in a session, in order, as all who watch it are told: clients, SSE readers. */

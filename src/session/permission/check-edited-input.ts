@@ -1,7 +1,7 @@
 import { type JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../lib/literal-pattern.ts";
 import { type PermissionRule } from "../../permission/rule.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type EditedInput } from "../../store/permissions/reply-to-permission.ts";
 import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { permissionNeed, type PermissionNeed } from "../../tool/permission-need.ts";

@@ -1,8 +1,8 @@
 import pRetry from "p-retry";
 import { type Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
-import { type PermissionEnd } from "../../store/permissions/close-permission.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionEnd } from "../../store/permissions/ask-permission.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type PermissionStore } from "./permission-store.ts";
 
 interface OpenRequest {

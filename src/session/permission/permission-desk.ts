@@ -9,7 +9,7 @@ import { decide, isGranted } from "../../permission/decide.ts";
 import { type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import {
   type EditedInput,
   type PermissionDecision,

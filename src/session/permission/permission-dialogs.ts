@@ -1,6 +1,6 @@
 import { type Logger } from "pino";
 import { type Message, type MessageBody } from "../../protocol/messages/messages.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type Outbox } from "../wire/outbox.ts";
 import { type Peers } from "../peers/peers.ts";
 import { StreamedRequests } from "../wire/streamed-requests.ts";

@@ -1,10 +1,14 @@
 import { type Logger } from "pino";
-import { closePermission, withdrawPermissions, type PermissionEnd } from "../../store/permissions/close-permission.ts";
-import { insertPermission, type NewPermission } from "../../store/permissions/insert-permission.ts";
-import { listGrants, type GrantRecord } from "../../store/permissions/list-grants.ts";
-import { listenEvents } from "../../store/events/listen-events.ts";
-import { loadPermission } from "../../store/permissions/load-permission.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import {
+  type NewPermission,
+  type PermissionEnd,
+  closePermission,
+  insertPermission,
+  withdrawPermissions,
+} from "../../store/permissions/ask-permission.ts";
+import { type GrantRecord, listGrants } from "../../store/permissions/grants.ts";
+import { listenEvents } from "../../store/events/events.ts";
+import { type PermissionRecord, loadPermission } from "../../store/permissions/load-permissions.ts";
 import {
   PERMISSION_CHANNEL,
   replyToPermission,

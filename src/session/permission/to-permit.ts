@@ -1,6 +1,6 @@
 import { type Call } from "../../conversation/call.ts";
 import { isGranted } from "../../permission/decide.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
 import { hashInput } from "./hash-input.ts";
 

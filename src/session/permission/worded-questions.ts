@@ -1,5 +1,5 @@
 import { readSpokenAnswer } from "../../permission/read-spoken-answer.ts";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type CallTurn } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import { type Peer } from "../peers/peer.ts";

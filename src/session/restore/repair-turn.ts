@@ -2,7 +2,7 @@ import { endedCall, type Call, type Failure } from "../../conversation/call.ts";
 import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { OUTCOME_UNKNOWN } from "../../conversation/history.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { finishTurn } from "../../store/turns/finish-turn.ts";
+import { finishTurn } from "../../store/turns/write-turns.ts";
 import { loadCallsOfTurn } from "../../store/calls/load-calls.ts";
 import { saveCall } from "../../store/calls/save-call.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";

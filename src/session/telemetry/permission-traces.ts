@@ -1,5 +1,5 @@
 import { type Context, type Span } from "@opentelemetry/api";
-import { type PermissionRecord } from "../../store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";

@@ -1,5 +1,5 @@
 import { type Call } from "../../conversation/call.ts";
-import { jsonParameter } from "../database/json-parameter.ts";
+import { jsonParameter } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { heldRow, lostLease, type SessionWriter } from "../sessions/session-writer.ts";
 

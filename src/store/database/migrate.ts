@@ -1,9 +1,59 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import Postgrator from "postgrator";
 import { AppError } from "../../errors/app-error.ts";
-import { MIGRATION_FOLDER, MIGRATION_TABLE } from "./migration-files.ts";
-import { migrationStatus, type MigrationStatus } from "./migration-status.ts";
-import { connect, type Sql } from "./pool.ts";
-import { errorKind, toStoreError } from "./store-error.ts";
+import { type Sql, connect } from "./pool.ts";
+import { errorKind, runQuery, toStoreError } from "./store-error.ts";
+
+export const MIGRATION_FOLDER = join(import.meta.dirname, "migrations");
+/** postgrator's own table: version, name, MD5 of the file and when it ran. */
+const MIGRATION_TABLE = "parley_migrations";
+
+interface MigrationFile {
+  /** `001.do.record.sql` is version 1. */
+  readonly version: number;
+  readonly fileName: string;
+}
+
+/** The migrations that this code brings, oldest first. */
+export async function migrationFiles(): Promise<MigrationFile[]> {
+  const fileNames = (await readdir(MIGRATION_FOLDER)).filter((fileName) => /^\d+\.do\..+\.sql$/.test(fileName));
+  const files = fileNames.map((fileName) => ({ version: Number.parseInt(fileName, 10), fileName }));
+  return files.toSorted((a, b) => a.version - b.version);
+}
+
+export interface MigrationStatus {
+  /** 0 is an empty database. */
+  readonly databaseVersion: number;
+  readonly codeVersion: number;
+  /** File names of what is still to run, in order. */
+  readonly pending: readonly string[];
+  /** A newer release has migrated this database: it can be read and written, but say so. */
+  readonly isDatabaseNewer: boolean;
+}
+
+export async function migrationStatus(sql: Sql): Promise<MigrationStatus> {
+  const files = await migrationFiles();
+  const codeVersion = files.at(-1)?.version ?? 0;
+  const [table] = await runQuery(
+    sql<{ exists: boolean }[]>`select to_regclass(${MIGRATION_TABLE}) is not null as exists`,
+  );
+  const rows = table?.exists
+    ? await runQuery(sql<{ version: number }[]>`select max(version)::int as version from ${sql(MIGRATION_TABLE)}`)
+    : [];
+  const databaseVersion = rows[0]?.version ?? 0;
+  return {
+    databaseVersion,
+    codeVersion,
+    pending: files.filter((file) => file.version > databaseVersion).map((file) => file.fileName),
+    isDatabaseNewer: databaseVersion > codeVersion,
+  };
+}
+
+/** For GET /ready: a database that is newer than the code counts as migrated. */
+export async function migrationsAreApplied(sql: Sql): Promise<boolean> {
+  return (await migrationStatus(sql)).pending.length === 0;
+}
 
 /** Any number, the same in every release: it names the lock that migrating workers queue at. */
 const LOCK = 4_507_231;

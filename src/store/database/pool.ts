@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { type JsonValue } from "../../lib/json.ts";
 import { openSocket } from "./open-socket.ts";
 
 /** A pool of connections. Timestamps go in and come out as milliseconds since the epoch. */
@@ -45,4 +46,9 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
     socket: (target: { host: string[]; port: number[]; path?: string | false }) => openSocket(target, answerTimeoutMs),
   };
   return postgres(databaseUrl, settings);
+}
+
+/** A jsonb parameter, or SQL's null (not JSON's) for nothing. */
+export function jsonParameter(sql: Sql, value: JsonValue | undefined) {
+  return value === undefined || value === null ? null : sql.json(value);
 }

@@ -1,7 +1,6 @@
 import { type JsonObject } from "../../lib/json.ts";
-import { jsonParameter } from "../database/json-parameter.ts";
-import { permissionColumns, type PermissionRecord, type PermissionWay } from "./permission-record.ts";
-import { type Sql } from "../database/pool.ts";
+import { type Sql, jsonParameter } from "../database/pool.ts";
+import { type PermissionRecord, type PermissionWay, permissionColumns } from "./load-permissions.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** Whoever runs the session listens here; a payload is the session's id, a space and the permission's id. */

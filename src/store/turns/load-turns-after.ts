@@ -29,7 +29,7 @@ export interface FollowedTurn {
 
 const MAX_SEQUENCE = 2 ** 31 - 1;
 
-export interface AfterPoint {
+interface AfterPoint {
   readonly sessionId: string;
   readonly after: RecordPoint;
   /** Of this turn no block after `sequence`, if that is named, is loaded. */
@@ -68,4 +68,36 @@ export async function loadTurnsAfter(
     order by position
     limit ${limit}
   `);
+}
+
+/** Whether the session's record has this point. Before its first turn is a point of every record. */
+export async function hasRecordPoint(
+  sql: Sql,
+  { sessionId, point: { position, sequence } }: { readonly sessionId: string; readonly point: RecordPoint },
+): Promise<boolean> {
+  if (position === 0) return sequence === "end";
+  const rows = await runQuery(sql`
+    select from turns
+    where session_id = ${sessionId} and position = ${position} and ${
+      sequence === "end"
+        ? sql`state <> 'running'`
+        : sql`exists (select from turn_blocks where turn_id = turns.id and sequence = ${sequence})`
+    }
+  `);
+  return rows.length > 0;
+}
+
+/** The end of the last turn that has ended: what comes after it is going on now. */
+export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<RecordPoint> {
+  const [row] = await runQuery(sql<{ position: number }[]>`
+    select coalesce(max(position), 0) as position from turns
+    where session_id = ${sessionId} and state <> 'running'
+  `);
+  return { position: row?.position ?? 0, sequence: "end" };
+}
+
+/** The place of a turn, from 1; `undefined` while it is not stored. */
+export async function findTurnPosition(sql: Sql, { turnId }: { readonly turnId: string }): Promise<number | undefined> {
+  const [row] = await runQuery(sql<{ position: number }[]>`select position from turns where id = ${turnId}`);
+  return row?.position;
 }

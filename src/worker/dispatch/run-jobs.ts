@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../store/database/pool.ts";
-import { releaseOwner } from "../../store/sessions/release-owner.ts";
+import { releaseOwner } from "../../store/sessions/leases.ts";
 import { adoptRooms } from "./adopt-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { type Config } from "../config.ts";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { literalPattern } from "../../../src/lib/literal-pattern.ts";
-import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
-import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
+import { type PermissionRecord, loadPermission } from "../../../src/store/permissions/load-permissions.ts";
 import { storedPermission, storedRoom, type PermissionChanges } from "../../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../../support/servers/event-server.ts";
 import { TcpProxy } from "../../support/servers/tcp-proxy.ts";

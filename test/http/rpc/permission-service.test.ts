@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openGrpcServer, type GrpcServer } from "../../../src/http/rpc/grpc-server.ts";
 import { PermissionService } from "../../../src/http/rpc/generated/opencode/tool_pb.ts";
 import { permissionService } from "../../../src/http/rpc/permission-service.ts";
-import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
+import { loadPermission } from "../../../src/store/permissions/load-permissions.ts";
 import { storedPermission, storedRoom } from "../../store/store-fixtures.ts";
 import { EventServer, livekit, roomToken } from "../../support/servers/event-server.ts";
 import { respondOverGrpc } from "../../support/clients/grpc-js.ts";

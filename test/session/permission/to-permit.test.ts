@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Call } from "../../../src/conversation/call.ts";
 import { hashInput } from "../../../src/session/permission/hash-input.ts";
 import { toPermit } from "../../../src/session/permission/to-permit.ts";
-import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
+import { type PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
 import { type PermissionNeed } from "../../../src/tool/permission-need.ts";
 
 const call = { toolName: "read", input: { path: "link" } } as unknown as Call;

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { migrationFiles } from "../../../src/store/database/migration-files.ts";
-import { migrationStatus } from "../../../src/store/database/migration-status.ts";
+import { migrationFiles, migrationStatus } from "../../../src/store/database/migrate.ts";
 import { emptyDatabase } from "../../support/servers/temp-database.ts";
 
 const run = promisify(execFile);

@@ -1,9 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { migrate } from "../../../src/store/database/migrate.ts";
-import { MIGRATION_FOLDER, migrationFiles } from "../../../src/store/database/migration-files.ts";
-import { migrationsAreApplied, migrationStatus } from "../../../src/store/database/migration-status.ts";
+import {
+  MIGRATION_FOLDER,
+  migrate,
+  migrationFiles,
+  migrationStatus,
+  migrationsAreApplied,
+} from "../../../src/store/database/migrate.ts";
 import { emptyDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 
 const FILES = await migrationFiles();

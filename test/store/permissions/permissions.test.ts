@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { closePermission } from "../../../src/store/permissions/close-permission.ts";
-import { deleteGrant } from "../../../src/store/permissions/delete-grant.ts";
-import { insertPermission } from "../../../src/store/permissions/insert-permission.ts";
-import { listGrants } from "../../../src/store/permissions/list-grants.ts";
-import { listenEvents } from "../../../src/store/events/listen-events.ts";
-import { loadOpenPermissions } from "../../../src/store/permissions/load-open-permissions.ts";
-import { loadPermission } from "../../../src/store/permissions/load-permission.ts";
-import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
+import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
+import { deleteGrant, listGrants } from "../../../src/store/permissions/grants.ts";
+import { listenEvents } from "../../../src/store/events/events.ts";
+import {
+  type PermissionRecord,
+  loadOpenPermissions,
+  loadPermission,
+} from "../../../src/store/permissions/load-permissions.ts";
 import {
   PERMISSION_CHANNEL,
   replyToPermission,

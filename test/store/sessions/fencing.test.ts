@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimSession } from "../../../src/store/sessions/claim-session.ts";
-import { closePermission } from "../../../src/store/permissions/close-permission.ts";
-import { countAside } from "../../../src/store/turns/count-aside.ts";
-import { finishTurn } from "../../../src/store/turns/finish-turn.ts";
-import { insertBlocks } from "../../../src/store/turns/insert-blocks.ts";
+import { claimSession } from "../../../src/store/sessions/leases.ts";
+import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
+import { countAside, finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
-import { insertPermission } from "../../../src/store/permissions/insert-permission.ts";
-import { insertTurn } from "../../../src/store/turns/insert-turn.ts";
-import { notifyEvents, EVENT_CHANNEL } from "../../../src/store/events/notify-events.ts";
+import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events/events.ts";
 import { recordExtraAnswer } from "../../../src/store/calls/record-extra-answer.ts";
-import { reserveStanzas } from "../../../src/store/stanzas/reserve-stanzas.ts";
+import { reserveStanzas, trimStanzas } from "../../../src/store/sessions/stanzas.ts";
 import { endedCall } from "../../../src/conversation/call.ts";
 import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
-import { setOpener } from "../../../src/store/sessions/set-opener.ts";
+import { setOpener } from "../../../src/store/sessions/sessions.ts";
 import { saveCall } from "../../../src/store/calls/save-call.ts";
-import { trimStanzas } from "../../../src/store/stanzas/trim-stanzas.ts";
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
 

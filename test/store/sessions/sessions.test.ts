@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimSession } from "../../../src/store/sessions/claim-session.ts";
-import { loadSession } from "../../../src/store/sessions/load-session.ts";
-import { releaseLease } from "../../../src/store/sessions/release-lease.ts";
-import { renewLease } from "../../../src/store/sessions/renew-lease.ts";
-import { reserveStanzas } from "../../../src/store/stanzas/reserve-stanzas.ts";
+import { claimSession, releaseLease, renewLease } from "../../../src/store/sessions/leases.ts";
+import { loadSession } from "../../../src/store/sessions/sessions.ts";
+import { reserveStanzas } from "../../../src/store/sessions/stanzas.ts";
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { sessionClaim, storedSession, writerOf } from "../store-fixtures.ts";
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
-import { finishTurn } from "../../../src/store/turns/finish-turn.ts";
-import { insertBlocks } from "../../../src/store/turns/insert-blocks.ts";
-import { insertTurn } from "../../../src/store/turns/insert-turn.ts";
+import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { newTurn, storedSession, textBlock, writerOf } from "../store-fixtures.ts";

@@ -6,7 +6,7 @@ import { type BlockDelta } from "../../../src/llm/model-event.ts";
 import { createEventPublisher } from "../../../src/session/events/event-publisher.ts";
 import { Recorder } from "../../../src/session/record/recorder.ts";
 import { type SessionWatcher } from "../../../src/session/events/session-event.ts";
-import { claimSession } from "../../../src/store/sessions/claim-session.ts";
+import { claimSession } from "../../../src/store/sessions/leases.ts";
 import { type Sql } from "../../../src/store/database/pool.ts";
 import { type TurnEvent } from "../../../src/turn/turn-event.ts";
 

@@ -1,8 +1,7 @@
 import { type PermissionListener, type PermissionStore } from "../../../src/session/permission/permission-store.ts";
-import { type PermissionEnd } from "../../../src/store/permissions/close-permission.ts";
-import { type NewPermission } from "../../../src/store/permissions/insert-permission.ts";
-import { type GrantRecord } from "../../../src/store/permissions/list-grants.ts";
-import { type PermissionRecord } from "../../../src/store/permissions/permission-record.ts";
+import { type NewPermission, type PermissionEnd } from "../../../src/store/permissions/ask-permission.ts";
+import { type GrantRecord } from "../../../src/store/permissions/grants.ts";
+import { type PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
 import { type PermissionReply } from "../../../src/store/permissions/reply-to-permission.ts";
 
 /** Decides as the database does, in memory, for one process. */

@@ -3,8 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanoid } from "nanoid";
 import { inject } from "vitest";
-import { MIGRATION_FOLDER, migrationFiles } from "../../../src/store/database/migration-files.ts";
-import { migrate } from "../../../src/store/database/migrate.ts";
+import { MIGRATION_FOLDER, migrate, migrationFiles } from "../../../src/store/database/migrate.ts";
 import { connect, type Sql } from "../../../src/store/database/pool.ts";
 
 declare module "vitest" {

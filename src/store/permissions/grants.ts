@@ -20,3 +20,14 @@ export async function listGrants(sql: Sql, { identity }: { readonly identity: st
     order by created_at, id
   `);
 }
+
+/** Takes back one of an identity's own grants. `false`: it has none with this id. */
+export async function deleteGrant(
+  sql: Sql,
+  { identity, grantId }: { readonly identity: string; readonly grantId: string },
+): Promise<boolean> {
+  const deleted = await runQuery(sql`
+    delete from permission_grants where id = ${grantId} and participant_identity = ${identity}
+  `);
+  return deleted.count > 0;
+}

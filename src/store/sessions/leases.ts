@@ -1,7 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
 import { type Sql } from "../database/pool.ts";
-import { type SessionRecord, type SessionRow, toSessionRecord } from "./session-record.ts";
 import { runQuery } from "../database/store-error.ts";
+import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions.ts";
+import { type SessionWriter } from "./session-writer.ts";
 
 export interface SessionClaim {
   /** Used only if the conversation is new. */
@@ -15,7 +16,7 @@ export interface SessionClaim {
   readonly leaseMs: number;
 }
 
-export interface ClaimedSession extends SessionRecord {
+interface ClaimedSession extends SessionRecord {
   /** Whose lease had run out without a word: its worker may only stand still. */
   readonly takenFrom: string | null;
 }
@@ -60,4 +61,34 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   `);
   if (others.length > 0) throw new AppError("not_allowed", "The conversation belongs to another room");
   return undefined;
+}
+
+/** `false`: another worker has claimed the session, or this one has given it up. One that ran out and that nobody took is renewed. */
+export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { leaseMs: number }): Promise<boolean> {
+  const { sessionId, epoch } = lease;
+  const result = await runQuery(sql`
+    update sessions
+    set lease_expires_at = now() + ${leaseMs} * interval '1 millisecond', updated_at = now()
+    where id = ${sessionId} and epoch = ${epoch} and lease_owner is not null
+  `);
+  return result.count > 0;
+}
+
+/** Lets the next worker claim the session at once. Does nothing once another has. */
+export async function releaseLease({ sql, lease }: SessionWriter): Promise<void> {
+  const { sessionId, epoch } = lease;
+  await runQuery(sql`
+    update sessions
+    set lease_owner = null, lease_expires_at = null, updated_at = now()
+    where id = ${sessionId} and epoch = ${epoch}
+  `);
+}
+
+/** Frees whatever a worker that is known to be dead has claimed, so that nobody waits for its lease to run out. */
+export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<void> {
+  await runQuery(sql`
+    update sessions
+    set lease_owner = null, lease_expires_at = null, updated_at = now()
+    where lease_owner = ${owner}
+  `);
 }

@@ -1,5 +1,6 @@
 import { type JsonObject } from "../../lib/json.ts";
 import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
 
 /** By which way an answer came. */
 export type PermissionWay = "data" | "http" | "rpc" | "voice" | "text";
@@ -57,4 +58,27 @@ export function permissionColumns(sql: Sql) {
     permissions.expires_at as "expiresAt", permissions.replied_at as "repliedAt",
     greatest(0, ceil(extract(epoch from permissions.expires_at - clock_timestamp()) * 1000))::int as "leftMs"
   `;
+}
+
+/** A request, whatever has become of it. */
+export async function loadPermission(
+  sql: Sql,
+  { permissionId }: { readonly permissionId: string },
+): Promise<PermissionRecord | undefined> {
+  const rows = await runQuery(sql<PermissionRecord[]>`
+    select ${permissionColumns(sql)} from permissions where id = ${permissionId}
+  `);
+  return rows[0];
+}
+
+/** A session's requests that can still be answered, the oldest first. */
+export async function loadOpenPermissions(
+  sql: Sql,
+  { sessionId }: { readonly sessionId: string },
+): Promise<PermissionRecord[]> {
+  return await runQuery(sql<PermissionRecord[]>`
+    select ${permissionColumns(sql)} from permissions
+    where session_id = ${sessionId} and state = 'asked' and expires_at > now()
+    order by created_at, id
+  `);
 }

@@ -1,9 +1,11 @@
 import { type TurnBlock } from "../../conversation/block.ts";
-import { type InputText, type TurnRecord } from "../../conversation/turn-record.ts";
+import { type InputText, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { recordset } from "./insert-blocks.ts";
-import { heldRow, lostLease, type SessionWriter } from "../sessions/session-writer.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { jsonParameter } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { type SessionWriter, heldRow, lostLease, writeHeld } from "../sessions/session-writer.ts";
+import { recordset } from "./write-blocks.ts";
 
 export interface NewTurn extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly input: readonly InputText[];
@@ -58,4 +60,45 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurn): Promise<
     if (existing.length > 0) return existing.find((row) => row.id === id)?.position;
   }
   throw new AppError("internal", `The turn got no position in ${ATTEMPTS} attempts`);
+}
+
+export interface TurnEnd {
+  readonly turnId: string;
+  readonly state: Exclude<TurnState, "running">;
+  readonly stopReason?: string | undefined;
+  readonly errorCode?: string | undefined;
+  readonly errorMessage?: string | undefined;
+  readonly model?: string | undefined;
+  readonly usage?: JsonObject | undefined;
+  readonly timings?: JsonObject | undefined;
+  readonly lastStanza?: number | undefined;
+  readonly heard?: string | undefined;
+}
+
+/** Ends a running turn. `false`: it had ended before, and nothing has changed. */
+export async function finishTurn(writer: SessionWriter, end: TurnEnd): Promise<boolean> {
+  const { sql } = writer;
+  const statement = sql`
+    update turns
+    set state = ${end.state},
+      stop_reason = ${end.stopReason ?? null},
+      error_code = ${end.errorCode ?? null},
+      error_message = ${end.errorMessage ?? null},
+      model = ${end.model ?? null},
+      usage = ${jsonParameter(sql, end.usage)},
+      timings = ${jsonParameter(sql, end.timings)},
+      last_stanza = ${end.lastStanza ?? null},
+      heard = ${end.heard ?? null},
+      finished_at = now()
+    from held
+    where id = ${end.turnId} and state = 'running'
+    returning id
+  `;
+  const changed = await writeHeld(writer, statement);
+  return changed.length > 0;
+}
+
+/** One more sentence of the turn's answer that is in none of its blocks. */
+export async function countAside(writer: SessionWriter, { turnId }: { turnId: string }): Promise<void> {
+  await writeHeld(writer, writer.sql`update turns set asides = asides + 1 from held where id = ${turnId} returning id`);
 }

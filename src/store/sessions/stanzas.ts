@@ -1,5 +1,5 @@
-import { lostLease, type SessionWriter } from "../sessions/session-writer.ts";
 import { runQuery } from "../database/store-error.ts";
+import { type SessionWriter, lostLease } from "./session-writer.ts";
 
 /**
  * Sets `count` stanza numbers of the worker aside, for good, and returns the first: a worker that is killed leaves a
@@ -17,4 +17,13 @@ export async function reserveStanzas({ sql, lease }: SessionWriter, { count }: {
   `);
   if (!rows[0]) throw lostLease();
   return Number(rows[0].reserved) - count + 1;
+}
+
+/** At a clean end: numbers above `last` were reserved and not used, so a client that saw `last` has missed nothing. */
+export async function trimStanzas({ sql, lease }: SessionWriter, { last }: { last: number }): Promise<void> {
+  const { sessionId, epoch } = lease;
+  await runQuery(sql`
+    update sessions set worker_stanza_reserved = least(worker_stanza_reserved, ${last}), updated_at = now()
+    where id = ${sessionId} and epoch = ${epoch}
+  `);
 }
