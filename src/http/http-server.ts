@@ -1,7 +1,7 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { eventRoutes } from "./routes/event-routes.ts";
-import { type EditGuard } from "../session/permission/check-edited-input.ts";
+import { type EditGuard } from "../session/permission/judge-call.ts";
 import { type EventSource } from "./events/event-source.ts";
 import { grantRoutes } from "./routes/grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./routes/health-routes.ts";

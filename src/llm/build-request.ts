@@ -1,7 +1,6 @@
 import { type Anthropic } from "@anthropic-ai/sdk";
 import { type HistoryMessage } from "../conversation/history.ts";
 import { type JsonObject } from "../lib/json.ts";
-import { withBreakpoint, withHistoryBreakpoints } from "./cache-breakpoints.ts";
 import { textOf } from "./text-of.ts";
 import { toMessages } from "./to-messages.ts";
 
@@ -9,7 +8,7 @@ import { toMessages } from "./to-messages.ts";
 export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
 
 /** A tool as the model sees it. */
-export interface ToolSpec {
+interface ToolSpec {
   readonly name: string;
   readonly description: string;
   /** JSON Schema whose root is an object. */
@@ -17,14 +16,14 @@ export interface ToolSpec {
 }
 
 /** `adaptive` lets the model decide; `enabled` gives it a budget of tokens, at least 1024. */
-export type Thinking =
+type Thinking =
   | { readonly type: "adaptive"; readonly display?: "summarized" | "omitted" }
   | { readonly type: "enabled"; readonly budgetTokens: number; readonly display?: "summarized" | "omitted" }
   | { readonly type: "disabled" };
 
-export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
+type Effort = "low" | "medium" | "high" | "xhigh" | "max";
 
-export type ToolChoice = { readonly type: "auto" | "any" | "none" } | { readonly type: "tool"; readonly name: string };
+type ToolChoice = { readonly type: "auto" | "any" | "none" } | { readonly type: "tool"; readonly name: string };
 
 export interface RequestInput {
   readonly model: string;
@@ -107,4 +106,34 @@ function toThinking(
   const { budgetTokens, ...rest } = thinking;
   const budget = budgetTokens < maxTokens ? budgetTokens : Math.floor(maxTokens / 2);
   return budget >= 1024 ? { ...rest, budget_tokens: budget } : undefined;
+}
+
+const EPHEMERAL = { type: "ephemeral" } as const;
+
+/** Block types that take `cache_control`; thinking and types unknown here do not. */
+const CACHEABLE = /^(text|image|document|tool_use|tool_result|server_tool_use|.+_tool_result)$/;
+
+/** The breakpoint of a list of tools or system texts: its last item. Everything before it is cached with it. */
+function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: (item: Item) => boolean): Item[] {
+  const last = items.findLastIndex(isAllowed);
+  return items.map((item, index) => (index === last ? { ...item, cache_control: EPHEMERAL } : item));
+}
+
+/**
+ * Marks the growing history twice: at its end, to be written, and at the end of the last user message before that.
+ * There the previous request ended, so it is read back however many blocks the step in between has, while a single
+ * mark would look back over 20 blocks only.
+ */
+function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): Anthropic.MessageParam[] {
+  const end = messages.length - 1;
+  const before = messages.findLastIndex(({ role }, index) => role === "user" && index < end);
+  return messages.map((message, index) => {
+    if ((index !== end && index !== before) || typeof message.content === "string") return message;
+    return { ...message, content: withBreakpoint<object>(message.content, isCacheable) } as Anthropic.MessageParam;
+  });
+}
+
+function isCacheable(block: object): boolean {
+  if (!("type" in block) || !CACHEABLE.test(String(block.type)) || block.type === "mcp_tool_result") return false;
+  return !("text" in block) || String(block.text).trim() !== "";
 }

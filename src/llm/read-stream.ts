@@ -1,10 +1,9 @@
 import { isRecord } from "../lib/json.ts";
 import { ModelError, toStreamError } from "./model-error.ts";
-import { type ModelEvent } from "./model-event.ts";
-import { applyDelta, asJson, closeBlock, openBlock, type OpenBlock } from "./open-block.ts";
+import { type ModelEvent, type Usage } from "./model-event.ts";
+import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
 import { textOf } from "./text-of.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
-import { NO_USAGE, mergeUsage } from "./usage.ts";
 
 /**
  * Reads the raw events of one Messages API stream. Arguments are collected in pieces and parsed once, so the cost is
@@ -103,4 +102,18 @@ function stopEvent(index: number, open: OpenBlock, isCut: boolean): ModelEvent {
   const { raw, inputError } = closeBlock(open, isCut);
   const block = toStoredBlock(asJson(raw));
   return { type: "block_stop", index, block, ...(inputError !== undefined && { inputError }) };
+}
+
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** The API's counts are running totals: a later number replaces an earlier one, a missing one leaves it. */
+function mergeUsage(before: Usage, raw: unknown): Usage {
+  if (!isRecord(raw)) return before;
+  const numberOr = (value: unknown, otherwise: number) => (typeof value === "number" ? value : otherwise);
+  return {
+    inputTokens: numberOr(raw["input_tokens"], before.inputTokens),
+    outputTokens: numberOr(raw["output_tokens"], before.outputTokens),
+    cacheReadTokens: numberOr(raw["cache_read_input_tokens"], before.cacheReadTokens),
+    cacheWriteTokens: numberOr(raw["cache_creation_input_tokens"], before.cacheWriteTokens),
+  };
 }

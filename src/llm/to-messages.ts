@@ -1,8 +1,7 @@
 import { type Anthropic } from "@anthropic-ai/sdk";
 import { type HistoryBlock, type HistoryMessage } from "../conversation/history.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
+import { type JsonObject, type JsonValue, isRecord } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
-import { sortKeys } from "./sort-keys.ts";
 import { textOf } from "./text-of.ts";
 
 /**
@@ -66,4 +65,21 @@ function isBlockList(value: JsonValue): value is readonly JsonObject[] {
   return (
     Array.isArray(value) && value.length > 0 && value.every((item) => isRecord(item) && RESULT_BLOCKS.has(item["type"]))
   );
+}
+
+/**
+ * The same value with the keys of every object in one order. JSONB stores keys in an order of its own, so a block that
+ * was loaded would else be written differently from one that was streamed, and the prompt cache would miss it.
+ */
+function sortKeys(value: JsonObject): JsonObject;
+function sortKeys(value: JsonValue): JsonValue;
+function sortKeys(value: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map((item) => sortKeys(item));
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key] ?? null)]));
+}
+
+function isList(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value);
 }

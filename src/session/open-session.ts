@@ -8,14 +8,13 @@ import { type Telemetry } from "../telemetry/telemetry.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
 import { createPermissionStore } from "./permission/permission-store.ts";
-import { Outbox } from "./wire/outbox.ts";
+import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import { restore } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type SessionWatcher } from "./events/session-event.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { SessionLease } from "./record/session-lease.ts";
-import { StanzaCounter } from "./wire/stanza-counter.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 const LEASE_MS = 15_000;

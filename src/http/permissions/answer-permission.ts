@@ -1,4 +1,4 @@
-import { checkEditedInput, type EditGuard } from "../../session/permission/check-edited-input.ts";
+import { type EditGuard, checkEditedInput } from "../../session/permission/judge-call.ts";
 import { type PermissionRecord, type PermissionWay, loadPermission } from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { replyToPermission, type PermissionDecision } from "../../store/permissions/reply-to-permission.ts";

@@ -1,5 +1,5 @@
 import { type FastifyInstance } from "fastify";
-import { type EditGuard } from "../../session/permission/check-edited-input.ts";
+import { type EditGuard } from "../../session/permission/judge-call.ts";
 import { type SessionRecord, hasSession } from "../../store/sessions/sessions.ts";
 import { loadOpenPermissions } from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";

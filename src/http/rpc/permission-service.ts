@@ -2,7 +2,7 @@ import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@co
 import { type FastifyBaseLogger } from "fastify";
 import { cleanText } from "../../lib/clean-json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type EditGuard } from "../../session/permission/check-edited-input.ts";
+import { type EditGuard } from "../../session/permission/judge-call.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { PermissionService, type PermissionResponse } from "./generated/opencode/tool_pb.ts";

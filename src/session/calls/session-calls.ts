@@ -13,7 +13,7 @@ import { isReceipt, refuseOpenCall } from "../../tool/calls/follow-call.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../../tool/talk-behavior.ts";
 import { type TurnDependencies } from "../../turn/run-turn.ts";
-import { type AnsweredRequest } from "../inbox/answered-request.ts";
+import { type AnsweredRequest } from "../inbox/admission.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
 import { type LateOutcome } from "../turns/outcome-turn.ts";
@@ -22,11 +22,10 @@ import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";
 import { type PermissionDesk } from "../permission/permission-desk.ts";
-import { ProgressGate } from "./progress-gate.ts";
+import { ProgressGate, ToolStates } from "./tool-states.ts";
 import { type Recorder } from "../record/recorder.ts";
 import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { untilMayStart } from "./start-gate.ts";
-import { ToolStates } from "./tool-states.ts";
 import { type VoicePort } from "../room/voice-port.ts";
 
 export interface SessionCallsOptions {

@@ -1,4 +1,4 @@
-import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { type TurnBlock, toolUseId } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanText } from "../../lib/clean-json.ts";
@@ -6,13 +6,12 @@ import { createId } from "../../lib/id.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
-import { behindRecord } from "./behind-record.ts";
-import { type Outbox } from "../wire/outbox.ts";
 import { type Peers } from "../peers/peers.ts";
 import { type Recorder } from "../record/recorder.ts";
-import { type SessionWatcher } from "./session-event.ts";
+import { type Outbox } from "../wire/outbox.ts";
+import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
 
-export type BlockEvent = MessageBody<"block_event">;
+type BlockEvent = MessageBody<"block_event">;
 
 interface BlockEventsOptions {
   readonly outbox: Pick<Outbox, "send" | "post">;
@@ -126,4 +125,32 @@ export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["d
     case "other":
       return undefined;
   }
+}
+
+/**
+ * Tells a watcher that a tool's use or result has ended once that is stored, and never if it cannot be: whoever hears of
+ * it may rely on the record. What comes after it waits behind it, so the order stays; while nothing waits, nothing does.
+ */
+function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "durable">): SessionWatcher {
+  let last: Promise<void> | undefined;
+  return (event) => {
+    const endedIn = turnOfToolEnd(event);
+    if (!last && endedIn === undefined) return watch(event);
+    const isStored = endedIn === undefined ? true : recorder.durable(endedIn).then(...YES_OR_NO);
+    const tell = async () => {
+      if (await isStored) watch(event);
+    };
+    const told = (last ?? Promise.resolve()).then(tell).finally(() => {
+      if (last === told) last = undefined;
+    });
+    last = told;
+  };
+}
+
+const YES_OR_NO = [() => true, () => false] as const;
+
+/** The turn whose tool_use or tool_result block has ended, if this is what happened. */
+function turnOfToolEnd(event: SessionEvent): string | undefined {
+  if (event.type !== "turn" || event.event.type !== "block_stop") return undefined;
+  return event.event.block.blockType.includes("tool") ? event.turn.id : undefined;
 }

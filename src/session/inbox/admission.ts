@@ -3,24 +3,24 @@ import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
+import { decodeEnvelope } from "../../protocol/codec/codec.ts";
 import { peekEnvelope } from "../../protocol/codec/peek.ts";
+import { MESSAGE_TYPES } from "../../protocol/messages/message-types.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
-import { askAgain } from "./ask-again.ts";
-import { answeredRequest, type AnsweredRequest } from "./answered-request.ts";
-import { CountedLog } from "../wire/counted-log.ts";
-import { costOf, MessageBudget } from "../peers/message-budget.ts";
-import { type Outbox } from "../wire/outbox.ts";
+import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
+import { TranscriptionStream } from "../answer/transcription-stream.ts";
+import { MessageBudget, costOf } from "../peers/message-budget.ts";
 import { type Peer } from "../peers/peer.ts";
-import { phrasesFor, type PhraseTable } from "../answer/phrases.ts";
 import { type RoomLink } from "../room/room-link.ts";
 import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
-import { TranscriptionStream } from "../answer/transcription-stream.ts";
+import { CountedLog } from "../wire/counted-log.ts";
+import { type Outbox } from "../wire/outbox.ts";
 
 /** Answers that came once are no longer waited for; more are not open at once. */
 const REMEMBERED_ANSWERS = 1_000;
 
 /** Who in the worker asks participants for something. */
-export interface Asking {
+interface Asking {
   /** Whether this participant was asked for it, and has not answered. */
   readonly isAwaited: (from: string, answer: AnsweredRequest) => boolean;
   /** Whether it was asked for anything. */
@@ -118,5 +118,49 @@ export class Admission {
     const error = new AppError("too_many", "Too many messages, or too large ones: send this and what follows it later");
     const refusal = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs };
     this.#options.outbox.post({ type: "error_message", body: refusal }, { to: [identity] });
+  }
+}
+
+/** What a packet says that it answers: a call, the stanza that carried one's request, or a permission request. */
+export type AnsweredRequest =
+  | { readonly kind: "result" | "error"; readonly callId: string }
+  | { readonly kind: "claim"; readonly stanzaId: number }
+  | { readonly kind: "permission"; readonly permissionId: string };
+
+/** Looks no further into a packet than it must: it may be one too many. */
+function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
+  const { type, body } = peekEnvelope(bytes);
+  if (!isRecord(body)) return undefined;
+  const { id, requestId = id, originatingId, permissionId, acknowledgedStanzaId } = body;
+  if (type === MESSAGE_TYPES.tool_use_result && typeof requestId === "string")
+    return { kind: "result", callId: requestId };
+  if (type === MESSAGE_TYPES.error_message && typeof originatingId === "string")
+    return { kind: "error", callId: originatingId };
+  if (type === MESSAGE_TYPES.permission_response && typeof permissionId === "string")
+    return { kind: "permission", permissionId };
+  if (type === MESSAGE_TYPES.acknowledgement && typeof acknowledgedStanzaId === "number")
+    return { kind: "claim", stanzaId: Math.abs(acknowledgedStanzaId) };
+  return undefined;
+}
+
+/**
+ * Tells all who may have sent a packet that its sender is not known. Only the one that did knows the id, and sends it
+ * again; a packet without an id is repeated when its Ack does not come.
+ */
+function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
+  const id = idOf(bytes);
+  if (id === undefined) return;
+  const error = new AppError("unavailable", "Its sender could not be told from others who joined: send it again");
+  for (const identity of candidates) outbox.postError(error, identity, id);
+}
+
+function idOf(bytes: Uint8Array): string | undefined {
+  try {
+    const incoming = decodeEnvelope(bytes);
+    if (!("message" in incoming)) return incoming.id;
+    const { type, body } = incoming.message;
+    return "id" in body && type !== "error_message" ? body.id : undefined;
+  } catch {
+    return undefined;
   }
 }

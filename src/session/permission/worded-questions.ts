@@ -1,10 +1,10 @@
 import { readSpokenAnswer } from "../../permission/read-spoken-answer.ts";
+import { spokenAnswersOf } from "../../permission/spoken-answers.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type CallTurn } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";
-import { toSpokenQuestion } from "./spoken-question.ts";
 
 interface Question {
   readonly record: PermissionRecord;
@@ -85,4 +85,10 @@ export class WordedQuestions {
     const isSpeakable = this.#options.byVoice && voiceApproval;
     question.ways = new Set([...(isSpeakable ? (["voice"] as const) : []), ...(isTypable ? (["text"] as const) : [])]);
   }
+}
+
+/** What is asked for, as it is said in a language: "Write notes/today.md. Yes or no?" */
+function toSpokenQuestion(title: string, language: string | undefined): string {
+  const stop = /[.!?。！？]$/u.test(title) ? "" : ".";
+  return `${title}${stop} ${spokenAnswersOf(language).question}`;
 }

@@ -1,16 +1,16 @@
-import { SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span } from "@opentelemetry/api";
+import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { SeverityNumber } from "@opentelemetry/api-logs";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { AppError } from "../../errors/app-error.ts";
+import { type ModelRequest } from "../../llm/build-request.ts";
 import { ModelError } from "../../llm/model-error.ts";
 import { type ModelEvent, type Usage } from "../../llm/model-event.ts";
-import { ATTR, EVENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
+import { ATTR, type Convention, EVENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { recordUsage, usageAttributes } from "../../telemetry/usage.ts";
-import { type ChatCall } from "../turns/chat-call.ts";
-import { requestAttributes } from "./request-attributes.ts";
+import { type ChatCall } from "../turns/open-stream.ts";
 import { ChatContent } from "./chat-content.ts";
 import { ServerToolTraces } from "./server-tool-traces.ts";
 import { type TurnTrace } from "./turn-trace.ts";
@@ -167,4 +167,15 @@ export async function* traced(
   } finally {
     quietly(() => chat.abandon());
   }
+}
+
+/** What a model call was asked with, as far as it was asked at all. */
+function requestAttributes({ max_tokens, output_config }: ModelRequest, convention: Convention): Attributes {
+  const effort = output_config?.effort;
+  return {
+    [ATTR.requestStream]: true,
+    [ATTR.outputType]: "text",
+    [ATTR.requestMaxTokens]: max_tokens,
+    ...(convention === "latest" && typeof effort === "string" && { [ATTR.reasoningLevel]: effort }),
+  };
 }

@@ -8,7 +8,7 @@ import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
-import { type ChatObserver } from "../turns/chat-call.ts";
+import { type ChatObserver } from "../turns/open-stream.ts";
 import { type SessionEvent } from "../events/session-event.ts";
 import { type VoicePort } from "../room/voice-port.ts";
 import { CallTrace } from "./call-trace.ts";

@@ -1,11 +1,11 @@
 import { type HistoryMessage } from "../../conversation/history.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
 import { ModelError } from "../../llm/model-error.ts";
-import { buildRequest, type ModelRequest, type RequestInput } from "../../llm/build-request.ts";
 import { type ModelEvent } from "../../llm/model-event.ts";
 import { type Model } from "../../llm/stream-message.ts";
 import { type OfferedTool } from "../../tool/directory.ts";
 import { type StepRequest } from "../../turn/run-step.ts";
-import { type ChatObserver } from "./chat-call.ts";
 
 /** What the model may use in a call, and who hears that the API refuses one of it. */
 export interface Offer {
@@ -86,3 +86,16 @@ function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   const first = history.at(-2)?.blocks[0]?.blockType;
   return answers && first !== "thinking" && first !== "redacted_thinking";
 }
+
+/** One model call, as whoever watches it is told of it before it begins. */
+export interface ChatCall {
+  readonly request: ModelRequest;
+  readonly history: readonly HistoryMessage[];
+  readonly instructions: string;
+  readonly tools: readonly OfferedTool[];
+  /** Anthropic's own, in the API's words. */
+  readonly serverTools: readonly JsonObject[];
+}
+
+/** Stands between a model call and who reads it; must pass everything on. */
+export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>;

@@ -8,10 +8,9 @@ import { runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
 import { type Outbox } from "../wire/outbox.ts";
-import { phrasesFor, type PhraseTable } from "../answer/phrases.ts";
+import { type PhraseTable, endOf, phrasesFor } from "../answer/phrases.ts";
 import { type Recorder } from "../record/recorder.ts";
 import { type RoomLink } from "../room/room-link.ts";
-import { endOf } from "../answer/spoken-end.ts";
 import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 import { type VoicePort } from "../room/voice-port.ts";
 

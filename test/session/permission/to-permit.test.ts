@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { type Call } from "../../../src/conversation/call.ts";
-import { hashInput } from "../../../src/session/permission/hash-input.ts";
-import { toPermit } from "../../../src/session/permission/to-permit.ts";
+import { hashInput, toPermit } from "../../../src/session/permission/judge-call.ts";
 import { type PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
 import { type PermissionNeed } from "../../../src/tool/permission-need.ts";
 

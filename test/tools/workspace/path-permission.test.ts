@@ -2,7 +2,7 @@ import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Action, type PermissionRule } from "../../../src/permission/rule.ts";
-import { judge } from "../../../src/session/permission/judge.ts";
+import { judge } from "../../../src/session/permission/judge-call.ts";
 import { permissionNeed } from "../../../src/tool/permission-need.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { type Tool } from "../../../src/tool/define-tool.ts";

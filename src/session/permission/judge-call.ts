@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { type Call } from "../../conversation/call.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { literalPattern } from "../../lib/literal-pattern.ts";
+import { decide, isGranted } from "../../permission/decide.ts";
+import { type Action, type PermissionRule } from "../../permission/rule.ts";
+import { toDeeds } from "../../permission/to-deeds.ts";
+import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import { type EditedInput } from "../../store/permissions/reply-to-permission.ts";
+import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
+import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+
+/** What the rules say of a call. A tool's own name is a thing to be ruled about as well, for every tool. */
+export function judge(
+  toolName: string,
+  need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
+  rules: readonly PermissionRule[],
+): Action {
+  const ofTool = decide([{ type: TOOL_TYPE, value: toolName }], rules, "allow");
+  if (!need.isDeclared || ofTool === "deny") return ofTool;
+  const ofDeeds = decide(toDeeds(need), rules);
+  return ofTool === "ask" && ofDeeds === "allow" ? "ask" : ofDeeds;
+}
+
+/**
+ * What a decided request lets its call do. Only an approval of exactly this call's tool and arguments lets it run, and
+ * of what they touch: by the time that another worker takes the call up, a path may lead elsewhere.
+ */
+export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
+  const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
+  switch (state) {
+    case "approved":
+      if (inputHash !== hashInput(call)) return refused("the approval was for other arguments than these");
+      if (!editedInput && !isGranted(need, permission.pattern))
+        return refused("it would touch something else now than what was asked about");
+      return { isAllowed: true, askedOf: participantIdentity, ...(editedInput && { editedInput }) };
+    case "rejected":
+      return refused(`the participant rejected it${message ? `. What the participant said: ${message}` : ""}`);
+    case "expired":
+      return refused(`no answer within ${Math.round((expiresAt - createdAt) / 1_000)} s`);
+    case "withdrawn":
+    case "asked":
+      return refused("the question was withdrawn");
+  }
+}
+
+/** Why a rule forbids it. */
+export function toRuleText({ type, values }: PermissionNeed): string {
+  return `a rule does not allow it (${type}: ${values.join(", ")})`;
+}
+
+export function toUnaskable(): Permit {
+  return refused("it needs the participant's permission, for which a caller by telephone cannot be asked here");
+}
+
+function refused(why: string): Permit {
+  return { isAllowed: false, why };
+}
+
+/** Stands for a tool and its exact arguments: an approval of these is one of nothing else. */
+export function hashInput({ toolName, input }: Pick<Call, "toolName" | "input">): string {
+  return createHash("sha256")
+    .update(`${toolName}\n${canonicalize(input)}`)
+    .digest("base64url");
+}
+
+/** What edited arguments are judged by. */
+export interface EditGuard {
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly rules: readonly PermissionRule[];
+}
+
+/**
+ * Whether a request takes these arguments in the place of those that were shown, and what they touch. An answer is
+ * stored only then: whoever is told that it counts may rely on it that no rule keeps them from running.
+ */
+export function checkEditedInput(
+  { toolName, editedInputSchema }: Pick<PermissionRecord, "toolName" | "editedInputSchema">,
+  input: JsonObject,
+  { serverTools, rules }: EditGuard,
+): EditedInput | { readonly error: string } {
+  if (!editedInputSchema) return { error: "this tool takes none" };
+  const asShown = tryParse(compileInputSchema(editedInputSchema), input);
+  if ("error" in asShown) return asShown;
+  const tool = serverTools.get(toolName);
+  if (!tool) return { error: "there is no such tool here any more, and nobody else can say what they touch" };
+  const checked = tryParse(tool.input, input);
+  if ("error" in checked) return checked;
+  const need = needOf(() => permissionNeed(tool, checked.value));
+  if (!need) return { error: "the tool cannot say what they touch" };
+  if (judge(toolName, need, rules) === "deny") return { error: toRuleText(need) };
+  return { input, patterns: need.values.map(literalPattern) };
+}
+
+function needOf(read: () => PermissionNeed): PermissionNeed | undefined {
+  try {
+    return read();
+  } catch {
+    // The tool's own definition failed; what it says may hold anything, so it is not handed out.
+    return undefined;
+  }
+}
