@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decide } from "../../src/permission/decide.ts";
+import { decide } from "../../src/permission/evaluate-rules.ts";
 import { type Action, type PermissionRule, type Wish } from "../../src/permission/rule.ts";
 import { toDeeds } from "../../src/permission/to-deeds.ts";
 

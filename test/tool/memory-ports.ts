@@ -6,7 +6,7 @@ import { type JsonObject } from "../../src/lib/json.ts";
 import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/calls/call-ledger.ts";
 import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
-import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/directory.ts";
+import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
 import { CallRunner } from "../../src/tool/calls/call-runner.ts";

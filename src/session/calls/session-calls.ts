@@ -6,7 +6,7 @@ import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { callErrorType } from "../../telemetry/error-type.ts";
 import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../../tool/calls/call-ports.ts";
-import { offeredTools, type OfferedTool } from "../../tool/directory.ts";
+import { offeredTools, type OfferedTool } from "../../tool/tool-routing.ts";
 import { type ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import { isReceipt, refuseOpenCall } from "../../tool/calls/follow-call.ts";

@@ -4,7 +4,7 @@ import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { findTool, routeCall } from "../../tool/directory.ts";
+import { findTool, routeCall } from "../../tool/tool-routing.ts";
 import { type LiveTools } from "../../tool/live-tools.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 import { type Announcement, compileAnnouncement } from "./announced-tools.ts";
@@ -13,7 +13,7 @@ import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { type UnfinishedTurn } from "../turns/turn-queue.ts";
-import { untilListed } from "./until-listed.ts";
+import { untilListed } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
 const READ_WITHIN_MS = 250;

@@ -1,5 +1,5 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { type AnnouncedTool } from "../../tool/directory.ts";
+import { type AnnouncedTool } from "../../tool/tool-routing.ts";
 import { MessageBudget } from "./message-budget.ts";
 import { type RoomParticipant } from "../room/room-input.ts";
 

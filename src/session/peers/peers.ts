@@ -1,4 +1,4 @@
-import { hostsFor, type ToolHost } from "../../tool/directory.ts";
+import { hostsFor, type ToolHost } from "../../tool/tool-routing.ts";
 import { Peer, type Feature } from "./peer.ts";
 import { type RoomParticipant } from "../room/room-input.ts";
 

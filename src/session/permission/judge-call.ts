@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import { type Call } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../lib/literal-pattern.ts";
-import { decide, isGranted } from "../../permission/decide.ts";
+import { decide, isGranted } from "../../permission/evaluate-rules.ts";
 import { type Action, type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";

@@ -5,7 +5,7 @@ import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../lib/literal-pattern.ts";
-import { decide, isGranted } from "../../permission/decide.ts";
+import { decide, isGranted } from "../../permission/evaluate-rules.ts";
 import { type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";

@@ -4,7 +4,7 @@ import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/bu
 import { ModelError } from "../../llm/model-error.ts";
 import { type ModelEvent } from "../../llm/model-event.ts";
 import { type Model } from "../../llm/stream-message.ts";
-import { type OfferedTool } from "../../tool/directory.ts";
+import { type OfferedTool } from "../../tool/tool-routing.ts";
 import { type StepRequest } from "../../turn/run-step.ts";
 
 /** What the model may use in a call, and who hears that the API refuses one of it. */

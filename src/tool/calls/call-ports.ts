@@ -1,7 +1,7 @@
 import { type Call, type CancelReason, type StateDetail } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type CallLedger, type OpenCall } from "./call-ledger.ts";
-import { type ToolHost } from "../directory.ts";
+import { type ToolHost } from "../tool-routing.ts";
 import { type ModelAnswer } from "../outcome.ts";
 import { type AskedNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
 import { type ServerTool } from "../server-tool.ts";

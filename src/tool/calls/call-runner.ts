@@ -6,7 +6,7 @@ import { cleanJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { findTool, routeCall, type FoundTool } from "../directory.ts";
+import { findTool, routeCall, type FoundTool } from "../tool-routing.ts";
 import { tryParse } from "../input-schema.ts";
 import { failure, type ModelAnswer } from "../outcome.ts";
 import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";

@@ -3,7 +3,7 @@ import { assertNever } from "../../lib/assert-never.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type ClientSignal, type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
-import { type FoundTool, type Route } from "../directory.ts";
+import { type FoundTool, type Route } from "../tool-routing.ts";
 import { failure, timedOut } from "../outcome.ts";
 import { runOnServer } from "./run-on-server.ts";
 

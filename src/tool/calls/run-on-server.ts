@@ -2,7 +2,7 @@ import { type Outcome } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type ToolContext } from "../define-tool.ts";
-import { type FoundTool } from "../directory.ts";
+import { type FoundTool } from "../tool-routing.ts";
 import { failure, messageOf, success, timedOut, toResultMap } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
 import { askedNeed, type Permit } from "../permission-need.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide } from "../../../src/permission/decide.ts";
+import { decide } from "../../../src/permission/evaluate-rules.ts";
 import { type PermissionRule } from "../../../src/permission/rule.ts";
 import { toDeeds } from "../../../src/permission/to-deeds.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";

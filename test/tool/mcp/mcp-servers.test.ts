@@ -1,7 +1,7 @@
 import { type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test, vi } from "vitest";
 import { compileMcpSchema } from "../../../src/tool/mcp/tool-schema.ts";
-import { offeredTools } from "../../../src/tool/directory.ts";
+import { offeredTools } from "../../../src/tool/tool-routing.ts";
 import { serverTool } from "../memory-ports.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, SILENT_SERVER } from "./support.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
-import { untilListed } from "../../../src/session/peers/until-listed.ts";
+import { untilListed } from "../../../src/session/peers/wait-for-mcp-tools.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 let clock: VirtualClock;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide, isGranted } from "../../src/permission/decide.ts";
+import { decide, isGranted } from "../../src/permission/evaluate-rules.ts";
 import { type Action, type PermissionRule } from "../../src/permission/rule.ts";
 
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
