@@ -1,7 +1,6 @@
 import { type Anthropic } from "@anthropic-ai/sdk";
 import { type HistoryMessage } from "../conversation/history.ts";
-import { type JsonObject } from "../lib/json.ts";
-import { textOf } from "./text-of.ts";
+import { asText, type JsonObject } from "../lib/json.ts";
 import { toMessages } from "./to-messages.ts";
 
 /** What `Model.stream` sends. */
@@ -72,7 +71,7 @@ function toApiTool({ name, description, inputSchema }: ToolSpec): JsonObject {
 
 /** By code unit, so that no locale changes the order. */
 function sorted(tools: readonly JsonObject[]): JsonObject[] {
-  const nameOf = (tool: JsonObject) => textOf(tool["name"]);
+  const nameOf = (tool: JsonObject) => asText(tool["name"]);
   return tools.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
 }
 

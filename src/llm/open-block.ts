@@ -1,6 +1,5 @@
-import { isRecord, type JsonObject } from "../lib/json.ts";
+import { asText, isRecord, type JsonObject } from "../lib/json.ts";
 import { type BlockDelta } from "./model-event.ts";
-import { textOf } from "./text-of.ts";
 
 /** A block while it streams: `raw` is the API's own block, grown by its deltas. */
 export interface OpenBlock {
@@ -30,11 +29,11 @@ export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): Bl
   switch (delta["type"]) {
     case "text_delta":
       if (block.type !== "text" || typeof delta["text"] !== "string") return OTHER;
-      raw["text"] = textOf(raw["text"]) + delta["text"];
+      raw["text"] = asText(raw["text"]) + delta["text"];
       return { type: "text", text: delta["text"] };
     case "thinking_delta":
       if (block.type !== "thinking" || typeof delta["thinking"] !== "string") return OTHER;
-      raw["thinking"] = textOf(raw["thinking"]) + delta["thinking"];
+      raw["thinking"] = asText(raw["thinking"]) + delta["thinking"];
       return { type: "thinking", text: delta["thinking"] };
     case "input_json_delta":
       if (typeof delta["partial_json"] !== "string") return OTHER;

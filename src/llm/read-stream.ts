@@ -1,8 +1,7 @@
-import { isRecord } from "../lib/json.ts";
+import { asText, isRecord } from "../lib/json.ts";
 import { ModelError, toStreamError } from "./model-error.ts";
 import { type ModelEvent, type Usage } from "./model-event.ts";
 import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
-import { textOf } from "./text-of.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
 /**
@@ -54,7 +53,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
         case "message_start": {
           const message = isRecord(event["message"]) ? event["message"] : {};
           usage = mergeUsage(usage, message["usage"]);
-          yield { type: "message_start", id: textOf(message["id"]), model: textOf(message["model"]), usage };
+          yield { type: "message_start", id: asText(message["id"]), model: asText(message["model"]), usage };
           break;
         }
         case "message_delta": {
@@ -62,7 +61,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
           usage = mergeUsage(usage, event["usage"]);
           if (typeof delta["stop_reason"] === "string") stopReason = delta["stop_reason"];
           stopDetails = delta["stop_details"] ?? stopDetails;
-          if (isRecord(delta["container"])) containerId = textOf(delta["container"]["id"]);
+          if (isRecord(delta["container"])) containerId = asText(delta["container"]["id"]);
           break;
         }
         case "message_stop":
@@ -85,8 +84,8 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
 /** `false` for a tool use that the API would refuse to see again. Remembers the ids it lets through. */
 function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
   if (type !== "tool_use" && type !== "server_tool_use" && type !== "mcp_tool_use") return true;
-  const id = textOf(raw["id"]);
-  if (id === "" || textOf(raw["name"]) === "" || toolUseIds.has(id)) return false;
+  const id = asText(raw["id"]);
+  if (id === "" || asText(raw["name"]) === "" || toolUseIds.has(id)) return false;
   toolUseIds.add(id);
   return true;
 }
@@ -94,7 +93,7 @@ function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
 function startEvent(index: number, { type, raw }: OpenBlock): ModelEvent {
   const blockType = storedTypeOf(asJson(raw));
   if (type !== "tool_use" && type !== "server_tool_use") return { type: "block_start", index, blockType };
-  const tool = { toolUseId: textOf(raw["id"]), toolName: textOf(raw["name"]) };
+  const tool = { toolUseId: asText(raw["id"]), toolName: asText(raw["name"]) };
   return { type: "block_start", index, blockType, tool };
 }
 

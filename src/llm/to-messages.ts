@@ -1,8 +1,7 @@
 import { type Anthropic } from "@anthropic-ai/sdk";
 import { type HistoryBlock, type HistoryMessage } from "../conversation/history.ts";
-import { type JsonObject, type JsonValue, isRecord } from "../lib/json.ts";
+import { asText, type JsonObject, type JsonValue, isRecord } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
-import { textOf } from "./text-of.ts";
 
 /**
  * The neutral history as the API's messages. Blocks that the API wrote come out as it wrote them: server results,
@@ -30,7 +29,7 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock): JsonObje
     case "server_tool_use": {
       const { tool_use_id: id = "", tool_name: name = "", input = {}, ...rest } = fields;
       // The API refuses a name of its own model that is none.
-      return { type: blockType, id, name: toToolName(textOf(name)), input, ...rest };
+      return { type: blockType, id, name: toToolName(asText(name)), input, ...rest };
     }
     case "tool_result":
       return toToolResult(fields);
@@ -58,7 +57,7 @@ const RESULT_BLOCKS = new Set<unknown>(["text", "image", "document", "search_res
 function toResultContent(value: JsonValue): string | readonly JsonObject[] {
   if (typeof value === "string") return value;
   if (!isBlockList(value)) return JSON.stringify(sortKeys(value));
-  return value.filter((block) => block["type"] !== "text" || textOf(block["text"]).trim() !== "");
+  return value.filter((block) => block["type"] !== "text" || asText(block["text"]).trim() !== "");
 }
 
 function isBlockList(value: JsonValue): value is readonly JsonObject[] {

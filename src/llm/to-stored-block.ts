@@ -1,21 +1,20 @@
-import { type JsonObject } from "../lib/json.ts";
+import { asText, type JsonObject } from "../lib/json.ts";
 import { type ModelBlock } from "./model-event.ts";
-import { textOf } from "./text-of.ts";
 
 /** How a block of the API is stored (`TurnBlock`). `to-messages.ts` is its mirror: nothing that counts is lost. */
 export function toStoredBlock(raw: JsonObject): ModelBlock {
-  const type = textOf(raw["type"]);
+  const type = asText(raw["type"]);
   switch (type) {
     case "text": {
       const citations = raw["citations"];
       const hasCitations = Array.isArray(citations) && citations.length > 0;
-      return { blockType: type, textContent: textOf(raw["text"]), content: hasCitations ? { citations } : null };
+      return { blockType: type, textContent: asText(raw["text"]), content: hasCitations ? { citations } : null };
     }
     case "thinking":
       return {
         blockType: type,
-        textContent: textOf(raw["thinking"]),
-        content: { signature: textOf(raw["signature"]) },
+        textContent: asText(raw["thinking"]),
+        content: { signature: asText(raw["signature"]) },
       };
     case "redacted_thinking":
       return { blockType: type, textContent: null, content: { data: raw["data"] ?? "" } };
@@ -32,11 +31,11 @@ export function toStoredBlock(raw: JsonObject): ModelBlock {
 
 /** web_search_tool_result and its like; MCP results keep their own type, for they carry `is_error`. */
 function isServerResult(raw: JsonObject): boolean {
-  const type = textOf(raw["type"]);
+  const type = asText(raw["type"]);
   return type.endsWith("_tool_result") && type !== "mcp_tool_result" && typeof raw["tool_use_id"] === "string";
 }
 
 /** The stored type of a block that has only just started. */
 export function storedTypeOf(raw: JsonObject): ModelBlock["blockType"] {
-  return isServerResult(raw) ? "server_tool_result" : textOf(raw["type"]);
+  return isServerResult(raw) ? "server_tool_result" : asText(raw["type"]);
 }

@@ -8,7 +8,11 @@ const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
  * What the rules say of a call that would do all these things: the strictest of what they say of each. Of the rules
  * that match one thing, a deny wins, else the last; when none does, `otherwise` holds.
  */
-export function decide(deeds: readonly Deed[], rules: readonly PermissionRule[], otherwise: Action = "ask"): Action {
+export function evaluateRules(
+  deeds: readonly Deed[],
+  rules: readonly PermissionRule[],
+  otherwise: Action = "ask",
+): Action {
   const actions = deeds.map((deed) => decideOne(deed, rules) ?? otherwise);
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }

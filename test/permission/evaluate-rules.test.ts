@@ -1,34 +1,34 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide, isGranted } from "../../src/permission/evaluate-rules.ts";
+import { evaluateRules, isGranted } from "../../src/permission/evaluate-rules.ts";
 import { type Action, type PermissionRule } from "../../src/permission/rule.ts";
 
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
 const deed = (value: string, type = "write") => ({ type, value });
 
 test("when no rule matches, the person is asked", () => {
-  expect(decide([deed("a")], [])).toBe("ask");
-  expect(decide([deed("a")], [rule("b", "allow"), rule("a", "allow", "read")])).toBe("ask");
+  expect(evaluateRules([deed("a")], [])).toBe("ask");
+  expect(evaluateRules([deed("a")], [rule("b", "allow"), rule("a", "allow", "read")])).toBe("ask");
 });
 
 test("the last rule that matches wins", () => {
-  expect(decide([deed("notes/a")], [rule("**", "allow"), rule("notes/*", "ask")])).toBe("ask");
-  expect(decide([deed("notes/a")], [rule("notes/*", "ask"), rule("**", "allow")])).toBe("allow");
+  expect(evaluateRules([deed("notes/a")], [rule("**", "allow"), rule("notes/*", "ask")])).toBe("ask");
+  expect(evaluateRules([deed("notes/a")], [rule("notes/*", "ask"), rule("**", "allow")])).toBe("allow");
 });
 
 test("a deny wins wherever it stands", () => {
-  expect(decide([deed("notes/a")], [rule("notes/*", "deny"), rule("**", "allow")])).toBe("deny");
+  expect(evaluateRules([deed("notes/a")], [rule("notes/*", "deny"), rule("**", "allow")])).toBe("deny");
 });
 
 test("a call that does several things needs all of them", () => {
   const rules = [rule("a", "allow"), rule("b", "deny")];
-  expect(decide([deed("a"), deed("c")], rules)).toBe("ask");
-  expect(decide([deed("c"), deed("b"), deed("a")], rules)).toBe("deny");
-  expect(decide([deed("a"), deed("a")], rules)).toBe("allow");
+  expect(evaluateRules([deed("a"), deed("c")], rules)).toBe("ask");
+  expect(evaluateRules([deed("c"), deed("b"), deed("a")], rules)).toBe("deny");
+  expect(evaluateRules([deed("a"), deed("a")], rules)).toBe("allow");
 });
 
 test("a call that does nothing that is known is asked about", () => {
-  expect(decide([], [rule("**", "allow", "*")])).toBe("ask");
+  expect(evaluateRules([], [rule("**", "allow", "*")])).toBe("ask");
 });
 
 test("a grant covers all patterns of a call or does not count", () => {
@@ -59,10 +59,10 @@ test("whatever the rules are, one more deny is never looser, and no order of the
   const strictness: readonly Action[] = ["allow", "ask", "deny"];
   fc.assert(
     fc.property(deeds, rules, fc.tuple(fc.record({ type, pattern }), fc.nat(8)), (wanted, given, [denied, place]) => {
-      const before = decide(wanted, given);
-      const after = decide(wanted, given.toSpliced(place, 0, { ...denied, action: "deny" }));
+      const before = evaluateRules(wanted, given);
+      const after = evaluateRules(wanted, given.toSpliced(place, 0, { ...denied, action: "deny" }));
       expect(strictness.indexOf(after)).toBeGreaterThanOrEqual(strictness.indexOf(before));
-      expect(decide(wanted, given.toReversed()) === "deny").toBe(before === "deny");
+      expect(evaluateRules(wanted, given.toReversed()) === "deny").toBe(before === "deny");
     }),
   );
 });
@@ -70,8 +70,8 @@ test("whatever the rules are, one more deny is never looser, and no order of the
 test("nothing is allowed unless each thing is allowed alone", () => {
   fc.assert(
     fc.property(deeds, rules, (wanted, given) => {
-      const isEachAllowed = wanted.every((each) => decide([each], given) === "allow");
-      expect(decide(wanted, given) === "allow").toBe(isEachAllowed);
+      const isEachAllowed = wanted.every((each) => evaluateRules([each], given) === "allow");
+      expect(evaluateRules(wanted, given) === "allow").toBe(isEachAllowed);
     }),
   );
 });

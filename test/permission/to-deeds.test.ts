@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { decide } from "../../src/permission/evaluate-rules.ts";
+import { evaluateRules } from "../../src/permission/evaluate-rules.ts";
 import { type Action, type PermissionRule, type Wish } from "../../src/permission/rule.ts";
 import { toDeeds } from "../../src/permission/to-deeds.ts";
 
 const rule = (pattern: string, action: Action, type = "read"): PermissionRule => ({ type, pattern, action });
 const decided = (wish: Partial<Wish>, ...rules: readonly PermissionRule[]) =>
-  decide(toDeeds({ type: "read", values: [], ...wish }), rules);
+  evaluateRules(toDeeds({ type: "read", values: [], ...wish }), rules);
 
 test.each([".env", "./.env", ".env/", "a/../.env", "a//.././/.env", "a/.env", "./a//b/../.env/."])(
   "%j is one of the files that a rule denies",

@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
+import { asText } from "../../src/lib/json.ts";
 import { type TurnBlock } from "../../src/conversation/block.ts";
 import { type TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { type TurnRecord } from "../../src/conversation/turn-record.ts";
 import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../../src/llm/model-event.ts";
-import { textOf } from "../../src/llm/text-of.ts";
 import { type ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { type ModelAnswer } from "../../src/tool/outcome.ts";
 import { type StepRequest } from "../../src/turn/run-step.ts";
@@ -116,9 +116,9 @@ export class MemoryTurn {
   /** `text Hello`, `tool_use t1`, `tool_result t1: ok`, in stored order. */
   get outline(): string[] {
     return this.stored.map(({ blockType, textContent, content }) => {
-      const id = textOf(content?.["tool_use_id"]);
+      const id = asText(content?.["tool_use_id"]);
       return blockType === "tool_result"
-        ? `${blockType} ${id}: ${textOf(content?.["content"])}`
+        ? `${blockType} ${id}: ${asText(content?.["content"])}`
         : `${blockType} ${textContent ?? id}`.trim();
     });
   }

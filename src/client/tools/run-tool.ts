@@ -59,10 +59,10 @@ export function failed(id: string, errorCode: string, errorMessage: string): Too
 }
 
 function messageOf(error: unknown): string {
-  return truncateText(textOf(error) || "The tool failed without a message", MAX_MESSAGE_BYTES);
+  return truncateText(errorText(error) || "The tool failed without a message", MAX_MESSAGE_BYTES);
 }
 
-function textOf(error: unknown): string {
+function errorText(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error);
   } catch {

@@ -89,7 +89,7 @@ export class CallWire {
   }
 
   handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
-    const outcome = toOutcome(body);
+    const outcome = outcomeOfResult(body);
     const isShared = ledger.find(body.id)?.current.executionAsked === "either";
     const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
     if (isShared && isRefused && ledger.signal(body.id, from.identity, outcome)) return;
@@ -122,7 +122,12 @@ export class CallWire {
   }
 }
 
-function toOutcome({ success: isSuccess, result, errorCode, errorMessage }: MessageBody<"tool_use_result">): Outcome {
+function outcomeOfResult({
+  success: isSuccess,
+  result,
+  errorCode,
+  errorMessage,
+}: MessageBody<"tool_use_result">): Outcome {
   const map = result && (cleanJson(result) as JsonObject);
   if (isSuccess) return success(map ?? {});
   const message = errorMessage || errorCode || "The tool failed without a message";

@@ -13,7 +13,7 @@ import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
 import { type UnfinishedTurn } from "../turns/turn-queue.ts";
-import { untilListed } from "./wait-for-mcp-tools.ts";
+import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
 const READ_WITHIN_MS = 250;
@@ -102,7 +102,7 @@ export class Configurations {
     const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
     const moment = AbortSignal.any([signal, AbortSignal.timeout(ANNOUNCE_AGAIN_MS)]);
     const known = calls.map((call) => this.#untilKnown(call, moment));
-    await Promise.all([this.#untilTaken(isOfTurn, moment), this.#untilListed(blocks, signal), ...known]);
+    await Promise.all([this.#untilTaken(isOfTurn, moment), this.#untilMcpToolsListed(blocks, signal), ...known]);
   }
 
   /**
@@ -121,7 +121,7 @@ export class Configurations {
     if (!wasAskedFor || state !== "pending") return;
     if (this.#liveTools.prefixes.some((prefix) => toolName.startsWith(prefix))) {
       const use = { sequence: 0, blockType: "tool_use", textContent: null, content: { tool_name: toolName } };
-      return this.#untilListed([use], signal);
+      return this.#untilMcpToolsListed([use], signal);
     }
     const isKnown = () => {
       const hosts = this.#peers.hosts(participant);
@@ -132,8 +132,8 @@ export class Configurations {
     await this.#untilTaken(isKnown, signal);
   }
 
-  async #untilListed(blocks: TurnRecord["blocks"], signal: AbortSignal): Promise<void> {
-    await untilListed(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
+  async #untilMcpToolsListed(blocks: TurnRecord["blocks"], signal: AbortSignal): Promise<void> {
+    await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
   /** Resolves when a Configuration has been taken with which that is so, or on the signal. */

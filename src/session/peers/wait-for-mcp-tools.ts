@@ -13,7 +13,7 @@ interface ToolsThatCome extends LiveTools {
  * A new worker's MCP servers may not have told their tools yet: waits, for a moment, for those that the turn has called
  * and that have no result. Never rejects.
  */
-export async function untilListed(
+export async function waitForMcpTools(
   blocks: readonly TurnBlock[],
   { serverTools, prefixes, onChanged }: ToolsThatCome,
   signal: AbortSignal,

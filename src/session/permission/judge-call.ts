@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import { type Call } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../lib/literal-pattern.ts";
-import { decide, isGranted } from "../../permission/evaluate-rules.ts";
+import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import { type Action, type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
@@ -18,9 +18,9 @@ export function judge(
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
   rules: readonly PermissionRule[],
 ): Action {
-  const ofTool = decide([{ type: TOOL_TYPE, value: toolName }], rules, "allow");
+  const ofTool = evaluateRules([{ type: TOOL_TYPE, value: toolName }], rules, "allow");
   if (!need.isDeclared || ofTool === "deny") return ofTool;
-  const ofDeeds = decide(toDeeds(need), rules);
+  const ofDeeds = evaluateRules(toDeeds(need), rules);
   return ofTool === "ask" && ofDeeds === "allow" ? "ask" : ofDeeds;
 }
 

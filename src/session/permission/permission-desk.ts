@@ -5,7 +5,7 @@ import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../lib/literal-pattern.ts";
-import { decide, isGranted } from "../../permission/evaluate-rules.ts";
+import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import { type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
@@ -86,7 +86,7 @@ export class PermissionDesk {
    * goes on, who has no dialog is shown the question apart from any; else it is said behind the participant's next answer.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
-    const action = decide(toDeeds(need), this.#options.policy.rules);
+    const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
     if (action === "allow") return { isAllowed: true };
     const asked = { ...need, askedOf: call.current.participant, whileRunning: true };
@@ -111,7 +111,7 @@ export class PermissionDesk {
   /** Whether calls of a tool may start at once, without anybody being asked. */
   isFree(toolName: string, hasPermission: boolean): boolean {
     if (hasPermission) return false;
-    return decide([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
+    return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
   /** An answer by data packet. One that does not count is answered with an error. */

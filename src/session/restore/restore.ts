@@ -34,7 +34,7 @@ export async function restore(writer: SessionWriter, { maxBytes }: { readonly ma
   const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
   const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
   const restored = { past, unfinished, promised };
-  await endLeftCalls(writer, restored);
+  await closeOrphanedCalls(writer, restored);
   return restored;
 }
 
@@ -52,7 +52,7 @@ async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Cal
  * Ends the calls on record that nobody waits for any more. A result is stored beside the end of its call: a worker may
  * have died between the two. What the model was told of a call then is how it ended.
  */
-async function endLeftCalls(writer: SessionWriter, { past, unfinished, promised }: Restored): Promise<void> {
+async function closeOrphanedCalls(writer: SessionWriter, { past, unfinished, promised }: Restored): Promise<void> {
   const turns = unfinished ? [...past, unfinished.turn] : past;
   const awaited = new Set([
     ...promised.map((call) => call.toolUseId),

@@ -66,12 +66,12 @@ function toCall({ result, errorCode, errorMessage, editedInput, ...row }: Row): 
     deadlineAt: row.deadlineAt ?? undefined,
     finishedAt: row.finishedAt ?? undefined,
     progress: row.progress ?? undefined,
-    outcome: toOutcome(row.state, { result, errorCode, errorMessage }),
+    outcome: storedOutcome(row.state, { result, errorCode, errorMessage }),
     ...(editedInput && { editedInput }),
   };
 }
 
-function toOutcome(
+function storedOutcome(
   state: Call["state"],
   { result, errorCode, errorMessage }: Pick<Row, "result" | "errorCode" | "errorMessage">,
 ): Outcome | undefined {

@@ -1,4 +1,4 @@
-import { type JsonObject } from "../../lib/json.ts";
+import { asText, type JsonObject } from "../../lib/json.ts";
 
 /** A tool that the model is offered and that we or a client run. */
 interface OfferedTool {
@@ -31,9 +31,5 @@ export function toToolDefinitions(
     name,
     ...(isDetailed && { description, parameters: inputSchema }),
   }));
-  return [...serverTools.map(({ type, name }) => ({ type: textOf(type), name: textOf(name) })), ...functions];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return [...serverTools.map(({ type, name }) => ({ type: asText(type), name: asText(name) })), ...functions];
 }

@@ -1,6 +1,6 @@
 import { toolUseId } from "../../conversation/block.ts";
 import { type HistoryBlock } from "../../conversation/history.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../lib/json.ts";
+import { asText, isRecord, type JsonObject, type JsonValue } from "../../lib/json.ts";
 import { type ToolDetails } from "./message-part.ts";
 
 /** One half of a tool's use. Function tools are ours and the clients'; server tools run where the model does. */
@@ -49,7 +49,7 @@ export function toToolHalf(block: HistoryBlock): ToolHalf | undefined {
     return { kind: "function_response", id, response: content["content"] ?? "", isError: content["is_error"] === true };
   }
   // `server_tool_result` stands for all results of server tools; the API's own type says whose it is.
-  const type = blockType === "server_tool_result" ? textOf(content["type"]) : blockType;
+  const type = blockType === "server_tool_result" ? asText(content["type"]) : blockType;
   if (type.endsWith(RESULT)) return toServerResponse(id, type.slice(0, -RESULT.length), content);
   if (blockType === "server_tool_use") return toServerCall(id, nameOf(content), content);
   return blockType.endsWith(USE) ? toServerCall(id, blockType.slice(0, -USE.length), content) : undefined;
@@ -66,7 +66,7 @@ function toServerResponse(id: string | undefined, type: string, fields: JsonObje
   const { type: _, tool_use_id: _useId, caller: _caller, is_error: saysError, content = null, ...rest } = fields;
   const answered = type === "code_interpreter" && isOutputs(content) ? content : { content };
   const error = saysError === true ? { is_error: true } : {};
-  const isError = saysError === true || (isRecord(content) && textOf(content["type"]).endsWith("_error"));
+  const isError = saysError === true || (isRecord(content) && asText(content["type"]).endsWith("_error"));
   return { kind: "server_response", id, details: { type, ...rest, ...answered, ...error }, isError };
 }
 
@@ -82,9 +82,5 @@ function isOutputs(content: JsonValue): content is JsonObject {
 }
 
 function nameOf(content: JsonObject): string {
-  return textOf(content["tool_name"] ?? content["name"]);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return asText(content["tool_name"] ?? content["name"]);
 }

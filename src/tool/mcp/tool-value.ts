@@ -16,7 +16,7 @@ interface ToolAnswer {
  * @throws {ToolError} for a result that is marked as an error
  */
 export function toToolValue({ content, structuredContent, isError }: ToolAnswer): unknown {
-  const text = content.map(textOf).join("\n");
+  const text = content.map(blockText).join("\n");
   if (isError === true) {
     const details = !structuredContent ? "" : JSON.stringify(structuredContent);
     throw new ToolError(text || details || "The tool failed without a message");
@@ -24,7 +24,7 @@ export function toToolValue({ content, structuredContent, isError }: ToolAnswer)
   return structuredContent ?? (content.length > 0 ? text : undefined);
 }
 
-function textOf(block: unknown): string {
+function blockText(block: unknown): string {
   if (!isRecord(block)) return "[unreadable]";
   const { type, text, data, mimeType, uri, resource } = block;
   if (type === "text" && typeof text === "string") return text;

@@ -25,7 +25,7 @@ export interface CurrentTurn {
 export function readCurrentTurn(messages: readonly MockMessage[]): CurrentTurn {
   const questions = messages
     .filter((message) => message.role === "user")
-    .map((message) => withoutNotes(textOf(message)));
+    .map((message) => withoutNotes(messageText(message)));
   const answers = readAnswers(messages);
   return { question: questions.at(-1) ?? "", previousQuestion: questions.at(-2), answers };
 }
@@ -42,11 +42,15 @@ function readAnswers(messages: readonly MockMessage[]): ToolAnswer[] {
   if (results.length === 0) return [];
   return calls.map((call) => {
     const result = results.find((message) => message.tool_call_id === call.id);
-    return { name: call.function.name, input: call.function.arguments, content: result ? textOf(result) : "no result" };
+    return {
+      name: call.function.name,
+      input: call.function.arguments,
+      content: result ? messageText(result) : "no result",
+    };
   });
 }
 
-function textOf({ content }: MockMessage): string {
+function messageText({ content }: MockMessage): string {
   if (content === null) return "";
   return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { decide } from "../../../src/permission/evaluate-rules.ts";
+import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
 import { type Action, type PermissionRule } from "../../../src/permission/rule.ts";
 import { toDeeds } from "../../../src/permission/to-deeds.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 
 const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
 const decided = (line: string, ...rules: readonly PermissionRule[]) =>
-  decide(toDeeds({ type: "bash", values: [line] }), rules);
+  evaluateRules(toDeeds({ type: "bash", values: [line] }), rules);
 
 const NO_PUSH = [rule("*", "allow"), rule("git push *", "deny")];
 const GIT = [rule("git *", "allow"), rule("rm *", "deny")];
@@ -213,7 +213,7 @@ test.each(Object.keys(HOSTILE))(
     const before = cpuMs();
 
     const deeds = toDeeds({ type: "bash", values: [line] });
-    const action = decide(deeds, [...NO_PUSH, ...stars]);
+    const action = evaluateRules(deeds, [...NO_PUSH, ...stars]);
 
     expect(cpuMs() - before).toBeLessThan(2_000);
     expect(deeds.length).toBeLessThanOrEqual(202);

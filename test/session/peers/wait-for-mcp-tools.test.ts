@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
-import { untilListed } from "../../../src/session/peers/wait-for-mcp-tools.ts";
+import { waitForMcpTools } from "../../../src/session/peers/wait-for-mcp-tools.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 let clock: VirtualClock;
@@ -36,7 +36,7 @@ async function waited(blocks: readonly TurnBlock[], listedAfterMs: number, signa
   }, listedAfterMs);
   const startedAt = clock.now;
   let tookMs: number | undefined;
-  void untilListed(blocks, { serverTools, prefixes: ["shop_"], onChanged }, signal).then(
+  void waitForMcpTools(blocks, { serverTools, prefixes: ["shop_"], onChanged }, signal).then(
     () => (tookMs = clock.now - startedAt),
   );
   await clock.run(60_000);
