@@ -50,18 +50,18 @@ export function createModel(options: ModelOptions): Model {
   };
   return {
     stream(request, signal) {
-      const open: OpenStream = (callSignal) =>
+      const open: ApiStream = (callSignal) =>
         client.messages.create({ ...request, stream: true }, { signal: callSignal });
       return streamWithRetries(open, limits, signal);
     },
   };
 }
 
-type OpenStream = (signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
+type ApiStream = (signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
 type RetryLimits = WatchLimits & { readonly maxRetries: number; readonly retryBudgetMs: number };
 
 async function* streamWithRetries(
-  open: OpenStream,
+  open: ApiStream,
   limits: RetryLimits,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void, undefined> {
@@ -69,7 +69,7 @@ async function* streamWithRetries(
   let budgetMs = limits.retryBudgetMs;
   for (let attempt = 0; ; attempt++) {
     const progress = { isOpen: false, hasEmitted: false };
-    const openOnce: OpenStream = async (callSignal) => {
+    const openOnce: ApiStream = async (callSignal) => {
       const events = await open(callSignal);
       progress.isOpen = true;
       return events;

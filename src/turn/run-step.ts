@@ -33,7 +33,7 @@ export interface StepEnd {
   readonly error: { readonly reason: unknown } | undefined;
 }
 
-interface OpenBlock {
+interface BegunBlock {
   readonly sequence: number;
   readonly blockType: TurnBlock["blockType"];
   readonly toolUseId: string | undefined;
@@ -46,7 +46,7 @@ export async function* runStep(
   deps: StepDependencies,
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, StepEnd> {
-  const open = new Map<number, OpenBlock>();
+  const open = new Map<number, BegunBlock>();
   let end: StepEnd = { stopReason: undefined, usage: undefined, error: undefined };
   try {
     for await (const event of deps.openStream(request, signal)) {
@@ -94,7 +94,7 @@ function containerOf({ containerId }: { readonly containerId?: string }): { cont
 
 function startBlock(
   event: Extract<ModelEvent, { type: "block_start" }>,
-  open: Map<number, OpenBlock>,
+  open: Map<number, BegunBlock>,
   deps: StepDependencies,
 ): TurnEvent {
   const { blockType } = event;
@@ -109,7 +109,7 @@ function startBlock(
 }
 
 /** A block that never ended: its text is what the participant got, so it stays; anything else of it is useless. */
-function* keepPartial(open: Map<number, OpenBlock>, draft: TurnDraft): Generator<TurnEvent> {
+function* keepPartial(open: Map<number, BegunBlock>, draft: TurnDraft): Generator<TurnEvent> {
   for (const { sequence, blockType, text } of [...open.values()].toReversed()) {
     if (text === "" || (blockType !== "text" && blockType !== "thinking")) {
       draft.release(sequence);

@@ -4,7 +4,7 @@ import { hasModel } from "./settings/missing-settings.ts";
 import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
 import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
-import { type Progress, type Service } from "./services/service.ts";
+import { type TellProgress, type Service } from "./services/service.ts";
 
 /** Where everything that a worker needs is, whoever runs it. */
 export interface Endpoints {
@@ -15,7 +15,7 @@ export interface Endpoints {
 
 export interface StartOptions {
   readonly config: Config;
-  readonly progress: Progress;
+  readonly progress: TellProgress;
   /** Gets every service as soon as it runs, so that a start that fails or is stopped leaves none. */
   readonly keep: (service: Service) => void;
   /** A server of ours that nobody stopped has ended. */

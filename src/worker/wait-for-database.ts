@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
-import { type Progress } from "./services/service.ts";
+import { type TellProgress } from "./services/service.ts";
 
 interface WaitOptions {
-  readonly progress: Progress;
+  readonly progress: TellProgress;
   readonly signal: AbortSignal;
   readonly retryMs?: number;
 }

@@ -3,7 +3,7 @@ import { type TurnBlock } from "../../src/conversation/block.ts";
 import { type SessionClaim, claimSession } from "../../src/store/sessions/leases.ts";
 import { type NewPermission, insertPermission } from "../../src/store/permissions/ask-permission.ts";
 import { saveCall } from "../../src/store/calls/save-call.ts";
-import { type NewTurn, insertTurn } from "../../src/store/turns/write-turns.ts";
+import { type NewTurnRow, insertTurn } from "../../src/store/turns/write-turns.ts";
 import { type PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
 import { type Sql } from "../../src/store/database/pool.ts";
 import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
@@ -33,7 +33,7 @@ export async function storedSession(sql: Sql): Promise<SessionWriter> {
   return writerOf(sql, claim.sessionId);
 }
 
-export function newTurn(changes: Partial<NewTurn> = {}): NewTurn {
+export function newTurn(changes: Partial<NewTurnRow> = {}): NewTurnRow {
   return {
     id: createId(),
     participantIdentity: "ann",
@@ -45,7 +45,7 @@ export function newTurn(changes: Partial<NewTurn> = {}): NewTurn {
 }
 
 /** A new running turn in a new session. */
-export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWriter; readonly turn: NewTurn }> {
+export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWriter; readonly turn: NewTurnRow }> {
   const writer = await storedSession(sql);
   const turn = newTurn();
   await insertTurn(writer, turn);
@@ -84,7 +84,7 @@ export function newCall(turnId: string, changes: Partial<Call> = {}): Call {
 /** A new pending call in a new turn. */
 export async function storedCall(sql: Sql): Promise<{
   readonly writer: SessionWriter;
-  readonly turn: NewTurn;
+  readonly turn: NewTurnRow;
   readonly call: Call;
 }> {
   const { writer, turn } = await storedTurn(sql);

@@ -18,7 +18,7 @@ import { type SseEvent } from "../sse/sse-stream.ts";
 const PAGE = 20;
 
 /** A block whose start has been shown. */
-interface OpenBlock {
+interface UnendedBlock {
   readonly turn: string;
   readonly sequence: number;
   hasDelta: boolean;
@@ -46,7 +46,7 @@ export class RecordReader {
   #turn: string | undefined;
   /** Its start was shown, by an earlier stream if not by this one. */
   #isBegun: boolean;
-  #open: OpenBlock | undefined;
+  #open: UnendedBlock | undefined;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -88,13 +88,13 @@ export class RecordReader {
   }
 
   /** Shows the start of a block that is not stored yet. One that was open is given up: it begins anew, or never ended. */
-  async open({ turn, sequence }: Omit<OpenBlock, "hasDelta">, event: SseEvent): Promise<void> {
+  async open({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#turn !== turn || this.has({ turn, sequence })) return;
     this.#open = { turn, sequence, hasDelta: false };
     await this.#options.send(event);
   }
 
-  async grow({ turn, sequence }: Omit<OpenBlock, "hasDelta">, event: SseEvent): Promise<void> {
+  async grow({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#open?.turn !== turn || this.#open.sequence !== sequence) return;
     this.#open.hasDelta = true;
     await this.#options.send(event);

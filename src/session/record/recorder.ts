@@ -8,7 +8,7 @@ import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
-import { type TurnEnd, countAside, finishTurn, insertTurn } from "../../store/turns/write-turns.ts";
+import { type TurnEndRow, countAside, finishTurn, insertTurn } from "../../store/turns/write-turns.ts";
 import { saveCall } from "../../store/calls/save-call.ts";
 import { recordExtraAnswer } from "../../store/calls/record-extra-answer.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
@@ -119,7 +119,7 @@ export class Recorder implements LedgerListener {
   }
 
   /** Resolves when the turn and all its blocks are stored as ended. */
-  async finishTurn(end: TurnEnd): Promise<void> {
+  async finishTurn(end: TurnEndRow): Promise<void> {
     await this.durable();
     this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
     await this.durable();

@@ -74,7 +74,9 @@ export async function migrate(databaseUrl: string): Promise<MigrationStatus> {
     return await migrationStatus(sql);
   } catch (error) {
     if (error instanceof AppError || errorKind(error) === "unavailable") throw toStoreError(error);
-    throw new AppError("invalid_config", `The database cannot be migrated: ${messageOf(error)}`, { cause: error });
+    throw new AppError("invalid_config", `The database cannot be migrated: ${databaseMessage(error)}`, {
+      cause: error,
+    });
   } finally {
     await sql.end({ timeout: 1 });
   }
@@ -96,7 +98,7 @@ async function runMigrations(sql: Sql): Promise<void> {
   });
 }
 
-function messageOf(error: unknown): string {
+function databaseMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

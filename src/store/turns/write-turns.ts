@@ -7,7 +7,7 @@ import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, heldRow, lostLease, writeHeld } from "../sessions/session-writer.ts";
 import { recordset } from "./write-blocks.ts";
 
-export interface NewTurn extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
+export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly input: readonly InputText[];
   /** This turn and all after it leave the talk, for the new one; their record stays as it is. */
   readonly replaces?: string | undefined;
@@ -23,7 +23,7 @@ const ATTEMPTS = 20;
  * nothing. `undefined` when the session has a turn for this `parentMessageId` already: the message is a duplicate. The
  * same turn again (its answer was lost) is not.
  */
-export async function insertTurn(writer: SessionWriter, turn: NewTurn): Promise<number | undefined> {
+export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
   const { id, parentMessageId, replaces = null, blocks = [] } = turn;
@@ -62,7 +62,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurn): Promise<
   throw new AppError("internal", `The turn got no position in ${ATTEMPTS} attempts`);
 }
 
-export interface TurnEnd {
+export interface TurnEndRow {
   readonly turnId: string;
   readonly state: Exclude<TurnState, "running">;
   readonly stopReason?: string | undefined;
@@ -76,7 +76,7 @@ export interface TurnEnd {
 }
 
 /** Ends a running turn. `false`: it had ended before, and nothing has changed. */
-export async function finishTurn(writer: SessionWriter, end: TurnEnd): Promise<boolean> {
+export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promise<boolean> {
   const { sql } = writer;
   const statement = sql`
     update turns

@@ -5,7 +5,7 @@ import { withShortError } from "../outcome.ts";
 import { type ServerTool } from "../server-tool.ts";
 
 /** What may change on an open call besides its outcome. */
-type Progress = Partial<
+type CallChange = Partial<
   Pick<Call, "state" | "editedInput" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
 >;
 
@@ -145,7 +145,7 @@ export class CallLedger {
   }
 
   /** Ignored for a call that has ended. */
-  update(callId: string, progress: Progress): void {
+  update(callId: string, progress: CallChange): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
     change(entry, progress);

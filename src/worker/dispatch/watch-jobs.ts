@@ -27,7 +27,7 @@ export function watchJobs(options: WatchOptions): { close: () => Promise<void> }
   const running = new Set<Promise<void>>();
   const look = () => {
     for (const job of accepted.takeEnded(runningJobIds())) {
-      const task = restore(job, options, restores).finally(() => running.delete(task));
+      const task = serveAgain(job, options, restores).finally(() => running.delete(task));
       running.add(task);
     }
   };
@@ -40,7 +40,7 @@ export function watchJobs(options: WatchOptions): { close: () => Promise<void> }
   };
 }
 
-async function restore(job: AcceptedJob, options: WatchOptions, restores: Map<string, number[]>): Promise<void> {
+async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map<string, number[]>): Promise<void> {
   const { clients, logger, onEnded } = options;
   const { room, id: jobId } = job;
   const now = performance.now();

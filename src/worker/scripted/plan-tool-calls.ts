@@ -1,4 +1,4 @@
-import { type OfferedTool, valueFor } from "./offered-tool.ts";
+import { type ScriptedTool, valueFor } from "./offered-tool.ts";
 
 export interface PlannedCall {
   readonly name: string;
@@ -6,7 +6,7 @@ export interface PlannedCall {
 }
 
 /** Looks at one part of a sentence; undefined when it asks for nothing that this rule knows. */
-type Rule = (part: string, offered: ReadonlyMap<string, OfferedTool>) => PlannedCall | undefined;
+type Rule = (part: string, offered: ReadonlyMap<string, ScriptedTool>) => PlannedCall | undefined;
 
 const OPERATOR_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bplus\b/gi, "+"],
@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
 const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
 
 /** `use count_words {"text": "a b c"}`: any tool, by its name. */
-function namedCall(sentence: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall | undefined {
+function namedCall(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall | undefined {
   const [, name = "", json = "{}"] = /^\s*(?:please\s+)?use\s+([\w-]+)\s*(\{.*\})?\s*[.!]?\s*$/is.exec(sentence) ?? [];
   if (!offered.has(name)) return undefined;
   try {
@@ -77,7 +77,7 @@ function namedCall(sentence: string, offered: ReadonlyMap<string, OfferedTool>):
 }
 
 /** What a sentence asks for, one call a part: "what is 2 + 2 and what time is it" is two. Only tools that are offered. */
-export function planToolCalls(sentence: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall[] {
+export function planToolCalls(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall[] {
   const named = namedCall(sentence, offered);
   if (named) return [named];
   const plan: { part: string; call: PlannedCall }[] = [];
@@ -103,7 +103,7 @@ function toParts(pieces: readonly string[]): Part[] {
   return pieces.flatMap((text, index) => (index % 2 === 1 ? [] : [{ separator: pieces[index - 1] ?? "", text }]));
 }
 
-function match(part: string, offered: ReadonlyMap<string, OfferedTool>): PlannedCall | undefined {
+function match(part: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall | undefined {
   for (const rule of RULES) {
     const found = rule(part, offered);
     if (found) return found;
@@ -113,7 +113,7 @@ function match(part: string, offered: ReadonlyMap<string, OfferedTool>): Planned
 
 /** A call of the first tool that is offered; its parameters get the first value whose pattern fits their name. */
 function call(
-  offered: ReadonlyMap<string, OfferedTool>,
+  offered: ReadonlyMap<string, ScriptedTool>,
   names: readonly string[],
   values: readonly (readonly [RegExp, string])[],
 ): PlannedCall | undefined {

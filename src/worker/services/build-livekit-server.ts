@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
 import { KillWithUs } from "../../tool/kill-with-us.ts";
 import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
-import { type Progress } from "./service.ts";
+import { type TellProgress } from "./service.ts";
 
 const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
@@ -16,7 +16,7 @@ const PROGRESS_EVERY_MS = 10_000;
  * The path of our own livekit-server in the cache. The first call builds it (one to two minutes), any other finds it,
  * and one that comes during the build, in whatever process, waits for it.
  */
-export async function buildLivekitServer(cacheDir: string, progress: Progress): Promise<string> {
+export async function buildLivekitServer(cacheDir: string, progress: TellProgress): Promise<string> {
   const folder = join(cacheDir, `livekit-server-${VERSION}`);
   const binary = join(folder, "livekit-server");
   const lock = join(folder, "build.pid");
@@ -38,7 +38,7 @@ export async function buildLivekitServer(cacheDir: string, progress: Progress): 
   return binary;
 }
 
-async function build(folder: string, binary: string, progress: Progress): Promise<void> {
+async function build(folder: string, binary: string, progress: TellProgress): Promise<void> {
   const output = join(folder, "bin");
   const startedAt = performance.now();
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;

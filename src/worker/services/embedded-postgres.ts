@@ -11,13 +11,13 @@ import { DATABASE, ensureCluster, spawnIn, SUPERUSER, WORKING_FOLDER } from "./p
 import { providePrograms } from "./postgres-programs.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
-import { type Progress, type Service } from "./service.ts";
+import { type TellProgress, type Service } from "./service.ts";
 
 interface PostgresOptions {
   readonly dataDir: string;
   /** 0: the one of last time, or any free one. */
   readonly port: number;
-  readonly progress: Progress;
+  readonly progress: TellProgress;
 }
 
 export interface PostgresService extends Service {

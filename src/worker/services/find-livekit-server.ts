@@ -1,10 +1,10 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { buildLivekitServer } from "./build-livekit-server.ts";
-import { type Progress } from "./service.ts";
+import { type TellProgress } from "./service.ts";
 
 /** The path of a livekit-server to run: the one on PATH, else the one in the cache, which is built when it is not there. */
-export async function findLivekitServer(cacheDir: string, progress: Progress): Promise<string> {
+export async function findLivekitServer(cacheDir: string, progress: TellProgress): Promise<string> {
   return (await findOnPath("livekit-server")) ?? (await buildLivekitServer(cacheDir, progress));
 }
 

@@ -5,7 +5,7 @@ import { endStaleChild, startChild } from "../process/child.ts";
 import { waitUntil } from "../process/wait-until.ts";
 import { findLivekitServer } from "./find-livekit-server.ts";
 import { loadLivekitKeys, type LivekitKeys } from "./livekit-keys.ts";
-import { type Progress, type Service } from "./service.ts";
+import { type TellProgress, type Service } from "./service.ts";
 
 interface LivekitOptions {
   readonly dataDir: string;
@@ -14,7 +14,7 @@ interface LivekitOptions {
   readonly port: number;
   /** The environment's own keys, when it has some. */
   readonly keys?: LivekitKeys;
-  readonly progress: Progress;
+  readonly progress: TellProgress;
 }
 
 export interface LivekitService extends Service, LivekitKeys {

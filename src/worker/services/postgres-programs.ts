@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/run-command.ts";
 import { type PostgresUser } from "./postgres-user.ts";
-import { type Progress } from "./service.ts";
+import { type TellProgress } from "./service.ts";
 
 export interface PostgresPrograms {
   readonly initdb: string;
@@ -12,7 +12,7 @@ export interface PostgresPrograms {
 }
 
 interface CopyOptions {
-  readonly progress: Progress;
+  readonly progress: TellProgress;
   /** Root's own, entered by everybody, neither emptied by a restart nor with anything that cannot be made again. */
   readonly copies?: string;
 }

@@ -4,4 +4,4 @@ export interface Service {
 }
 
 /** Where a service tells what it is doing while it starts; goes to stderr. */
-export type Progress = (line: string) => void;
+export type TellProgress = (line: string) => void;
