@@ -1,9 +1,23 @@
 import { type TurnBlock } from "../../conversation/block.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
-import { type FollowedTurn } from "../../store/turns/load-turns-after.ts";
-import { toEventId } from "./event-id.ts";
+import { type FollowedTurn, type RecordPoint } from "../../store/turns/load-turns-after.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";
+
+/** Nine digits stay within PostgreSQL's `int`. */
+const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end)$/;
+
+/** The id of an SSE event: `<turn's position>.<block's sequence>`, or `<turn's position>.end`. */
+function toEventId({ position, sequence }: RecordPoint): string {
+  return `${position}.${sequence}`;
+}
+
+/** `undefined` for what cannot be an id of ours. */
+export function parseEventId(text: string): RecordPoint | undefined {
+  const [, position, sequence] = EVENT_ID.exec(text) ?? [];
+  if (position === undefined || sequence === undefined) return undefined;
+  return { position: Number(position), sequence: sequence === "end" ? sequence : Number(sequence) };
+}
 
 export function turnStartEvent(turn: FollowedTurn): SseEvent {
   const { messageId: turnId, parentMessageId, participantIdentity } = turn;

@@ -4,7 +4,7 @@ import { type EventSource } from "../events/event-source.ts";
 import { LiveQueue } from "../events/live-queue.ts";
 import { opencodeEvent, toOpencodeAsked, toOpencodeReplied, toPartUpdated } from "./opencode-events.ts";
 import { PermissionFeed } from "../events/permission-feed.ts";
-import { readUntil } from "../sse/read-until.ts";
+import { readUntil } from "../events/record-reader.ts";
 import { type RoomAccess } from "../access/room-access.ts";
 import { findRoomSession } from "../access/room-session.ts";
 import { type SseStream } from "../sse/sse-stream.ts";

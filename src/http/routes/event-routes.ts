@@ -1,7 +1,7 @@
 import { type FastifyInstance, type FastifyRequest } from "fastify";
-import { type RecordPoint, findLastEnd, hasRecordPoint } from "../../store/turns/load-turns-after.ts";
+import { findLastEnd, hasRecordPoint, type RecordPoint } from "../../store/turns/load-turns-after.ts";
 import { type SessionRecord } from "../../store/sessions/sessions.ts";
-import { parseEventId } from "../events/event-id.ts";
+import { parseEventId } from "../events/stored-events.ts";
 import { type EventSource } from "../events/event-source.ts";
 import { refuse, toRefusal } from "../access/refuse.ts";
 import { type LivekitKeys, type Refusal, type RoomAccess } from "../access/room-access.ts";
