@@ -1,22 +1,28 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
-import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { eventRoutes } from "./routes/event-routes.ts";
+import { fastify, LogController, type FastifyBaseLogger } from "fastify";
 import { type EditGuard } from "../session/permission/judge-call.ts";
+import { answerThisMachineOnly } from "./access/loopback.ts";
+import { requireRoomToken } from "./access/room-access.ts";
 import { type EventSource } from "./events/event-source.ts";
+import { type HttpApp, type RoomParts, type RoomRoutes } from "./http-app.ts";
+import { createErrorHandler } from "./http-error.ts";
+import { opencodeRoutes } from "./opencode/opencode-routes.ts";
+import { eventRoutes } from "./routes/event-routes.ts";
 import { grantRoutes } from "./routes/grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./routes/health-routes.ts";
-import { answerThisMachineOnly } from "./access/loopback.ts";
 import { metricsRoutes } from "./routes/metrics-routes.ts";
-import { opencodeEventRoutes } from "./opencode/opencode-event-routes.ts";
-import { opencodeRoutes } from "./opencode/opencode-routes.ts";
 import { permissionRoutes } from "./routes/permission-routes.ts";
+import { sessionRoutes } from "./routes/session-routes.ts";
+import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
 import { permissionService } from "./rpc/permission-service.ts";
-import { sendError } from "./access/send-error.ts";
 import { type SseTimes } from "./sse/sse-stream.ts";
 import { SseStreams } from "./sse/sse-streams.ts";
-import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
+import { zodValidator, type ZodTypes } from "./zod-types.ts";
 
-export interface HttpOptions {
+/** Everything that is for whoever holds a room's token. A new route is a file in `routes/` and its name here. */
+const ROOM_ROUTES: readonly RoomRoutes[] = [sessionRoutes, eventRoutes, permissionRoutes, grantRoutes, opencodeRoutes];
+
+interface HttpOptions {
   readonly logger: FastifyBaseLogger;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   /** Where participants reach LiveKit. */
@@ -32,51 +38,50 @@ export interface HttpOptions {
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 /**
- * The worker's HTTP server, not yet listening. Each `…-routes.ts` adds its own routes. Sends no CORS headers: a page
- * of another origin can read nothing here. `close` also ends connections that are open, streams among them.
+ * The worker's HTTP server, not yet listening. Sends no CORS headers: a page of another origin can read nothing here.
+ * `close` also ends connections that are open, streams among them.
  */
-export function createHttpServer(options: HttpOptions): FastifyInstance {
+export function createHttpServer(options: HttpOptions): HttpApp {
+  const { logger, livekit, checks, metrics, token, events } = options;
   const app = fastify({
-    loggerInstance: options.logger,
-    // A line a request is noise beside the turns; errors are logged in `sendError`.
+    loggerInstance: logger,
+    // A line a request is noise beside the turns; errors are logged by the error handler.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     // A conversation's id is a room's name, percent-encoded.
     routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,
     forceCloseConnections: true,
-  });
+  }).withTypeProvider<ZodTypes>();
+  app.setValidatorCompiler(zodValidator());
   readEmptyJson(app);
-  app.setErrorHandler(sendError);
+  app.setErrorHandler(createErrorHandler());
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
   // Of the other routes some are open as well, and show what is going on here.
-  if (options.token.isOpen) answerThisMachineOnly(app);
-  healthRoutes(app, options.checks);
+  if (token.isOpen) answerThisMachineOnly(app);
+  healthRoutes(app, checks);
   tokenRoutes(app, options);
-  if (options.metrics) metricsRoutes(app, options.metrics);
-  if (options.events) {
-    const { source, edits, times = {} } = options.events;
-    const streams = new SseStreams(app, times);
-    const { livekit, logger } = options;
-    const { sql } = source;
-    eventRoutes(app, { livekit, source, streams });
-    permissionRoutes(app, { livekit, sql, edits });
-    grantRoutes(app, { livekit, sql });
-    opencodeRoutes(app, { livekit, sql, edits });
-    opencodeEventRoutes(app, { livekit, source, streams });
-    app.register((scope, _options, done) => {
-      // Connect reads bodies by itself, and puts its own parser there.
-      scope.removeContentTypeParser("application/json");
-      fastifyConnectPlugin(scope, { routes: permissionService({ livekit, sql, logger }), grpc: false }, done);
-    });
-  }
+  if (metrics) metricsRoutes(app, metrics);
+  if (!events) return app;
+  const { source, edits, times = {} } = events;
+  const { sql } = source;
+  const parts: RoomParts = { sql, source, edits, streams: new SseStreams(app, times) };
+  app.register(async (scope) => {
+    requireRoomToken(scope, livekit);
+    for (const routes of ROOM_ROUTES) scope.register(async (own) => routes(own, parts));
+  });
+  app.register((scope, _options, done) => {
+    // Connect reads bodies by itself, and puts its own parser there.
+    scope.removeContentTypeParser("application/json");
+    fastifyConnectPlugin(scope, { routes: permissionService({ livekit, sql, logger }), grpc: false }, done);
+  });
   return app;
 }
 
 /** Clients that name JSON in every request have no body in some: that is none, and no broken one. */
-function readEmptyJson(app: FastifyInstance): void {
+function readEmptyJson(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) =>
     body === "" ? done(null) : parse(request, body, done),

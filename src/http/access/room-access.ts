@@ -1,6 +1,11 @@
+import { type FastifyInstance } from "fastify";
+import { TokenVerifier } from "livekit-server-sdk";
 import { type IncomingHttpHeaders } from "node:http";
 import { isCleanText } from "../../lib/clean-json.ts";
-import { TokenVerifier } from "livekit-server-sdk";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { loadSession, type SessionRecord } from "../../store/sessions/sessions.ts";
+import { HttpError } from "../http-error.ts";
 
 /** What a LiveKit token lets its bearer see: one room. */
 export interface RoomAccess {
@@ -10,10 +15,11 @@ export interface RoomAccess {
   readonly expiresAt: number;
 }
 
-/** Why a request is not done. `error` names a field or a header, and holds nothing of what it contained. */
-export interface Refusal {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
-  readonly error: string;
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set where `requireRoomToken` holds, and nowhere else. */
+    access: RoomAccess;
+  }
 }
 
 /** What tokens are signed with. */
@@ -22,35 +28,79 @@ export interface LivekitKeys {
   readonly apiSecret: string;
 }
 
-const EXPIRED: Refusal = { status: 401, error: "The token has expired" };
+/**
+ * Lets nobody without a room's token to the routes of this scope. The token comes first: to somebody without one, not
+ * even the request's body is judged. What is for one participant is kept by no cache, nor is a refusal.
+ */
+export function requireRoomToken(
+  scope: Pick<FastifyInstance, "decorateRequest" | "addHook">,
+  livekit: LivekitKeys,
+): void {
+  scope.decorateRequest("access");
+  scope.addHook("onRequest", async (request, reply) => {
+    reply.header("cache-control", "no-store");
+    request.access = await checkRoomToken(request, livekit);
+  });
+}
+
+const EXPIRED = "The token has expired";
 
 interface TokenSource {
   readonly headers: IncomingHttpHeaders;
   readonly query: unknown;
 }
 
-/** Reads the bearer token of a request. One in the URL is refused whatever it is: URLs end up in logs. */
+/**
+ * Reads the bearer token of a request. One in the URL is refused whatever it is: URLs end up in logs.
+ *
+ * @throws {HttpError} 401, 403
+ */
 export async function checkRoomToken(
   { headers, query }: TokenSource,
   { apiKey, apiSecret }: LivekitKeys,
-): Promise<RoomAccess | Refusal> {
+): Promise<RoomAccess> {
   if (typeof query === "object" && query !== null && ("token" in query || "access_token" in query))
-    return { status: 401, error: "A token in the URL is not taken: send it as Authorization: Bearer" };
+    throw unauthorized("A token in the URL is not taken: send it as Authorization: Bearer");
   const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
-  if (token === undefined) return { status: 401, error: "Authorization: expected Bearer and a LiveKit token" };
-  try {
-    const claims = await new TokenVerifier(apiKey, apiSecret).verify(token);
-    const { sub: identity, video, exp = 0 } = claims;
-    if (identity === undefined || identity === "" || video?.roomJoin !== true || !video.room)
-      return { status: 403, error: "The token does not let its bearer join a room" };
-    if (!isCleanText(identity) || !isCleanText(video.room))
-      return { status: 403, error: "The token names a participant or a room that cannot be" };
-    const expiresAt = exp * 1_000;
-    // The verifier grants ten seconds more, in which a stream would be opened only to be ended.
-    if (expiresAt <= Date.now()) return EXPIRED;
-    return { room: video.room, identity, expiresAt };
-  } catch (error) {
+  if (token === undefined) throw unauthorized("Authorization: expected Bearer and a LiveKit token");
+  const claims = await new TokenVerifier(apiKey, apiSecret).verify(token).catch((error: unknown) => {
     const isExpired = error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED";
-    return isExpired ? EXPIRED : { status: 401, error: "The token is not valid here" };
-  }
+    throw unauthorized(isExpired ? EXPIRED : "The token is not valid here");
+  });
+  const { sub: identity, video, exp = 0 } = claims;
+  if (identity === undefined || identity === "" || video?.roomJoin !== true || !video.room)
+    throw new HttpError(403, "The token does not let its bearer join a room");
+  if (!isCleanText(identity) || !isCleanText(video.room))
+    throw new HttpError(403, "The token names a participant or a room that cannot be");
+  const expiresAt = exp * 1_000;
+  // The verifier grants ten seconds more, in which a stream would be opened only to be ended.
+  if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
+  return { room: video.room, identity, expiresAt };
+}
+
+function unauthorized(message: string): HttpError {
+  return new HttpError(401, message, { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** The session of the token's room, if that has one. */
+export async function findRoomSession(sql: Sql, { room }: RoomAccess): Promise<SessionRecord | undefined> {
+  const session = await loadSession(sql, { conversationId: conversationIdOfRoom(room) });
+  return session?.room === room ? session : undefined;
+}
+
+/** A session goes by two ids. */
+export function hasId(session: SessionRecord, id: string): boolean {
+  return id === session.id || id === session.conversationId;
+}
+
+/**
+ * The session of the token's room, which must be the one that is named, if one is. What lies outside that room is as
+ * if it were not there.
+ *
+ * @throws {HttpError} 404
+ */
+export async function requireRoomSession(sql: Sql, access: RoomAccess, id?: string): Promise<SessionRecord> {
+  const session = await findRoomSession(sql, access);
+  if (session && (id === undefined || hasId(session, id))) return session;
+  throw new HttpError(404, "There is no such session in the token's room");
 }

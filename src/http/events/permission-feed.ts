@@ -6,7 +6,7 @@ import {
   loadPermission,
 } from "../../store/permissions/load-permissions.ts";
 import { type Sql } from "../../store/database/pool.ts";
-import { permissionFor } from "../permissions/redact-permission.ts";
+import { redactPermission } from "../permissions/redact-permission.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";
 
 interface PermissionFeedOptions {
@@ -51,7 +51,7 @@ export class PermissionFeed {
 
   async #show(permission: PermissionRecord): Promise<void> {
     const { send, toAsked, toReplied, identity } = this.#options;
-    const shown = permissionFor(identity, permission);
+    const shown = redactPermission(identity, permission);
     if (!shown) return;
     const { id, state } = shown;
     if (!this.#asked.has(id) && !this.#over.has(id)) {

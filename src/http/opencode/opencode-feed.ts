@@ -5,8 +5,7 @@ import { LiveQueue } from "../events/live-queue.ts";
 import { opencodeEvent, toOpencodeAsked, toOpencodeReplied, toPartUpdated } from "./opencode-events.ts";
 import { PermissionFeed } from "../events/permission-feed.ts";
 import { readUntil } from "../events/record-reader.ts";
-import { type RoomAccess } from "../access/room-access.ts";
-import { findRoomSession } from "../access/room-session.ts";
+import { findRoomSession, type RoomAccess } from "../access/room-access.ts";
 import { type SseStream } from "../sse/sse-stream.ts";
 
 interface OpencodeFeedOptions {

@@ -1,65 +1,66 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type PermissionRecord, loadOpenPermissions } from "../../store/permissions/load-permissions.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import { z } from "zod";
+import { findRoomSession } from "../access/room-access.ts";
+import { type RoomRoutes } from "../http-app.ts";
+import { createErrorHandler, type HttpError } from "../http-error.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
-import { toOpencodeError } from "./opencode-errors.ts";
-import { toOpencodePermission } from "./opencode-events.ts";
-import { parseReplyBody } from "../permissions/permission-body.ts";
-import { permissionFor } from "../permissions/redact-permission.ts";
-import { type PermissionRouteOptions } from "../routes/permission-routes.ts";
-import { refuseWith, toRefusal } from "../access/refuse.ts";
-import { type Refusal, type RoomAccess } from "../access/room-access.ts";
-import { roomAccess, roomGuard } from "../access/room-guard.ts";
-import { findRoomSession } from "../access/room-session.ts";
+import { replyBody } from "../permissions/permission-body.ts";
+import { loadOpenFor } from "../permissions/redact-permission.ts";
+import { type SseStream } from "../sse/sse-stream.ts";
+import { pathId } from "../zod-types.ts";
+import { opencodeEvent, toOpencodePermission } from "./opencode-events.ts";
+import { feedOpencode } from "./opencode-feed.ts";
 
-interface RequestParams {
-  readonly sessionID?: string;
-  readonly requestID: string;
-}
+/** The routes of opencode's own API that its clients use, within the token's room (docs/permissions.md). */
+export const opencodeRoutes: RoomRoutes = (app, { sql, source, streams, edits }) => {
+  app.setErrorHandler(createErrorHandler(toOpencodeError));
 
-/** The permission routes of opencode's own API that its clients use, within the token's room. */
-export function opencodeRoutes(app: FastifyInstance, { livekit, sql, edits }: PermissionRouteOptions): void {
-  const guard = roomGuard(livekit, (reply, refusal, { params }) =>
-    refuseAs(reply, (params as Partial<RequestParams>).requestID ?? "", refusal),
-  );
-  const answer = async (request: FastifyRequest<{ Params: RequestParams }>): Promise<PermissionRecord | Refusal> => {
-    const access = roomAccess(request);
-    const decision = parseReplyBody(request.body);
-    if ("error" in decision) return decision;
-    const { sessionID: sessionId, requestID: permissionId } = request.params;
-    const said = { permissionId, sessionId, decision, via: "http" as const };
-    return answerPermission({ sql, access, edits, answer: said }).catch(toRefusal);
-  };
-
-  app.get("/permission", guard, async (request, reply) => {
-    const open = await loadOfRoom(sql, roomAccess(request)).catch(toRefusal);
-    if ("error" in open) return refuseAs(reply, "", open);
-    return reply.header("cache-control", "no-store").send(open.map(toOpencodePermission));
+  app.get("/permission", async ({ access }) => {
+    const session = await findRoomSession(sql, access);
+    const open = session ? await loadOpenFor(access.identity, { sql, sessionId: session.id }) : [];
+    return open.map(toOpencodePermission);
   });
 
-  app.post<{ Params: RequestParams }>("/permission/:requestID/reply", guard, async (request, reply) => {
-    const result = await answer(request);
-    if ("error" in result) return refuseAs(reply, request.params.requestID, result);
-    return reply.header("cache-control", "no-store").send(true);
+  const reply = { params: z.object({ requestID: pathId }), body: replyBody };
+  app.post("/permission/:requestID/reply", { schema: reply }, async ({ access, params, body: decision }) => {
+    const answer = { permissionId: params.requestID, decision, via: "http" } as const;
+    await answerPermission({ sql, access, edits, answer });
+    return true;
   });
 
-  app.post<{ Params: RequestParams }>(
+  const replyOfSession = { params: z.object({ sessionID: pathId, requestID: pathId }), body: replyBody };
+  app.post(
     "/api/session/:sessionID/permission/:requestID/reply",
-    guard,
-    async (request, reply) => {
-      const result = await answer(request);
-      if ("error" in result) return refuseAs(reply, request.params.requestID, result);
-      return reply.code(204).header("cache-control", "no-store").send();
+    { schema: replyOfSession },
+    async ({ access, params, body: decision }, response) => {
+      const { requestID: permissionId, sessionID: sessionId } = params;
+      await answerPermission({ sql, access, edits, answer: { permissionId, sessionId, decision, via: "http" } });
+      return response.code(204).send();
     },
   );
-}
 
-async function loadOfRoom(sql: Sql, access: RoomAccess): Promise<readonly PermissionRecord[]> {
-  const session = await findRoomSession(sql, access);
-  const open = session ? await loadOpenPermissions(sql, { sessionId: session.id }) : [];
-  return open.flatMap((permission) => permissionFor(access.identity, permission) ?? []);
-}
+  app.get("/event", { exposeHeadRoute: false }, async (request, response) => {
+    const { access } = request;
+    const begin = async () => (stream: SseStream) => feedOpencode({ source, stream, access });
+    return streams.answer(request, response, { begin, heartbeat });
+  });
+};
 
-function refuseAs(reply: FastifyReply, requestID: string, refusal: Refusal): FastifyReply {
-  return refuseWith(reply, refusal, toOpencodeError(requestID, refusal));
+/** A heartbeat of opencode's is an event like any other. */
+const heartbeat = () => `data: ${JSON.stringify(opencodeEvent("server.heartbeat").data)}`;
+
+/** An error in the shape of opencode's own; it has none for 403 and 409. */
+function toOpencodeError({ statusCode, message, details }: HttpError): object {
+  switch (statusCode) {
+    case 400:
+      return { _tag: "InvalidRequestError", message, field: message.slice(0, message.indexOf(":")) };
+    case 401:
+      return { _tag: "UnauthorizedError", message };
+    case 404:
+      return { ...details, message };
+    case 403:
+    case 409:
+    case 429:
+    case 503:
+      return { error: message, message };
+  }
 }

@@ -1,12 +1,12 @@
-import { type EditGuard, checkEditedInput } from "../../session/permission/judge-call.ts";
-import { type PermissionRecord, type PermissionWay, loadPermission } from "../../store/permissions/load-permissions.ts";
+import { checkEditedInput, type EditGuard } from "../../session/permission/judge-call.ts";
 import { type Sql } from "../../store/database/pool.ts";
+import { loadPermission, type PermissionRecord, type PermissionWay } from "../../store/permissions/load-permissions.ts";
 import { replyToPermission, type PermissionDecision } from "../../store/permissions/reply-to-permission.ts";
+import { findRoomSession, hasId, type RoomAccess } from "../access/room-access.ts";
+import { HttpError } from "../http-error.ts";
 import { type SentDecision } from "./permission-body.ts";
-import { type Refusal, type RoomAccess } from "../access/room-access.ts";
-import { findRoomSession, hasId } from "../access/room-session.ts";
 
-export interface PermissionAnswer {
+interface PermissionAnswer {
   readonly permissionId: string;
   /** As the caller names it; absent where the route has none. */
   readonly sessionId?: string | undefined;
@@ -21,43 +21,43 @@ interface AnswerOptions {
   readonly answer: PermissionAnswer;
 }
 
-const UNKNOWN: Refusal = { status: 404, error: "There is no such permission" };
-const TOO_LATE: Refusal = { status: 409, error: "It was answered before, or has expired" };
-
 /**
- * Decides a permission for whoever holds the token. What it returns as decided is stored, and was decided by this answer.
+ * Decides a permission for whoever holds the token. When it returns, the decision is stored, and was made by this answer.
  *
+ * @throws {HttpError} 400, 403, 404, 409
  * @throws {AppError} `unavailable`
  */
-export async function answerPermission(options: AnswerOptions): Promise<PermissionRecord | Refusal> {
-  const { sql, access, answer, edits } = options;
+export async function answerPermission({ sql, access, edits, answer }: AnswerOptions): Promise<void> {
   const { permissionId, sessionId, via } = answer;
   const permission = await loadPermission(sql, { permissionId });
-  if (!permission) return UNKNOWN;
+  if (!permission) throw unknownPermission(permissionId);
   const session = await findRoomSession(sql, access);
-  if (permission.sessionId !== session?.id) return { status: 403, error: "The token is for another room" };
-  if (sessionId !== undefined && !hasId(session, sessionId)) return UNKNOWN;
-  if (permission.participantIdentity !== access.identity)
-    return { status: 403, error: "Another participant was asked" };
-  if (permission.state !== "asked") return TOO_LATE;
+  if (permission.sessionId !== session?.id) throw new HttpError(403, "The token is for another room");
+  if (sessionId !== undefined && !hasId(session, sessionId)) throw unknownPermission(permissionId);
+  if (permission.participantIdentity !== access.identity) throw new HttpError(403, "Another participant was asked");
+  if (permission.state !== "asked") throw tooLate();
   const decision = toDecision(permission, answer.decision, edits);
-  if ("error" in decision) return decision;
-  const decided = await replyToPermission(sql, {
-    permissionId,
-    sessionId: session.id,
-    by: access.identity,
-    via,
-    decision,
-  });
-  if (typeof decided === "object") return decided;
+  const by = access.identity;
+  const decided = await replyToPermission(sql, { permissionId, sessionId: session.id, by, via, decision });
   // The rest is checked above; only an answer that came first can be in the way.
-  return TOO_LATE;
+  if (typeof decided !== "object") throw tooLate();
 }
 
-function toDecision(permission: PermissionRecord, sent: SentDecision, edits: EditGuard): PermissionDecision | Refusal {
+function toDecision(permission: PermissionRecord, sent: SentDecision, edits: EditGuard): PermissionDecision {
   if (sent.kind === "reject") return sent;
   const { editedInput, ...approval } = sent;
   if (!editedInput) return approval;
   const edited = checkEditedInput(permission, editedInput, edits);
-  return "error" in edited ? { status: 400, error: `editedInput: ${edited.error}` } : { ...approval, edited };
+  if ("error" in edited) throw new HttpError(400, `editedInput: ${edited.error}`);
+  return { ...approval, edited };
+}
+
+/** With what opencode's clients read a missing permission from: its older route is one of ours, too. */
+function unknownPermission(requestID: string): HttpError {
+  const message = "There is no such permission";
+  return new HttpError(404, message, { details: { _tag: "PermissionNotFoundError", requestID, message } });
+}
+
+function tooLate(): HttpError {
+  return new HttpError(409, "It was answered before, or has expired");
 }

@@ -1,25 +1,16 @@
-import { type FastifyInstance } from "fastify";
+import { z } from "zod";
 import { deleteGrant, listGrants } from "../../store/permissions/grants.ts";
-import { type PermissionRouteOptions } from "./permission-routes.ts";
-import { refuse, toRefusal } from "../access/refuse.ts";
-import { roomAccess, roomGuard } from "../access/room-guard.ts";
+import { type RoomRoutes } from "../http-app.ts";
+import { HttpError } from "../http-error.ts";
+import { pathId } from "../zod-types.ts";
 
 /** What the token's identity has allowed for good, in whatever room: `GET` and `DELETE /permissions/grants`. */
-export function grantRoutes(app: FastifyInstance, { livekit, sql }: Omit<PermissionRouteOptions, "edits">): void {
-  const guard = roomGuard(livekit);
+export const grantRoutes: RoomRoutes = (app, { sql }) => {
+  app.get("/permissions/grants", async ({ access: { identity } }) => listGrants(sql, { identity }));
 
-  app.get("/permissions/grants", guard, async (request, reply) => {
-    const { identity } = roomAccess(request);
-    const grants = await listGrants(sql, { identity }).catch(toRefusal);
-    if ("error" in grants) return refuse(reply, grants);
-    return reply.header("cache-control", "no-store").send(grants);
+  const schema = { params: z.object({ id: pathId }) };
+  app.delete("/permissions/grants/:id", { schema }, async ({ access: { identity }, params }) => {
+    if (await deleteGrant(sql, { identity, grantId: params.id })) return true;
+    throw new HttpError(404, "There is no such grant");
   });
-
-  app.delete<{ Params: { id: string } }>("/permissions/grants/:id", guard, async (request, reply) => {
-    const { identity } = roomAccess(request);
-    const isDeleted = await deleteGrant(sql, { identity, grantId: request.params.id }).catch(toRefusal);
-    if (typeof isDeleted === "object") return refuse(reply, isDeleted);
-    if (!isDeleted) return refuse(reply, { status: 404, error: "There is no such grant" });
-    return reply.header("cache-control", "no-store").send(true);
-  });
-}
+};

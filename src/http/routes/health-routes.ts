@@ -1,4 +1,4 @@
-import { type FastifyInstance } from "fastify";
+import { type HttpApp } from "../http-app.ts";
 
 /** One part that the worker cannot do without. Throwing and `false` both mean that it is not there. */
 export interface ReadyCheck {
@@ -9,7 +9,7 @@ export interface ReadyCheck {
 const TIME_LIMIT_MS = 3_000;
 
 /** `GET /health`: this process answers. `GET /ready`: everything a turn needs is there, else 503 and what is not. */
-export function healthRoutes(app: FastifyInstance, checks: readonly ReadyCheck[]): void {
+export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void {
   app.get("/health", () => ({ status: "ok" }));
   app.get("/ready", async (_request, reply) => {
     const results = await Promise.all(checks.map(async ({ part, check }) => [part, await holds(check)] as const));

@@ -1,9 +1,12 @@
-import { type FastifyInstance } from "fastify";
+import { type FastifyRequest } from "fastify";
 import { AccessToken } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
 import { isLoopback } from "../access/loopback.ts";
+import { type HttpApp } from "../http-app.ts";
+import { HttpError } from "../http-error.ts";
+import { nameAll, zodValidator } from "../zod-types.ts";
 
 /** Who may have a token. */
 export interface TokenAccess {
@@ -35,7 +38,7 @@ const name = z
   .max(128, "expected at most 128 characters")
   // eslint-disable-next-line no-control-regex
   .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters");
-const bodySchema = z.strictObject({
+const tokenBody = z.strictObject({
   room: name,
   // LiveKit lets a second participant of one identity replace the first: nobody shall replace an agent.
   identity: name.refine(
@@ -45,13 +48,14 @@ const bodySchema = z.strictObject({
 });
 
 /** `POST /token {room, identity}` gives `{token, livekitUrl}`: the right to join that room as that participant. */
-export function tokenRoutes(app: FastifyInstance, { livekit, publicUrl, token: access }: TokenOptions): void {
-  app.post("/token", async (request, reply) => {
-    const refusal = refuse(access, request.headers.authorization);
-    if (refusal) return reply.code(refusal.status).send({ error: refusal.error });
-    const body = bodySchema.safeParse(request.body ?? {});
-    if (!body.success) return reply.code(400).send({ error: body.error.issues.map(describe).join("; ") });
-    const { room, identity } = body.data;
+export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }: TokenOptions): void {
+  const route = {
+    preValidation: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),
+    schema: { body: z.preprocess((body) => body ?? {}, tokenBody) },
+    validatorCompiler: zodValidator(nameAll),
+  };
+
+  app.post("/token", route, async ({ body: { room, identity } }, reply) => {
     const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity, ttl: "6h" });
     token.addGrant({
       room,
@@ -61,26 +65,19 @@ export function tokenRoutes(app: FastifyInstance, { livekit, publicUrl, token: a
       canPublishData: true,
       roomAdmin: false,
     });
-    return reply.header("cache-control", "no-store").send({ token: await token.toJwt(), livekitUrl: publicUrl });
+    reply.header("cache-control", "no-store");
+    return { token: await token.toJwt(), livekitUrl: publicUrl };
   });
 }
 
-function refuse({ isOpen, secret }: TokenAccess, authorization = ""): { status: number; error: string } | undefined {
-  if (secret !== undefined) {
-    if (isEqual(authorization, `Bearer ${secret}`)) return undefined;
-    return { status: 401, error: "Authorization: expected Bearer and TOKEN_SECRET" };
-  }
-  return isOpen
-    ? undefined
-    : { status: 403, error: "Tokens are given out freely on loopback only, without LIVEKIT_URL: set TOKEN_SECRET" };
+function checkSecret({ isOpen, secret }: TokenAccess, authorization = ""): void {
+  if (secret !== undefined && !isEqual(authorization, `Bearer ${secret}`))
+    throw new HttpError(401, "Authorization: expected Bearer and TOKEN_SECRET");
+  if (secret === undefined && !isOpen)
+    throw new HttpError(403, "Tokens are given out freely on loopback only, without LIVEKIT_URL: set TOKEN_SECRET");
 }
 
 function isEqual(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return `${issue.keys.join(", ")}: expected no such field`;
-  return `${issue.path.join(".") || "body"}: ${issue.message}`;
 }

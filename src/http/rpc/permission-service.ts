@@ -6,9 +6,10 @@ import { type EditGuard } from "../../session/permission/judge-call.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { PermissionService, type PermissionResponse } from "./generated/opencode/tool_pb.ts";
-import { parseResponseBody, type SentDecision } from "../permissions/permission-body.ts";
-import { toRefusal } from "../access/refuse.ts";
-import { checkRoomToken, type LivekitKeys, type Refusal } from "../access/room-access.ts";
+import { responseBody, type SentDecision } from "../permissions/permission-body.ts";
+import { checkRoomToken, type LivekitKeys } from "../access/room-access.ts";
+import { HttpError, toHttpError } from "../http-error.ts";
+import { parseOrRefuse } from "../zod-types.ts";
 
 interface ServiceOptions {
   readonly livekit: LivekitKeys;
@@ -20,7 +21,7 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 /** spec/004's message has no field for edited arguments. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
-const CODES: Readonly<Record<Refusal["status"], Code>> = {
+const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
   400: Code.InvalidArgument,
   401: Code.Unauthenticated,
   403: Code.PermissionDenied,
@@ -32,28 +33,23 @@ const CODES: Readonly<Record<Refusal["status"], Code>> = {
 
 /** spec/004's `PermissionService`, for whichever server it is put on. An empty answer means that the decision is stored. */
 export function permissionService({ livekit, sql, logger }: ServiceOptions) {
-  const respond = async (
-    request: PermissionResponse,
-    { requestHeader }: HandlerContext,
-  ): Promise<Refusal | undefined> => {
+  const respond = async (request: PermissionResponse, { requestHeader }: HandlerContext): Promise<void> => {
     const headers = { authorization: requestHeader.get("authorization") ?? undefined };
     const access = await checkRoomToken({ headers, query: {} }, livekit);
-    if (!("room" in access)) return access;
     const decision = parseRequest(request);
-    if ("error" in decision) return decision;
     const permissionId = cleanText(request.permissionId);
     const sessionId = cleanText(request.sessionId) || undefined;
     const answer = { permissionId, sessionId, decision, via: "rpc" as const };
-    const result = await answerPermission({ sql, access, answer, edits: NO_EDITS }).catch(toRefusal);
-    return "error" in result ? result : undefined;
+    await answerPermission({ sql, access, answer, edits: NO_EDITS });
   };
   return (router: ConnectRouter) => {
     const respondToPermission = async (request: PermissionResponse, context: HandlerContext) => {
-      const refusal = await respond(request, context).catch((error: unknown) => {
+      await respond(request, context).catch((error: unknown) => {
+        const known = toHttpError(error);
+        if (known) throw new ConnectError(known.message, CODES[known.statusCode]);
         logger.error({ error, method: context.method.name }, "request failed");
         throw new ConnectError("Internal error", Code.Internal);
       });
-      if (refusal) throw new ConnectError(refusal.error, CODES[refusal.status]);
       return {};
     };
     router.service(PermissionService, { respondToPermission }, { readMaxBytes: MAX_REQUEST_BYTES });
@@ -61,10 +57,10 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
 }
 
 /** Fields are named as in the proto. Proto3 cannot tell an empty session from none: that of the token's room is meant. */
-function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision | Refusal {
-  if (permissionId === "") return { status: 400, error: "permission_id: expected an id" };
+function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision {
+  if (permissionId === "") throw new HttpError(400, "permission_id: expected an id");
   for (const [field, id] of Object.entries({ session_id: sessionId, permission_id: permissionId }))
     if (id.length > LIMITS.idLength)
-      return { status: 400, error: `${field}: expected at most ${LIMITS.idLength} characters` };
-  return parseResponseBody({ response });
+      throw new HttpError(400, `${field}: expected at most ${LIMITS.idLength} characters`);
+  return parseOrRefuse(responseBody, { response });
 }

@@ -1,14 +1,13 @@
-import { type FastifyInstance, type FastifyReply } from "fastify";
-import { type Refusal, type RoomAccess } from "../access/room-access.ts";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { type RoomAccess } from "../access/room-access.ts";
+import { HttpError, RETRY_SOON } from "../http-error.ts";
 import { SseStream, type SseTimes } from "./sse-stream.ts";
-import { StreamLimit } from "./stream-limit.ts";
 
-/** A place for one stream. */
-export interface StreamPlace {
-  /** Takes the answer over. The place is given back when the stream is over. */
-  readonly open: (reply: FastifyReply, heartbeat?: () => string) => SseStream;
-  /** Gives the place back unused. */
-  readonly leave: () => void;
+interface StreamAnswer {
+  /** What has to be done before the stream opens; an error here is answered like that of any request. Returns what feeds it. */
+  readonly begin: () => Promise<(stream: SseStream) => Promise<void>>;
+  /** In place of the usual comment. */
+  readonly heartbeat?: () => string;
 }
 
 const MAX_STREAMS_OF_ONE = 5;
@@ -19,32 +18,65 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** All event streams of one server: how many a participant may have, and that each ends with its token or the server. */
 export class SseStreams {
   readonly #times: SseTimes;
-  readonly #limit = new StreamLimit(MAX_STREAMS_OF_ONE, MAX_STREAMS);
   readonly #open = new Set<SseStream>();
+  /** How many places each participant has taken: those of open streams, and of streams that are about to open. */
+  readonly #taken = new Map<string, number>();
+  #takenByAll = 0;
 
-  constructor(app: FastifyInstance, times: SseTimes) {
+  constructor(app: Pick<FastifyInstance, "addHook">, times: SseTimes) {
     this.#times = times;
     app.addHook("preClose", async () => {
       for (const stream of this.#open) stream.end();
     });
   }
 
-  take({ room, identity, expiresAt }: RoomAccess): StreamPlace | Refusal {
-    const leave = this.#limit.take(`${room}\n${identity}`);
-    if (leave === "one") return { status: 429, error: `At most ${MAX_STREAMS_OF_ONE} streams a participant` };
-    if (leave === "all") return { status: 503, error: "Too many streams are open" };
-    const open: StreamPlace["open"] = (reply, heartbeat) => {
-      reply.hijack();
-      const stream = new SseStream(reply.raw, this.#times, heartbeat);
-      this.#open.add(stream);
-      const expiry = setTimeout(() => stream.end(), Math.min(expiresAt - Date.now(), MAX_TIMER_MS));
-      stream.closed.addEventListener("abort", () => {
-        clearTimeout(expiry);
-        this.#open.delete(stream);
-        leave();
-      });
-      return stream;
+  /** Answers a request that has a room's token with a stream. @throws {HttpError} 429, 503 */
+  async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { begin, heartbeat }: StreamAnswer,
+  ): Promise<FastifyReply> {
+    const { access, log } = request;
+    const leave = this.#take(access);
+    const feed = await begin().catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+    reply.hijack();
+    // The reader has gone meanwhile, and its `close` will not be heard.
+    if (reply.raw.destroyed) {
+      leave();
+      return reply;
+    }
+    const stream = new SseStream(reply.raw, this.#times, heartbeat);
+    this.#open.add(stream);
+    const expiry = setTimeout(() => stream.end(), Math.min(access.expiresAt - Date.now(), MAX_TIMER_MS));
+    stream.closed.addEventListener("abort", () => {
+      clearTimeout(expiry);
+      this.#open.delete(stream);
+      leave();
+    });
+    feed(stream).catch((error: unknown) => {
+      log.error({ error }, "an event stream failed");
+      stream.cut();
+    });
+    return reply;
+  }
+
+  /** Takes a place and returns how to give it back. */
+  #take({ room, identity }: RoomAccess): () => void {
+    const key = `${room}\n${identity}`;
+    const taken = this.#taken.get(key) ?? 0;
+    if (taken >= MAX_STREAMS_OF_ONE)
+      throw new HttpError(429, `At most ${MAX_STREAMS_OF_ONE} streams a participant`, { headers: RETRY_SOON });
+    if (this.#takenByAll >= MAX_STREAMS) throw new HttpError(503, "Too many streams are open", { headers: RETRY_SOON });
+    this.#taken.set(key, taken + 1);
+    this.#takenByAll += 1;
+    return () => {
+      const left = (this.#taken.get(key) ?? 1) - 1;
+      if (left === 0) this.#taken.delete(key);
+      else this.#taken.set(key, left);
+      this.#takenByAll -= 1;
     };
-    return { open, leave };
   }
 }

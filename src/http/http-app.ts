@@ -1,0 +1,20 @@
+import { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from "fastify";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type EditGuard } from "../session/permission/judge-call.ts";
+import { type Sql } from "../store/database/pool.ts";
+import { type EventSource } from "./events/event-source.ts";
+import { type SseStreams } from "./sse/sse-streams.ts";
+import { type ZodTypes } from "./zod-types.ts";
+
+export type HttpApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypes>;
+
+/** What routes that show or change a session work with. */
+export interface RoomParts {
+  readonly sql: Sql;
+  readonly source: EventSource;
+  readonly streams: SseStreams;
+  readonly edits: EditGuard;
+}
+
+/** Adds routes for whoever holds a room's token; `request.access` is what that token lets them see. */
+export type RoomRoutes = (app: HttpApp, parts: RoomParts) => void;

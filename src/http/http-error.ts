@@ -1,0 +1,54 @@
+import { type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
+import { AppError } from "../errors/app-error.ts";
+
+interface HttpErrorOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields of the body. */
+  readonly details?: object;
+}
+
+/**
+ * Why a request is not done. Thrown by hooks and handlers; the server makes the answer. The message names a field or
+ * a header, and holds nothing of what that contained.
+ */
+export class HttpError extends Error {
+  readonly statusCode: 400 | 401 | 403 | 404 | 409 | 429 | 503;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly details: object;
+
+  constructor(
+    statusCode: HttpError["statusCode"],
+    message: string,
+    { headers = {}, details = {} }: HttpErrorOptions = {},
+  ) {
+    super(message);
+    this.name = new.target.name;
+    this.statusCode = statusCode;
+    this.headers = headers;
+    this.details = details;
+  }
+}
+
+/** For what passes by itself: the client may ask again in five seconds. */
+export const RETRY_SOON = { "retry-after": "5" };
+
+/** `undefined` for a bug. A database that is away is none, and no fault of the request either. */
+export function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  if (!(error instanceof AppError) || error.code !== "unavailable") return undefined;
+  return new HttpError(503, "The record cannot be read now", { headers: RETRY_SOON });
+}
+
+const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
+
+/** Answers what was thrown: the caller's own mistakes are named, ours stay in the log. */
+export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const known = toHttpError(error);
+    if (known) return reply.code(known.statusCode).headers(known.headers).send(toBody(known));
+    const { statusCode = 500 } = error;
+    if (statusCode < 500) return reply.code(statusCode).send({ error: error.message });
+    request.log.error({ error, route: request.routeOptions.url }, "request failed");
+    return reply.code(500).send({ error: "Internal error" });
+  };
+}
