@@ -1,5 +1,5 @@
 import { type FastifyBaseLogger } from "fastify";
-import { EVENT_CHANNEL, listenEvents } from "../../store/events/events.ts";
+import { EVENT_CHANNEL, listenEvents } from "../../store/events.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 
 /** Gets what is told of one session. Must not throw. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger } from "pino";
-import { notifyEvents } from "../../store/events/events.ts";
+import { notifyEvents } from "../../store/events.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { toPayloads, type LiveEvent } from "./live-event.ts";
 import { type SessionWatcher } from "./session-event.ts";

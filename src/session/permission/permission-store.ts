@@ -7,7 +7,7 @@ import {
   withdrawPermissions,
 } from "../../store/permissions/ask-permission.ts";
 import { type GrantRecord, listGrants } from "../../store/permissions/grants.ts";
-import { listenEvents } from "../../store/events/events.ts";
+import { listenEvents } from "../../store/events.ts";
 import { type PermissionRecord, loadPermission } from "../../store/permissions/load-permissions.ts";
 import {
   PERMISSION_CHANNEL,

@@ -3,8 +3,7 @@ import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../../
 import { OUTCOME_UNKNOWN } from "../../conversation/history.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { finishTurn } from "../../store/turns/write-turns.ts";
-import { loadCallsOfTurn } from "../../store/calls/load-calls.ts";
-import { saveCall } from "../../store/calls/save-call.ts";
+import { loadCallsOfTurn, saveCall } from "../../store/calls.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";

@@ -1,8 +1,7 @@
 import { endedCall, type Call, type Outcome } from "../../conversation/call.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { loadCallsOfTurn, loadOpenCalls } from "../../store/calls/load-calls.ts";
-import { saveCall } from "../../store/calls/save-call.ts";
+import { loadCallsOfTurn, loadOpenCalls, saveCall } from "../../store/calls.ts";
 import { loadTurns } from "../../store/turns/load-turns.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";

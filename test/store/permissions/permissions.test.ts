@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
 import { deleteGrant, listGrants } from "../../../src/store/permissions/grants.ts";
-import { listenEvents } from "../../../src/store/events/events.ts";
+import { listenEvents } from "../../../src/store/events.ts";
 import {
   type PermissionRecord,
   loadOpenPermissions,
@@ -15,8 +15,7 @@ import {
   type PermissionReply,
 } from "../../../src/store/permissions/reply-to-permission.ts";
 import { endedCall } from "../../../src/conversation/call.ts";
-import { loadCall } from "../../../src/store/calls/load-calls.ts";
-import { saveCall } from "../../../src/store/calls/save-call.ts";
+import { loadCall, saveCall } from "../../../src/store/calls.ts";
 import { failure } from "../../../src/tool/outcome.ts";
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { newPermission, storedPermission, writerOf } from "../store-fixtures.ts";

@@ -4,13 +4,12 @@ import { closePermission, insertPermission } from "../../../src/store/permission
 import { countAside, finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
-import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events/events.ts";
-import { recordExtraAnswer } from "../../../src/store/calls/record-extra-answer.ts";
+import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events.ts";
+import { recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
 import { reserveStanzas, trimStanzas } from "../../../src/store/sessions/stanzas.ts";
 import { endedCall } from "../../../src/conversation/call.ts";
 import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { setOpener } from "../../../src/store/sessions/sessions.ts";
-import { saveCall } from "../../../src/store/calls/save-call.ts";
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
 

@@ -2,7 +2,7 @@ import { toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
 import { type Call } from "../../../src/conversation/call.ts";
 import { promisedUses } from "../../../src/session/turns/outcome-turn.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
-import { loadCallsOfTurn } from "../../../src/store/calls/load-calls.ts";
+import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
 import { type Sql } from "../../../src/store/database/pool.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";

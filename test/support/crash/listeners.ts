@@ -1,4 +1,4 @@
-import { type ListenOptions, type listenEvents } from "../../../src/store/events/events.ts";
+import { type ListenOptions, type listenEvents } from "../../../src/store/events.ts";
 
 type Listener = Pick<ListenOptions, "databaseUrl" | "onEvent">;
 

@@ -1,7 +1,7 @@
-import { createId } from "../../lib/id.ts";
-import { type Sql, connect } from "../database/pool.ts";
-import { runQuery } from "../database/store-error.ts";
-import { type SessionWriter, heldRow } from "../sessions/session-writer.ts";
+import { createId } from "../lib/id.ts";
+import { type Sql, connect } from "./database/pool.ts";
+import { runQuery } from "./database/store-error.ts";
+import { type SessionWriter, heldRow } from "./sessions/session-writer.ts";
 
 export interface ListenOptions {
   readonly databaseUrl: string;

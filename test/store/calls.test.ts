@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { endedCall, type Call } from "../../../src/conversation/call.ts";
-import { createId } from "../../../src/lib/id.ts";
-import { loadCall, loadCallsNow, loadCallsOfTurn, loadOpenCalls } from "../../../src/store/calls/load-calls.ts";
-import { recordExtraAnswer } from "../../../src/store/calls/record-extra-answer.ts";
-import { saveCall } from "../../../src/store/calls/save-call.ts";
-import { failure, success } from "../../../src/tool/outcome.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
-import { newCall, storedCall, storedTurn } from "../store-fixtures.ts";
+import { endedCall, type Call } from "../../src/conversation/call.ts";
+import { createId } from "../../src/lib/id.ts";
+import {
+  loadCall,
+  loadCallsNow,
+  loadCallsOfTurn,
+  loadOpenCalls,
+  recordExtraAnswer,
+  saveCall,
+} from "../../src/store/calls.ts";
+import { failure, success } from "../../src/tool/outcome.ts";
+import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
+import { newCall, storedCall, storedTurn } from "./store-fixtures.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {

@@ -1,0 +1,158 @@
+import { type Call, type ExtraAnswer, type Outcome } from "../conversation/call.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { type Sql, jsonParameter } from "./database/pool.ts";
+import { runQuery } from "./database/store-error.ts";
+import { type SessionWriter, heldRow, lostLease, writeHeld } from "./sessions/session-writer.ts";
+
+/**
+ * Stores a call as it is now. What is stored already is replaced while it is open, and by a newer revision only: the
+ * first end wins, and storing it again changes nothing. When it ends nobody is asked about it any more, for an answer
+ * would change nothing. A call that has not been started is stored before anything of it may run.
+ *
+ * @throws {AppError} `lost_lease`; `internal` for another call of the same tool use
+ */
+export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promise<void> {
+  const { outcome } = call;
+  const failure = outcome && "errorCode" in outcome ? outcome : undefined;
+  const time = (at: number | undefined) => (at === undefined ? null : sql.types.timestamp(at));
+  const rows = await runQuery(sql`
+    with held as materialized (${heldRow({ sql, lease })}), saved as (
+      insert into tool_calls (
+        id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, state,
+        execution_resolved, participant_identity, started_at, deadline_at, is_background, logs, progress,
+        result, error_code, error_message, finished_at, revision
+      ) select
+        ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.toolName}, ${call.executionAsked}, ${call.timeoutMs},
+        ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.state},
+        ${call.executionResolved ?? null}, ${call.addressee ?? null}, ${time(call.startedAt)}::timestamptz,
+        ${time(call.deadlineAt)}::timestamptz, ${call.isBackground}, ${sql.json(call.logs)}, ${call.progress ?? null}::real,
+        ${jsonParameter(sql, outcome?.result)}::jsonb, ${failure?.errorCode ?? null}, ${failure?.errorMessage ?? null},
+        ${time(call.finishedAt)}::timestamptz, ${call.revision}
+      from held
+      on conflict (id) do update set
+        state = excluded.state,
+        execution_resolved = excluded.execution_resolved,
+        participant_identity = excluded.participant_identity,
+        started_at = coalesce(tool_calls.started_at, excluded.started_at),
+        deadline_at = excluded.deadline_at,
+        is_background = excluded.is_background,
+        logs = excluded.logs,
+        progress = excluded.progress,
+        result = excluded.result,
+        error_code = excluded.error_code,
+        error_message = excluded.error_message,
+        finished_at = excluded.finished_at,
+        revision = excluded.revision
+      where tool_calls.state in ('pending', 'running') and tool_calls.revision < excluded.revision
+      returning id, state
+    ), withdrawn as (
+      update permissions
+      set state = case when expires_at > now() then 'withdrawn' else 'expired' end, replied_at = now()
+      from saved
+      where saved.state not in ('pending', 'running') and call_id = saved.id and permissions.state = 'asked'
+    )
+    select from held
+  `);
+  if (rows.length === 0) throw lostLease();
+}
+
+/** A turn's calls, in the order in which they were asked for. */
+export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: string }): Promise<Call[]> {
+  return loadCalls(sql, sql`turn_id = ${turnId}`);
+}
+
+/** A session's calls that have not ended, those of replaced turns too. */
+export async function loadOpenCalls(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
+  return loadCalls(sql, sql`session_id = ${sessionId} and tool_calls.state in ('pending', 'running')`);
+}
+
+/** The calls of the turn that is running, and those that outlived their turn and are open, oldest first. */
+export async function loadCallsNow(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
+  const isNow = sql`(turns.state = 'running' or tool_calls.state in ('pending', 'running'))`;
+  return loadCalls(sql, sql`session_id = ${sessionId} and ${isNow}`);
+}
+
+/** `undefined` for a call that is not stored, or not in this session. */
+export async function loadCall(
+  sql: Sql,
+  { sessionId, callId }: { readonly sessionId: string; readonly callId: string },
+): Promise<Call | undefined> {
+  const [call] = await loadCalls(sql, sql`tool_calls.id = ${callId} and session_id = ${sessionId}`);
+  return call;
+}
+
+/** What the table has in columns of its own. */
+interface Row extends Omit<Call, "outcome" | "onInterrupt" | "editedInput"> {
+  readonly result: JsonObject | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly editedInput: JsonObject | null;
+}
+
+async function loadCalls(sql: Sql, isWanted: ReturnType<Sql>): Promise<Call[]> {
+  const rows = await runQuery(sql<Row[]>`
+    select
+      tool_calls.id, turn_id as "turnId", message_id as "messageId", turns.participant_identity as participant,
+      tool_use_id as "toolUseId", name as "toolName", tool_calls.input, timeout_ms as "timeoutMs",
+      execution_asked as "executionAsked", execution_resolved as "executionResolved",
+      tool_calls.participant_identity as addressee, idempotency_key as "idempotencyKey",
+      is_background as "isBackground", tool_calls.state, started_at as "startedAt", deadline_at as "deadlineAt",
+      tool_calls.finished_at as "finishedAt", revision, logs, progress, detail,
+      result, tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
+      (select edited_input from permissions where call_id = tool_calls.id and not while_running) as "editedInput",
+      exists (select from permissions where call_id = tool_calls.id) as "wasAskedFor"
+    from tool_calls join turns on turns.id = turn_id
+    where ${isWanted}
+    order by tool_calls.created_at, tool_calls.id
+  `);
+  return rows.map(toCall);
+}
+
+/** `onInterrupt` is not stored: a call that an earlier worker left is let finish. */
+function toCall({ result, errorCode, errorMessage, editedInput, ...row }: Row): Call {
+  return {
+    ...row,
+    onInterrupt: "finish",
+    executionResolved: row.executionResolved ?? undefined,
+    addressee: row.addressee ?? undefined,
+    startedAt: row.startedAt ?? undefined,
+    deadlineAt: row.deadlineAt ?? undefined,
+    finishedAt: row.finishedAt ?? undefined,
+    progress: row.progress ?? undefined,
+    outcome: storedOutcome(row.state, { result, errorCode, errorMessage }),
+    ...(editedInput && { editedInput }),
+  };
+}
+
+function storedOutcome(
+  state: Call["state"],
+  { result, errorCode, errorMessage }: Pick<Row, "result" | "errorCode" | "errorMessage">,
+): Outcome | undefined {
+  if (state === "success") return { state, result: result ?? {} };
+  if (state !== "error" && state !== "cancelled") return undefined;
+  const failure = { state, errorCode: errorCode ?? "execution_error", errorMessage: errorMessage ?? "" };
+  return result ? { ...failure, result } : failure;
+}
+
+const KEPT = 20;
+
+/** Keeps an answer that changed nothing. Only the first 20 of a call: a client that floods cannot grow its row. */
+export async function recordExtraAnswer(
+  writer: SessionWriter,
+  { callId, answer }: { readonly callId: string; readonly answer: ExtraAnswer },
+): Promise<void> {
+  const statement = writer.sql`
+    update tool_calls
+    set extra_answers = extra_answers || jsonb_build_object(
+      'kind', ${answer.kind}::text,
+      'from', ${answer.from}::text,
+      'at', floor(extract(epoch from now()) * 1000),
+      'success', ${answer.success}::boolean,
+      'errorCode', ${answer.errorCode ?? null}::text
+    )
+    from held
+    where id = ${callId} and jsonb_array_length(extra_answers) < ${KEPT}
+    returning id
+  `;
+  await writeHeld(writer, statement);
+}
