@@ -1,12 +1,12 @@
 import { InferenceRunner } from "@livekit/agents";
 
-/** The end-of-turn model of @livekit/agents 1.9. */
+/** The end-of-turn model. */
 const END_OF_TURN = "lk_eot_audio";
 
 /**
- * Keeps `new AgentServer` from starting its inference process (340 MB), which only `endOfTurn: "model"` needs: a runner that is
- * there, but not listed, is neither registered again nor started. Leans on internals; when those have changed, it does
- * nothing and the process starts.
+ * Keeps `new AgentServer` from starting its inference process (340 MB), which only `endOfTurn: "model"` needs, and for which
+ * LiveKit has no option. A runner that is there, but not listed, is neither registered again nor started. When LiveKit
+ * does that in another way this does nothing, and the process starts. Checked with @livekit/agents 1.9.0.
  */
 export function keepInferenceProcessOff(): void {
   const runners: unknown = InferenceRunner.registeredRunners;

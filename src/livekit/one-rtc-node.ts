@@ -7,6 +7,7 @@ const RTC_NODE = "@livekit/rtc-node";
 /**
  * Refuses to start with two copies of rtc-node, ours and one of @livekit/agents: each has its own native library, and
  * neither knows the other's rooms. npm installs a second copy when the versions that are asked for do not agree.
+ * Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  *
  * @param from a module's URL: whose copies are looked for
  * @throws {AppError} `invalid_config` naming both places

@@ -1,5 +1,6 @@
-import { getJobContext, inference, voice, type stt } from "@livekit/agents";
+import { inference, voice, type stt } from "@livekit/agents";
 import { type Room } from "@livekit/rtc-node";
+import { startInRoom } from "../livekit/agent-session.ts";
 import { type AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import { NoModel, SpeechAgent } from "./speech-agent.ts";
@@ -31,7 +32,7 @@ export interface AudioSession {
  * they have finished, and plays what it is given. Its tool loop, its own generation and its chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
-  const { room, audio, synthesizer, onUserTurn, onProblem } = options;
+  const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
   const session = new voice.AgentSession(sessionOptions(options));
   const player = new SpeechPlayer({ session, synthesizer, onProblem: (error) => onProblem("speech failed", error) });
   const agent = new SpeechAgent({
@@ -40,22 +41,16 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     onUserTurn,
   });
   session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
-  // Given a room, AgentSession would also let its participant steer it by a byte stream. RoomIO on its own does not, but
-  // looks for the agent when it starts.
-  session["agent"] = agent;
   if (audio) session.output.audio = audio.output;
-  const io = new voice.RoomIO({
-    agentSession: session,
+  const { words } = player;
+  const io = await startInRoom({
+    session,
+    agent,
     room,
-    inputOptions: { textEnabled: false, audioEnabled: options.stt !== undefined, closeOnDisconnect: false },
-    outputOptions: { audioEnabled: audio !== undefined },
+    words,
+    hasEars: stt !== undefined,
+    hasMouth: audio !== undefined,
   });
-  io.start();
-  // The state that clients see is ours: it knows of turns and tools, too.
-  session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
-  io["agentTranscriptOutput"]?._sinks.push(player.words);
-  await session.start({ agent, record: false });
-  disown(session);
   return {
     session,
     io,
@@ -65,15 +60,6 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
       await session.close();
     },
   };
-}
-
-/**
- * LiveKit ends what it takes for a job's session before it says that the job ends: the speech would be cut off, and count
- * as heard, while its turn still has time to end by itself.
- */
-function disown(session: voice.AgentSession): void {
-  const job = getJobContext(false);
-  if (job?._primaryAgentSession === session) delete job._primaryAgentSession;
 }
 
 function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSessionOptions {

@@ -1,6 +1,7 @@
 import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
+import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
@@ -143,7 +144,7 @@ export class RoomLink {
         if (!isWhole) break;
       }
     } catch (error) {
-      if (!isOverLimit(error)) return this.#take({ type: "dropped", reason: "stream_failed" });
+      if (!isOverCap(error)) return this.#take({ type: "dropped", reason: "stream_failed" });
       isWhole = false;
     } finally {
       share.close();
@@ -152,11 +153,6 @@ export class RoomLink {
     if (!known) this.#senders.holdStream(identity, (from) => deliver(from, chunks, isWhole));
     else if (isPerson(known)) deliver(toRoomParticipant(known), chunks, isWhole);
   }
-}
-
-/** LiveKit ends a stream that is longer than the room's `maxPayloadByteLength`. */
-function isOverLimit(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("exceeds maximum size");
 }
 
 /** At least `minLength` long, filled up with zeros. */

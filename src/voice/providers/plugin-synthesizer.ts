@@ -1,5 +1,6 @@
 import { type tts } from "@livekit/agents";
 import { type AudioFrame } from "@livekit/rtc-node";
+import { handled } from "../../livekit/handled-stream.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesizer.ts";
 
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
@@ -54,16 +55,6 @@ export class PluginSynthesizer implements Synthesizer {
   #check(signal: AbortSignal): void {
     if (this.#error && !signal.aborted) throw this.#error;
   }
-}
-
-/**
- * A stream that fails emits its error, which is listened to, and also rejects a promise of its own that nobody has: that
- * would end the process. It is begun a moment after the stream was made.
- */
-function handled(stream: tts.ChunkedStream): tts.ChunkedStream {
-  const run = stream["mainTask"].bind(stream);
-  stream["mainTask"] = () => run().catch(() => {});
-  return stream;
 }
 
 async function push(text: AsyncIterable<string>, stream: tts.SynthesizeStream, signal: AbortSignal): Promise<void> {

@@ -1,16 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { voice } from "@livekit/agents";
-import {
-  ParticipantKind,
-  RoomEvent,
-  TrackPublishOptions,
-  TrackSource,
-  type RemoteParticipant,
-  type Room,
-} from "@livekit/rtc-node";
+import { type voice } from "@livekit/agents";
+import { ParticipantKind, RoomEvent, type RemoteParticipant, type Room } from "@livekit/rtc-node";
+import { createAudioOutput, publishUntilSubscribed } from "../../livekit/audio-output.ts";
 
-const SAMPLE_RATE = 24_000;
-const QUEUE_MS = 200;
 /** Who subscribes by itself (LiveKit's default) has done so this long after it could. */
 const SUBSCRIBED_BY_MS = 2_000;
 
@@ -37,12 +29,7 @@ export class AgentAudio {
 
   constructor(options: AgentAudioOptions) {
     this.#options = options;
-    this.output = new voice.ParticipantAudioOutput(options.room, {
-      sampleRate: SAMPLE_RATE,
-      numChannels: 1,
-      queueSizeMs: QUEUE_MS,
-      trackPublishOptions: new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE }),
-    });
+    this.output = createAudioOutput(options.room);
     options.room.on(RoomEvent.ParticipantConnected, this.#onConnected);
   }
 
@@ -97,11 +84,7 @@ export class AgentAudio {
 
   /** Resolves when somebody has subscribed to it. */
   async #publish(): Promise<boolean> {
-    const isPublished = await this.output.start(this.#closing.signal).then(
-      () => true,
-      () => false,
-    );
-    if (!isPublished || this.#closing.signal.aborted) return false;
+    if (!(await publishUntilSubscribed(this.output, this.#closing.signal))) return false;
     this.#options.onListener();
     return true;
   }

@@ -1,6 +1,7 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
 import { llm, type voice } from "@livekit/agents";
 import { type AudioFrame } from "@livekit/rtc-node";
+import { forgetWhatWasSaid } from "../../livekit/agent-session.ts";
 import { type Playback, type Played, type Player } from "./player.ts";
 import { type Synthesizer } from "../providers/synthesizer.ts";
 import { type Utterance } from "./utterance.ts";
@@ -103,13 +104,6 @@ export class SpeechPlayer implements Player {
     flush: (): void => {},
   };
 
-  /** AgentSession keeps what was said, in two places; nobody reads it there. */
-  #forget(): void {
-    const { session } = this.#options;
-    session.history.truncate(1);
-    session.currentAgent.updateChatCtx(llm.ChatContext.empty()).catch(() => {});
-  }
-
   async #play(current: Current): Promise<Played> {
     const { utterance } = current;
     const handle = this.#options.session.generateReply({
@@ -124,7 +118,7 @@ export class SpeechPlayer implements Player {
       () => utterance.end(),
     );
     await played;
-    this.#forget();
+    forgetWhatWasSaid(this.#options.session);
     if (handle.interrupted) return { end: "interrupted", heard: heardOf(handle) };
     return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: utterance.text };
   }

@@ -1,9 +1,10 @@
-import { AgentServer, initializeLogger, ServerOptions } from "@livekit/agents";
+import { AgentServer, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import { type Config } from "../config.ts";
 import { VARIABLES } from "../settings/environment.ts";
+import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/job-processes.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
 /** LiveKit gives no room to a worker whose load is at its `target_load`, 0.7; so that is what "full" is called. */
@@ -14,7 +15,6 @@ const JOB_START_LIMIT_MS = 30_000;
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
-const JOB_SEMI_SPACE_MB = 4;
 
 interface AgentServerOptions {
   readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice">;
@@ -26,10 +26,10 @@ interface AgentServerOptions {
 /** LiveKit's worker, not yet running. Its load counts sessions: what a session does is wait, which no CPU shows. */
 export function createAgentServer({ config, livekit, agent = jobEntry() }: AgentServerOptions) {
   const level = agentsLogLevel(config.logLevel);
-  initializeLogger({ pretty: false, level });
+  startAgentsLog(level);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setJobArguments();
-  setLoopLimits();
+  setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs();
   const options = new ServerOptions({
     agent,
@@ -65,20 +65,4 @@ function jobEntry(): string {
 /** Its "info" is a line for every step of a job; ours says the same in one. */
 function agentsLogLevel(level: Config["logLevel"]): string {
   return level === "info" ? "warn" : level;
-}
-
-/** Job processes inherit what this one was started with. */
-function setJobArguments(): void {
-  const guard = new URL("../../livekit/stdout-guard.ts", import.meta.url).href;
-  if (process.execArgv.includes(guard)) return;
-  // A session waits more than it computes: it does not need V8's 48 MB for what is young.
-  process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);
-}
-
-/** From when on LiveKit speaks of an event loop that stood still, here and in job processes. It reads this itself. */
-function setLoopLimits(): void {
-  if (process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"]) return;
-  const { fallback } = VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS;
-  process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"] = fallback;
-  process.env["LIVEKIT_AGENTS_LOOP_BLOCK_ERROR_MS"] = fallback;
 }

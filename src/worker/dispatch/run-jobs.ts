@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
 import { connect } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
 import { adoptRooms } from "./adopt-rooms.ts";
@@ -35,17 +36,16 @@ const CLOSE_LIMIT_MS = 6_000;
 export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed }: RunJobsOptions): Jobs {
   const { server, accepted } = createAgentServer({ config, livekit, ...(agent !== undefined && { agent }) });
   const clients = createRoomClients(livekit);
-  const runningJobIds = () => new Set(server.activeJobs.map((info) => info.job.id));
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-jobs" });
   const onEnded = (owner: string) => releaseOwner(sql, { owner });
-  const watch = watchJobs({ accepted, runningJobIds, clients, onEnded, logger });
+  const watch = watchJobs({ accepted, runningJobIds: () => runningJobIds(server), clients, onEnded, logger });
   const adopting = new AbortController();
   const registered = Promise.withResolvers<void>();
   let adopted: Promise<unknown> | undefined;
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
   // Again after each outage: a LiveKit that was started anew has asked nobody to serve the rooms made before we were back.
-  server.event.on("worker_registered", () => {
+  onRegistered(server, () => {
     registered.resolve();
     registration.abort();
     registration = new AbortController();
@@ -63,7 +63,7 @@ export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed 
     await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
     limit.abort();
     await sql.end({ timeout: 1 });
-    await endChildren({ graceMs: 0, keep: (pid) => !processCommand(pid).includes("_proc_lazy_main") });
+    await endChildren({ graceMs: 0, keep: (pid) => !isAgentsProcess(processCommand(pid)) });
   };
   let closed: Promise<void> | undefined;
   return { registered: registered.promise, close: () => (closed ??= close()) };

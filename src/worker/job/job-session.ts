@@ -2,6 +2,7 @@ import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { AppError } from "../../errors/app-error.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
+import { capStreams } from "../../livekit/capped-streams.ts";
 import { agentIdentity, conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { openSession } from "../../session/open-session.ts";
@@ -73,7 +74,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     onLost: () => job.leave("another worker has the session"),
   });
   opening.catch(() => {});
-  capStreams(job.room);
+  capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect();
   // Besides telling its state, this makes LiveKit announce us to clients at once and not up to 3 s later.
   state.publish();
@@ -118,14 +119,6 @@ async function createVoice(
 
 function setAttributes(room: Room, attributes: Record<string, string>): void {
   room.localParticipant?.setAttributes(attributes).catch(() => {});
-}
-
-/** Incoming streams are capped: without it one participant can make this process hold 5 GB (FAULTS 2). */
-function capStreams(room: Room): void {
-  const connect = room.connect.bind(room);
-  const dataStream = { maxPayloadByteLength: LIMITS.envelopeBytes };
-  room.connect = (url, token, options) =>
-    connect(url, token, { autoSubscribe: false, dynacast: false, ...options, dataStream });
 }
 
 function apiClient({ url, apiKey, apiSecret }: JobRoom): RoomServiceClient {

@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { AudioFrame } from "@livekit/rtc-node";
+import { type AudioFrame } from "@livekit/rtc-node";
+import { toAudioFrame } from "../../../livekit/audio-frame.ts";
 import { isInstalled } from "../speech-provider.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
 import { EspeakPackage } from "./espeak-package.ts";
@@ -64,12 +65,10 @@ export class EspeakSynthesizer implements Synthesizer {
 }
 
 function* toFrames(wav: Uint8Array): Generator<AudioFrame> {
-  // Copies: a frame sends its whole buffer, whatever part of it the array shows.
   const bytes = wav.slice(WAV_HEADER_BYTES);
   const samples = new Int16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));
   for (let start = 0; start < samples.length; start += FRAME_SAMPLES) {
-    const frame = samples.slice(start, start + FRAME_SAMPLES);
-    yield new AudioFrame(frame, SAMPLE_RATE, 1, frame.length);
+    yield toAudioFrame(samples.subarray(start, start + FRAME_SAMPLES), SAMPLE_RATE);
   }
 }
 

@@ -1,0 +1,76 @@
+import { type ChildProcess } from "node:child_process";
+import { AgentServer, ServerOptions, telemetry } from "@livekit/agents";
+import { afterEach, expect, inject, test } from "vitest";
+import {
+  isAgentsProcess,
+  onRegistered,
+  runningJobIds,
+  setJobArguments,
+  setLoopLimits,
+  startAgentsLog,
+} from "../../src/livekit/job-processes.ts";
+import { processCommand } from "../../src/worker/process/process-identity.ts";
+import { urlOf } from "./run-node.ts";
+
+const AGENT = "test/fixtures/agents/idle-agent.ts";
+const { execArgv } = process;
+const before = { ...process.env };
+const LIMITS = ["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS", "LIVEKIT_AGENTS_LOOP_BLOCK_ERROR_MS"];
+
+afterEach(() => {
+  process.execArgv = execArgv;
+  for (const name of LIMITS)
+    if (before[name] === undefined) delete process.env[name];
+    else process.env[name] = before[name];
+});
+
+interface JobProcess {
+  readonly createProcess: () => ChildProcess;
+}
+
+test("a job process has the arguments of Node that this one names, and can be told by its command line", async () => {
+  startAgentsLog("silent");
+  const path = "node_modules/@livekit/agents/dist/ipc/job_proc_executor.js";
+  const { JobProcExecutor } = (await import(urlOf(path))) as { JobProcExecutor: new (options: object) => JobProcess };
+  process.execArgv = [];
+  setJobArguments();
+  setJobArguments();
+
+  const child = new JobProcExecutor({ agent: AGENT }).createProcess();
+  const command = processCommand(child.pid ?? 0);
+  child.kill("SIGKILL");
+
+  expect(process.execArgv).toEqual(["--import", urlOf("src/livekit/stdout-guard.ts"), "--max-semi-space-size=4"]);
+  expect(command).toContain(process.execArgv.join(" "));
+  expect([isAgentsProcess(command), isAgentsProcess(processCommand(process.pid))]).toEqual([true, false]);
+});
+
+test("LiveKit speaks of a loop that stood still from the limit on that we set, or that was set before", () => {
+  const thresholds = () => telemetry.loopMonitor.LoopMonitorThresholds.fromEnv();
+  for (const name of LIMITS) delete process.env[name];
+  expect(thresholds()).toMatchObject({ warn: 100 });
+
+  setLoopLimits("1000");
+  setLoopLimits("2000");
+
+  expect(thresholds()).toMatchObject({ warn: 1_000, error: 1_000 });
+});
+
+test("LiveKit says when it has taken a worker, which then has no jobs", async () => {
+  startAgentsLog("silent");
+  const [wsURL, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
+  const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
+  // Under a name of its own no room is given to it.
+  const server = new AgentServer(
+    new ServerOptions({ agent: AGENT, agentName: "nobody", numIdleProcesses: 0, ...keys }),
+  );
+  const registered = Promise.withResolvers<void>();
+  onRegistered(server, registered.resolve);
+
+  const running = server.run();
+  await registered.promise;
+
+  expect([...runningJobIds(server)]).toEqual([]);
+  await server.close();
+  await running;
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { runNode, urlOf } from "./run-node.ts";
+
+/** In a process of its own: what has been registered once stays so. */
+const SCRIPT = `
+  const { AgentServer, InferenceRunner, ServerOptions } = await import("@livekit/agents");
+  const { startAgentsLog } = await import("${urlOf("src/livekit/job-processes.ts")}");
+  const { keepInferenceProcessOff } = await import("${urlOf("src/livekit/no-inference-process.ts")}");
+  const options = { agent: "agent.ts", wsURL: "ws://server", apiKey: "key", apiSecret: "secret", production: true };
+  const create = () => new AgentServer(new ServerOptions(options));
+  let early = "made";
+  try { create(); } catch (error) { early = error.message; }
+  startAgentsLog("silent");
+  keepInferenceProcessOff();
+  create();
+  console.log(JSON.stringify({ early, runners: Object.keys(InferenceRunner.registeredRunners) }));
+  process.exit();`;
+
+test("a server is made once its log is there, and lists no runner to start an inference process for", async () => {
+  const { early, runners } = JSON.parse((await runNode(SCRIPT)).stdout);
+
+  expect(early).toContain("logger not initialized");
+  expect(runners).toEqual([]);
+});

@@ -1,0 +1,20 @@
+import { glob, readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+
+const pieces = (await Array.fromAsync(glob("src/livekit/*.ts"))).toSorted();
+
+test.each(pieces)("%s was checked with the versions that are installed", async (file) => {
+  const text = await readFile(file, "utf8");
+  const checked = [...text.matchAll(/(@livekit\/[a-z-]+) (\d+\.\d+\.\d+)/gu)].map(([, name = "", version]) => ({
+    name,
+    version,
+  }));
+  const installed = checked.map(async ({ name }) => {
+    const manifest: { version: string } = JSON.parse(await readFile(`node_modules/${name}/package.json`, "utf8"));
+    return { name, version: manifest.version };
+  });
+
+  expect(checked.length).toBeGreaterThan(0);
+  // After an upgrade: read in the package what the comment is about, run the piece's test, then write the new version there.
+  expect(checked).toEqual(await Promise.all(installed));
+});
