@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type HistoryMessage } from "../../src/conversation/history.ts";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { startModelServer } from "../support/model-server/model-server.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { assistant, callModel, request, tool, toolResult, user, WEB_SEARCH } from "./call-model.ts";
+import { forEachTest } from "../support/lifetimes.ts";
 
-let server: ModelServer;
-beforeEach(async () => {
-  server = await startModelServer();
-});
-afterEach(() => server.close());
+const server = forEachTest(startModelServer);
 
 const say = (words: string) => ({ blockType: "text", textContent: words, content: null });
 const think = (words: string) => ({ blockType: "thinking", textContent: words, content: { signature: "sig" } });

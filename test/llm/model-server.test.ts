@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { expect, test } from "vitest";
+import { startModelServer } from "../support/model-server/model-server.ts";
 import {
   httpError,
   type Json,
@@ -14,12 +14,9 @@ import {
 import { mixedCallsStream } from "../fixtures/model/mixed-calls.ts";
 import { pauseTurnStream } from "../fixtures/model/pause-turn.ts";
 import { searchResult, webSearchStream } from "../fixtures/model/web-search.ts";
+import { forEachTest } from "../support/lifetimes.ts";
 
-let server: ModelServer;
-beforeEach(async () => {
-  server = await startModelServer();
-});
-afterEach(() => server.close());
+const server = forEachTest(startModelServer);
 
 const SEARCH = { type: "web_search_20260318", name: "web_search" };
 const BOOK = { name: "book", input_schema: { type: "object" } };

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { startModelServer } from "../support/model-server/model-server.ts";
 import {
   destroySocket,
   httpError,
@@ -12,12 +12,9 @@ import {
   text,
 } from "../support/model-server/step.ts";
 import { callModel, request, user } from "./call-model.ts";
+import { forEachTest } from "../support/lifetimes.ts";
 
-let server: ModelServer;
-beforeEach(async () => {
-  server = await startModelServer();
-});
-afterEach(() => server.close());
+const server = forEachTest(startModelServer);
 
 const listenerCount = (signal: AbortSignal) => getEventListeners(signal, "abort").length;
 const rejectionOf = (promise: Promise<unknown>) =>

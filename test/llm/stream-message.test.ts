@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { startModelServer } from "../support/model-server/model-server.ts";
 import {
   destroySocket,
   endWithoutStop,
@@ -22,12 +22,9 @@ import {
 } from "../support/model-server/step.ts";
 import { contextExceededStream, maxTokensInToolStream, refusalStream, stopDetails } from "../fixtures/model/stops.ts";
 import { callModel, request, tool, toolResult, user } from "./call-model.ts";
+import { forEachTest } from "../support/lifetimes.ts";
 
-let server: ModelServer;
-beforeEach(async () => {
-  server = await startModelServer();
-});
-afterEach(() => server.close());
+const server = forEachTest(startModelServer);
 
 const call = (options: Parameters<typeof callModel>[2] = {}) => callModel(server.url, [user("Hello")], options);
 

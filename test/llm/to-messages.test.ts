@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type HistoryBlock } from "../../src/conversation/history.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { toStoredBlock } from "../../src/llm/to-stored-block.ts";
@@ -10,7 +10,7 @@ import { redactedThinkingStream } from "../fixtures/model/stops.ts";
 import { toolSearchStream } from "../fixtures/model/tool-search.ts";
 import { webFetchStream } from "../fixtures/model/web-fetch.ts";
 import { citation, webSearchErrorStream, webSearchStream } from "../fixtures/model/web-search.ts";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { startModelServer } from "../support/model-server/model-server.ts";
 import {
   type Json,
   recorded,
@@ -23,12 +23,9 @@ import {
   unknownBlock,
 } from "../support/model-server/step.ts";
 import { assistant, callModel, tool, toolResult, user, WEB_SEARCH } from "./call-model.ts";
+import { forEachTest } from "../support/lifetimes.ts";
 
-let server: ModelServer;
-beforeEach(async () => {
-  server = await startModelServer();
-});
-afterEach(() => server.close());
+const server = forEachTest(startModelServer);
 
 /** The content of one message of one recorded request. */
 function sentContent(index: number, message: number): Json[] {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { endedCall, type Call } from "../../src/conversation/call.ts";
 import { createId } from "../../src/lib/id.ts";
 import {
@@ -10,14 +10,11 @@ import {
   saveCall,
 } from "../../src/store/calls.ts";
 import { failure, success } from "../../src/tool/outcome.ts";
-import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
+import { tempDatabase } from "../support/servers/temp-database.ts";
 import { newCall, storedCall, storedTurn } from "./store-fixtures.ts";
+import { forFile } from "../support/lifetimes.ts";
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 const load = async ({ turnId }: Call) => (await loadCallsOfTurn(database.sql, { turnId }))[0];
 const next = (call: Call, changes: Partial<Call>): Call => ({ ...call, ...changes, revision: call.revision + 1 });

@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
 
-let clock: VirtualClock;
-beforeEach(() => {
-  clock = new VirtualClock();
-});
-afterEach(() => clock[Symbol.dispose]());
+const clock = forEachTest(() => new VirtualClock());
 
 const TIMEOUT_MS = 20_000;
 const SERVER_MS = 100;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
 import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
@@ -7,12 +7,9 @@ import { cpuMs } from "../../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { announced } from "../../support/client-tool.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
 
-let clock: VirtualClock;
-beforeEach(() => {
-  clock = new VirtualClock();
-});
-afterEach(() => clock[Symbol.dispose]());
+const clock = forEachTest(() => new VirtualClock());
 
 /** A session with one client, `user`, in a time of our own. */
 class Room {

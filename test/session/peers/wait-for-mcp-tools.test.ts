@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
 import { waitForMcpTools } from "../../../src/session/peers/wait-for-mcp-tools.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
 
-let clock: VirtualClock;
-beforeEach(() => {
-  clock = new VirtualClock();
-});
-afterEach(() => clock[Symbol.dispose]());
+const clock = forEachTest(() => new VirtualClock());
 
 const use = (name: string): TurnBlock => ({
   sequence: 0,

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type RoomParticipant } from "../../../src/session/room/room-input.ts";
 import { type ListedParticipant, SenderResolver } from "../../../src/session/room/sender-resolver.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
 
-let clock: VirtualClock;
-beforeEach(() => {
-  clock = new VirtualClock();
-});
-afterEach(() => clock[Symbol.dispose]());
+const clock = forEachTest(() => new VirtualClock());
 
 const participant = (identity: string): RoomParticipant => ({ identity, sid: `PA_${identity}`, isSip: false });
 

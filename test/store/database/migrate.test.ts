@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   MIGRATION_FOLDER,
   migrate,
@@ -8,16 +8,13 @@ import {
   migrationStatus,
   migrationsAreApplied,
 } from "../../../src/store/database/migrate.ts";
-import { emptyDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { emptyDatabase } from "../../support/servers/temp-database.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
 
 const FILES = await migrationFiles();
 const NEWEST = FILES.length;
 
-let database: TempDatabase;
-beforeEach(async () => {
-  database = await emptyDatabase();
-});
-afterEach(() => database.drop());
+const database = forEachTest(emptyDatabase);
 
 test("an empty database says what is pending", async () => {
   expect(await migrationStatus(database.sql)).toEqual({

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { connect, type PoolOptions } from "../../../src/store/database/pool.ts";
 import { runQuery } from "../../../src/store/database/store-error.ts";
 import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { forFile } from "../../support/lifetimes.ts";
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 async function throughProxy(options: PoolOptions = {}) {
   const proxy = await TcpProxy.start(database.url);

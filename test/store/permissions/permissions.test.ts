@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
 import { deleteGrant, listGrants } from "../../../src/store/permissions/grants.ts";
@@ -17,14 +17,11 @@ import {
 import { endedCall } from "../../../src/conversation/call.ts";
 import { loadCall, saveCall } from "../../../src/store/calls.ts";
 import { failure } from "../../../src/tool/outcome.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newPermission, storedPermission, writerOf } from "../store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 const APPROVE: PermissionDecision = { kind: "approve", isAlways: false };
 const ALWAYS: PermissionDecision = { kind: "approve", isAlways: true };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
 import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
 import { countAside, finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
@@ -10,14 +10,11 @@ import { reserveStanzas, trimStanzas } from "../../../src/store/sessions/stanzas
 import { endedCall } from "../../../src/conversation/call.ts";
 import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { setOpener } from "../../../src/store/sessions/sessions.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 /** A session with a running turn and an open call that asks, of a worker whose lease has run out. */
 async function leftBehind() {

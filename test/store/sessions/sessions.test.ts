@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { claimSession, releaseLease, renewLease } from "../../../src/store/sessions/leases.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { reserveStanzas } from "../../../src/store/sessions/stanzas.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { sessionClaim, storedSession, writerOf } from "../store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
 
 const LONG = { leaseMs: 30_000 };
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 test("a new conversation gets a session", async () => {
   const claim = sessionClaim();

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
 import { BlockWriter, type BlockWriterOptions } from "../../../src/store/turns/block-writer.ts";
 import { connect } from "../../../src/store/database/pool.ts";
 import { type BlockProblem } from "../../../src/store/turns/write-blocks.ts";
 import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { storedTurn, textBlock } from "../store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 /** A writer behind a proxy; what it reports; a new turn to write to. */
 async function writerBehindProxy(options: BlockWriterOptions = {}) {

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
-import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newTurn, storedSession, textBlock, writerOf } from "../store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
 
-let database: TempDatabase;
-beforeAll(async () => {
-  database = await tempDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(tempDatabase);
 
 test("turns of a session are counted from 1", async () => {
   const session = await storedSession(database.sql);

@@ -12,7 +12,7 @@ declare module "vitest" {
   }
 }
 
-export interface TempDatabase {
+export interface TempDatabase extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
   /** Closes `sql` and removes the database, whoever is still connected. */
@@ -51,7 +51,7 @@ function openDatabase(name: string): TempDatabase {
     await sql.end({ timeout: 1 });
     await withAdmin((admin) => admin`drop database if exists ${admin(name)} with (force)`);
   };
-  return { url, sql, drop };
+  return { url, sql, drop, [Symbol.asyncDispose]: drop };
 }
 
 async function createDatabase(admin: Sql, template: string): Promise<string> {

@@ -1,16 +1,13 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { processStart } from "../../../src/worker/process/process-identity.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "parley-mcp-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = forFile(tempFolder);
 
 interface Running extends AsyncDisposable {
   readonly bench: McpBench;
@@ -18,7 +15,7 @@ interface Running extends AsyncDisposable {
 }
 
 async function overStdio(more: Record<string, unknown> = {}): Promise<Running> {
-  const file = join(folder, `notes-${Math.random()}`);
+  const file = join(folder.path, `notes-${Math.random()}`);
   const bench = new McpBench({ shop: { command: process.execPath, args: [STDIO_SERVER, file], ...more } });
   await bench.until("shop_echo");
   const notes = async () => (await readFile(file, "utf8").catch(() => "")).split("\n");

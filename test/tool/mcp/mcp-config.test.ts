@@ -1,20 +1,17 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
 
-let folder: string;
+const folder = forFile(tempFolder);
 let count = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "parley-mcp-config-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
 
 async function load(mcpServers: string) {
   const name = `config-${count++}.ts`;
-  await writeFile(join(folder, name), `export default { instructions: "x", mcpServers: ${mcpServers} };`);
-  return (await loadConfig({ PARLEY_CONFIG: name }, folder)).mcpServers;
+  await writeFile(join(folder.path, name), `export default { instructions: "x", mcpServers: ${mcpServers} };`);
+  return (await loadConfig({ PARLEY_CONFIG: name }, folder.path)).mcpServers;
 }
 
 test("both kinds of servers get their defaults", async () => {

@@ -1,0 +1,34 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+
+type Start<Thing> = () => Thing | Promise<Thing>;
+type Ending = Disposable | AsyncDisposable;
+
+/** Starts something before each test of the calling file and ends it afterwards; the result stands for the running test's. */
+export function forEachTest<Thing extends Ending>(start: Start<Thing>): Thing {
+  return standIn(start, beforeEach, afterEach);
+}
+
+/** Starts something before the first test of the calling file, and ends it after the last; the result stands for it. */
+export function forFile<Thing extends Ending>(start: Start<Thing>): Thing {
+  return standIn(start, beforeAll, afterAll);
+}
+
+type Hook = (run: () => Promise<void>) => void;
+
+function standIn<Thing extends Ending>(start: Start<Thing>, before: Hook, after: Hook): Thing {
+  let thing: Thing;
+  let ending: AsyncDisposableStack;
+  before(async () => {
+    ending = new AsyncDisposableStack();
+    thing = ending.use(await start());
+  });
+  after(async () => ending.disposeAsync());
+  return new Proxy({} as Thing, {
+    get: (_, key) => {
+      const value: unknown = Reflect.get(thing, key);
+      // A method reaches the private fields of its own object alone.
+      return typeof value === "function" && !Object.hasOwn(thing, key) ? (value.bind(thing) as unknown) : value;
+    },
+    set: (_, key, value) => Reflect.set(thing, key, value),
+  });
+}

@@ -1,0 +1,13 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface TempFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** A new empty folder that goes with all that is in it. */
+export async function tempFolder(parent = tmpdir()): Promise<TempFolder> {
+  const path = await mkdtemp(join(parent, "parley-test-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
