@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
-import { announcedToolSchema } from "../../src/protocol/messages/announced-tool.ts";
+import { announcedToolSchema } from "../../src/protocol/messages/tool-announcement.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
 import { MESSAGE_TYPES, REQUIRED_FEATURES } from "../../src/protocol/messages/message-types.ts";
 import { BODY_SCHEMAS } from "../../src/protocol/messages/messages.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { choice, count, id, integer, jsonValue, text } from "./fields.ts";
-import { type InvalidTool, announcedToolSchema } from "./announced-tool.ts";
+import { type InvalidTool, announcedToolSchema } from "./tool-announcement.ts";
 
 /** Read leniently: an ErrorMessage must never be answered with another one. */
 export const errorMessageSchema = v.object({

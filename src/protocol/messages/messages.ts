@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { sortAnnouncements } from "./announced-tool.ts";
+import { sortAnnouncements } from "./tool-announcement.ts";
 import * as control from "./control-messages.ts";
 import { readFields } from "./fields.ts";
 import { LIMITS } from "../limits.ts";
@@ -7,7 +7,7 @@ import { MalformedMessageError, type ReadableParts } from "./malformed-message-e
 import { type MessageType } from "./message-types.ts";
 import { type MapSchema, parseMap } from "./parse-map.ts";
 import * as permission from "./permission-messages.ts";
-import * as talk from "./talk-messages.ts";
+import * as talk from "./conversation-messages.ts";
 import * as tool from "./tool-messages.ts";
 
 /** Bodies without `conversationId`, which the codec adds. Key order is wire order; a float32 field comes last. */
