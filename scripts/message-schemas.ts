@@ -1,6 +1,9 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { permissionRequestSchema, permissionResponseSchema } from "../src/protocol/messages/permission-messages.ts";
-import { toolCallStateSchema } from "../src/protocol/messages/tool-messages.ts";
+import {
+  permissionRequestSchema,
+  permissionResponseSchema,
+  toolCallStateSchema,
+} from "../src/protocol/messages/tool-messages.ts";
 
 const SCHEMAS = {
   toolCallState: [toolCallStateSchema, "The state of one tool call (type 100)."],

@@ -5,7 +5,7 @@ import { announcedToolSchema } from "../../src/protocol/messages/tool-announceme
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
 import { MESSAGE_TYPES, REQUIRED_FEATURES } from "../../src/protocol/messages/message-types.ts";
 import { BODY_SCHEMAS } from "../../src/protocol/messages/messages.ts";
-import { type MapSchema } from "../../src/protocol/messages/parse-map.ts";
+import { type MapSchema } from "../../src/protocol/messages/fields.ts";
 import { describeFields } from "./describe-field.ts";
 import { goldens } from "./golden.ts";
 

@@ -23,9 +23,12 @@ import {
   ToolCallStateSchema,
 } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
 import { type MessageType } from "../../src/protocol/messages/message-types.ts";
-import { type MapSchema } from "../../src/protocol/messages/parse-map.ts";
-import { permissionRequestSchema, permissionResponseSchema } from "../../src/protocol/messages/permission-messages.ts";
-import { toolCallStateSchema } from "../../src/protocol/messages/tool-messages.ts";
+import { type MapSchema } from "../../src/protocol/messages/fields.ts";
+import {
+  permissionRequestSchema,
+  permissionResponseSchema,
+  toolCallStateSchema,
+} from "../../src/protocol/messages/tool-messages.ts";
 import { goldens } from "./golden.ts";
 
 const GENERATED = "src/http/rpc/generated";

@@ -1,5 +1,46 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type Head, headOf } from "./head-byte.ts";
+
+/** What the first byte of a MessagePack value says. */
+interface Head {
+  readonly kind: "scalar" | "str" | "bin" | "ext" | "array" | "map" | "invalid";
+  /** Bytes of the length or count that follows; 0 when `size` already is it. */
+  readonly lengthBytes: 0 | 1 | 2 | 4;
+  /** Bytes of content, items of an array or entries of a map. */
+  readonly size: number;
+}
+
+const scalar = (size: number): Head => ({ kind: "scalar", lengthBytes: 0, size });
+const sized = (kind: Head["kind"], lengthBytes: 1 | 2 | 4): Head => ({ kind, lengthBytes, size: 0 });
+const fixExt = (size: number): Head => ({ kind: "ext", lengthBytes: 0, size });
+const invalid: Head = { kind: "invalid", lengthBytes: 0, size: 0 };
+
+/** 0xc0 to 0xdf in order; the other bytes hold their value or their length in themselves. */
+const NAMED: readonly Head[] = [
+  [scalar(0), invalid, scalar(0), scalar(0)],
+  [sized("bin", 1), sized("bin", 2), sized("bin", 4)],
+  [sized("ext", 1), sized("ext", 2), sized("ext", 4)],
+  [scalar(4), scalar(8)],
+  [scalar(1), scalar(2), scalar(4), scalar(8)],
+  [scalar(1), scalar(2), scalar(4), scalar(8)],
+  [fixExt(1), fixExt(2), fixExt(4), fixExt(8), fixExt(16)],
+  [sized("str", 1), sized("str", 2), sized("str", 4)],
+  [sized("array", 2), sized("array", 4)],
+  [sized("map", 2), sized("map", 4)],
+].flat();
+
+function describe(byte: number): Head {
+  if (byte < 0x80 || byte >= 0xe0) return scalar(0);
+  if (byte < 0x90) return { kind: "map", lengthBytes: 0, size: byte & 0x0f };
+  if (byte < 0xa0) return { kind: "array", lengthBytes: 0, size: byte & 0x0f };
+  if (byte < 0xc0) return { kind: "str", lengthBytes: 0, size: byte & 0x1f };
+  return NAMED[byte - 0xc0] ?? invalid;
+}
+
+const HEADS: readonly Head[] = Array.from({ length: 256 }, (_, byte) => describe(byte));
+
+export function headOf(byte: number): Head {
+  return HEADS[byte] ?? invalid;
+}
 
 /** Walks over MessagePack without decoding it, and never past the end. */
 export class PacketCursor {

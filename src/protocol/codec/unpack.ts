@@ -1,7 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
-import { headOf } from "./head-byte.ts";
 import { FORBIDDEN_KEYS, LIMITS } from "../limits.ts";
-import { PacketCursor } from "./packet-cursor.ts";
+import { headOf, PacketCursor } from "./packet-cursor.ts";
 
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });

@@ -1,12 +1,10 @@
 import type * as v from "valibot";
 import { sortAnnouncements } from "./tool-announcement.ts";
 import * as control from "./control-messages.ts";
-import { readFields } from "./fields.ts";
+import { type MapSchema, parseMap, readFields } from "./fields.ts";
 import { LIMITS } from "../limits.ts";
 import { MalformedMessageError, type ReadableParts } from "./malformed-message-error.ts";
 import { type MessageType } from "./message-types.ts";
-import { type MapSchema, parseMap } from "./parse-map.ts";
-import * as permission from "./permission-messages.ts";
 import * as talk from "./conversation-messages.ts";
 import * as tool from "./tool-messages.ts";
 
@@ -29,8 +27,8 @@ export const BODY_SCHEMAS = {
   commentary: talk.commentarySchema,
   assistant_sentence: talk.assistantSentenceSchema,
   tool_call_state: tool.toolCallStateSchema,
-  permission_request: permission.permissionRequestSchema,
-  permission_response: permission.permissionResponseSchema,
+  permission_request: tool.permissionRequestSchema,
+  permission_response: tool.permissionResponseSchema,
   tool_use_cancel: tool.toolUseCancelSchema,
   tool_use_progress: tool.toolUseProgressSchema,
   block_event: talk.blockEventSchema,

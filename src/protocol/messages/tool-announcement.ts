@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../lib/json.ts";
-import { choice, count, jsonMap, matching, readFields, text } from "./fields.ts";
+import { choice, count, jsonMap, matching, parseMap, readFields, text } from "./fields.ts";
 import { LIMITS, TOOL_NAME } from "../limits.ts";
-import { parseMap } from "./parse-map.ts";
 
 /** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
 export const announcedToolSchema = v.object({
