@@ -1,30 +1,27 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import {
-  permissionRequestSchema,
-  permissionResponseSchema,
-  toolCallStateSchema,
-} from "../src/protocol/messages/tool-messages.ts";
+import { MESSAGES, type MessageType } from "../src/protocol/messages/messages.ts";
 
-const SCHEMAS = {
-  toolCallState: [toolCallStateSchema, "The state of one tool call (type 100)."],
-  permissionRequest: [permissionRequestSchema, "What a tool asks of a person (type 101)."],
-  permissionResponse: [
-    permissionResponseSchema,
-    "What the person says to it, and by the worker: what became of it (type 102).",
-  ],
-} as const;
+/** The messages of `proto/opencode/tool.proto`, and what their schemas say of them. */
+const DESCRIPTIONS = {
+  tool_call_state: "The state of one tool call",
+  permission_request: "What a tool asks of a person",
+  permission_response: "What the person says to it, and by the worker: what became of it",
+} as const satisfies Partial<Record<MessageType, string>>;
 
-/** The files of `schemas/` by name: spec/004's messages as the worker reads and writes them, in protobuf's JSON names. */
+/** The files of `schemas/` by name: these messages as the worker reads and writes them, in protobuf's JSON names. */
 export function messageSchemas(): ReadonlyMap<string, string> {
   return new Map(
-    Object.entries(SCHEMAS).map(([name, [schema, description]]) => {
-      const { $schema, ...rest } = toJsonSchema(schema, {
+    Object.entries(DESCRIPTIONS).map(([type, what]) => {
+      const { number, shape } = MESSAGES[type as keyof typeof DESCRIPTIONS];
+      const title = type.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+      const description = `${what} (type ${number}).`;
+      const { $schema, ...rest } = toJsonSchema(shape, {
         target: "draft-2020-12",
         // JSON Schema has no words for them: cleaning a text, and that a number is not infinite.
         ignoreActions: ["transform", "finite"],
         overrideAction: ({ jsonSchema }) => relax(jsonSchema),
       });
-      return [`${name}.schema.json`, `${JSON.stringify({ $schema, title: name, description, ...rest }, null, 2)}\n`];
+      return [`${title}.schema.json`, `${JSON.stringify({ $schema, title, description, ...rest }, null, 2)}\n`];
     }),
   );
 }

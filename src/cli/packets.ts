@@ -3,8 +3,8 @@ import { toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { decodeEnvelope, encodeEnvelope } from "../protocol/codec/codec.ts";
 import { isPlainMap } from "../protocol/messages/fields.ts";
-import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "../protocol/messages/message-types.ts";
-import { parseMessage } from "../protocol/messages/messages.ts";
+import { MESSAGES, type MessageType, messageTypeOf } from "../protocol/messages/messages.ts";
+import { parseMessage } from "../protocol/messages/parse-message.ts";
 
 const USAGE = `Usage: parley decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
        parley encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
@@ -76,6 +76,6 @@ function parseLine(line: string): Record<string, unknown> {
 
 function toMessageType(type: unknown): MessageType {
   const name = typeof type === "number" ? messageTypeOf(type) : type;
-  if (typeof name === "string" && Object.hasOwn(MESSAGE_TYPES, name)) return name as MessageType;
+  if (typeof name === "string" && Object.hasOwn(MESSAGES, name)) return name as MessageType;
   throw new TypeError("type: expected the name or the number of a message type");
 }

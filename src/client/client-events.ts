@@ -23,7 +23,7 @@ export type ToolResultEvent = MessageBody<"tool_use_result"> & {
 
 /** What went wrong: an ErrorMessage of the worker, or our own trouble with `error` set. */
 export interface ErrorEvent {
-  /** The number of PROTOCOL's ErrorMessage. */
+  /** As in docs/protocol.md, under Error codes. */
   readonly code: number;
   readonly message: string;
   /** The id of the message that it is about. */

@@ -1,18 +1,17 @@
-import { AppError } from "../errors/app-error.ts";
+import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import { type JsonObject, type JsonValue } from "../lib/json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { type Message, type MessageBody } from "../protocol/messages/messages.ts";
+import { type Message, type MessageBody, sdkFeatures } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
-import { Acknowledgements } from "./wire/acknowledgements.ts";
 import { AgentLink } from "./room/agent-link.ts";
 import { ask, type AskOptions, type WholeAnswer } from "./ask.ts";
 import { type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
-import { IncomingMessages, wireCode } from "./wire/incoming.ts";
+import { IncomingMessages } from "./wire/incoming.ts";
 import { Outbox } from "./wire/outbox.ts";
 import { ProgressSender } from "./tools/progress-sender.ts";
 import { ToolRequests } from "./tools/tool-requests.ts";
@@ -21,8 +20,6 @@ import { type Transport } from "./room/transport.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 
 const CLIENT_VERSION = "parley-sdk 0.1.0";
-/** What this client can do with the worker's optional messages. */
-const OWN_FEATURES = ["claims", "tool_use_cancel", "tool_use_progress"];
 const ACKNOWLEDGED_WITHIN_MS = 5_000;
 const DELIVERED_WITHIN_MS = 30_000;
 const CLOSE_MS = 1_000;
@@ -69,7 +66,6 @@ export class Parley implements AsyncDisposable {
   readonly #options: ParleyOptions;
   readonly #tools = new Map<string, CompiledTool>();
   readonly #events = new Emitter<ParleyEvents>((error, event) => this.#onHandlerThrew(error, event));
-  readonly #acknowledgements = new Acknowledgements();
   #transport: Transport;
   #stopListening: (() => void) | undefined;
   #isClosed = false;
@@ -109,14 +105,12 @@ export class Parley implements AsyncDisposable {
     configure: (way, timeoutMs) => this.#configure(way, timeoutMs),
     onReady: (agents) => this.#events.emit("connected", { agents }),
     onLost: (reason) => {
-      this.#acknowledgements.abandon();
       this.#outbox.unacknowledged.clear();
       this.#events.emit("disconnected", { reason });
     },
   });
 
   readonly #messages = new WorkerMessages({
-    acknowledgements: this.#acknowledgements,
     unacknowledged: this.#outbox.unacknowledged,
     requests: this.#requests,
     events: this.#events,
@@ -252,7 +246,6 @@ export class Parley implements AsyncDisposable {
       await this.#outbox.drain(CLOSE_MS);
     }
     this.#link.close();
-    this.#acknowledgements.abandon();
     this.#outbox.unacknowledged.clear();
     this.#progress.close();
     this.#stopListening?.();
@@ -281,7 +274,7 @@ export class Parley implements AsyncDisposable {
   async #configure(way: "packet" | "stream", timeoutMs: number): Promise<boolean> {
     const message: Message = { type: "configuration", body: this.#configuration() };
     const { stanzaId } = this.#outbox.send(message, way);
-    const isTaken = await this.#acknowledgements.wait(stanzaId, timeoutMs);
+    const isTaken = await this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
     if (isTaken) this.#incoming.forgetMissed();
     return isTaken;
   }
@@ -294,7 +287,7 @@ export class Parley implements AsyncDisposable {
       clientVersion: CLIENT_VERSION,
       ...(language !== undefined && { preferredLanguage: language }),
       ...(device !== undefined && { device: cleanJson(device) }),
-      features: [...new Set([...OWN_FEATURES, ...features])],
+      features: [...new Set([...sdkFeatures(), ...features])],
       tools: [...this.#tools.values()].map(({ announcement }) => announcement),
     };
   }
@@ -306,7 +299,7 @@ export class Parley implements AsyncDisposable {
       await this.#link.whenReady(left);
       const { stanzaId } = this.#outbox.send(message, way, traceparent);
       way = "stream";
-      if (await this.#acknowledgements.wait(stanzaId, Math.min(left, ACKNOWLEDGED_WITHIN_MS))) return;
+      if (await this.#outbox.unacknowledged.wait(stanzaId, Math.min(left, ACKNOWLEDGED_WITHIN_MS))) return;
     }
     throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVERED_WITHIN_MS / 1000} s`);
   }
@@ -318,7 +311,7 @@ export class Parley implements AsyncDisposable {
   }
 
   #reportError(error: AppError): void {
-    this.#events.emit("error", { code: wireCode(error), message: error.message, error });
+    this.#events.emit("error", { code: ERROR_CODES[error.code].wire, message: error.message, error });
   }
 
   #onHandlerThrew(error: unknown, event: keyof ParleyEvents): void {

@@ -1,4 +1,4 @@
-/** Every number of PROTOCOL "Limits" and of a tool call's times. Sizes are bytes of the encoded form. */
+/** The numbers under "Limits" in docs/protocol.md, and a tool call's times. Sizes are bytes of the encoded form. */
 export const LIMITS = {
   envelopeBytes: 4 * 1024 * 1024,
   /** Above it a frame travels as a byte stream instead of a data packet. */

@@ -194,22 +194,22 @@ export class Session {
   }
 
   readonly #handlers: MessageHandlers = {
-    onUserMessage: (from, body, meta) => this.#begin(from, body, meta),
-    onConfiguration: (from, body) => {
+    user_message: (from, body, meta) => this.#begin(from, body, meta),
+    configuration: (from, body) => {
       this.#configurations.take(from, body, this.#turns.past);
       this.#calls.handlePresence(from.identity, "returned");
       this.#calls.showStates(from);
       this.#permissions.showAgain(from);
     },
-    onToolUseResult: (from, body, meta) => this.#calls.handleResult(from, body, meta),
+    tool_use_result: (from, body, meta) => this.#calls.handleResult(from, body, meta),
     onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
-    onAcknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
-    onErrorMessage: (from, body) => this.#calls.handleError(from, body),
-    onPermissionResponse: (from, body) => this.#permissions.handleResponse(from, body),
-    onToolUseProgress: (from, body) => this.#calls.handleProgress(from, body),
-    onControlVariation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
-    onCommentary: (from, body) => keepCommentary(from, body, { recorder: this.#recorder, outbox: this.#outbox }),
-    onControlStop: (_from, { targetId, stopType = "generation" }) => this.#turns.stop(targetId, stopType),
+    acknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
+    error_message: (from, body) => this.#calls.handleError(from, body),
+    permission_response: (from, body) => this.#permissions.handleResponse(from, body),
+    tool_use_progress: (from, body) => this.#calls.handleProgress(from, body),
+    control_variation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
+    commentary: (from, body) => keepCommentary(from, body, { recorder: this.#recorder, outbox: this.#outbox }),
+    control_stop: (_from, { targetId, stopType = "generation" }) => this.#turns.stop(targetId, stopType),
   };
 
   #join(participant: RoomParticipant): Peer {

@@ -1,12 +1,12 @@
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { type Incoming, decodeEnvelope } from "../../src/protocol/codec/codec.ts";
-import { MalformedMessageError } from "../../src/protocol/messages/malformed-message-error.ts";
-import { MESSAGE_TYPES, type MessageType } from "../../src/protocol/messages/message-types.ts";
+import { MESSAGES, type MessageType } from "../../src/protocol/messages/messages.ts";
+import { MalformedMessageError } from "../../src/protocol/messages/parse-message.ts";
 import { toBytes } from "./golden.ts";
 
 const envelope = { stanzaId: 4, conversationId: "c", meta: {} };
-const packet = (type: MessageType, body: unknown) => encode({ ...envelope, type: MESSAGE_TYPES[type], body });
+const packet = (type: MessageType, body: unknown) => encode({ ...envelope, type: MESSAGES[type].number, body });
 
 function bodyOf(incoming: Incoming): unknown {
   return "message" in incoming ? incoming.message.body : undefined;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
 import { type OutgoingEnvelope, decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
-import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
+import { MESSAGES } from "../../src/protocol/messages/messages.ts";
 import { goldens, toBytes, toEnvelope } from "./golden.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
@@ -88,7 +88,7 @@ test("maps of anything are read or refused", () => {
   const property = fc.property(fc.constantFrom(...goldens), body, value, (golden, fields, meta) => {
     const merged = { ...golden.body, ...fields };
     isAccepted(
-      encodeLeniently({ stanzaId: 1, conversationId: "c", type: MESSAGE_TYPES[golden.type], meta, body: merged }),
+      encodeLeniently({ stanzaId: 1, conversationId: "c", type: MESSAGES[golden.type].number, meta, body: merged }),
     );
     isAccepted(encodeLeniently({ stanzaId: 1, type: golden.stanzaId > 0 ? 12 : 7, meta: {}, body: merged }));
   });

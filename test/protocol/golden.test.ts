@@ -1,11 +1,11 @@
 import { decode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
-import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
+import { MESSAGES } from "../../src/protocol/messages/messages.ts";
 import { goldens, toBytes, toEnvelope, toHex } from "./golden.ts";
 
 test("every message type has golden bytes", () => {
-  expect(goldens.map(({ type }) => type).toSorted()).toEqual(Object.keys(MESSAGE_TYPES).toSorted());
+  expect(goldens.map(({ type }) => type).toSorted()).toEqual(Object.keys(MESSAGES).toSorted());
 });
 
 test.each(goldens)("a $type is encoded to its golden bytes", (golden) => {
@@ -22,6 +22,6 @@ test.each(goldens)("a $type reads the same with any MessagePack decoder", (golde
   const raw = decode(toBytes(golden.hex)) as Record<string, unknown>;
 
   expect(Object.keys(raw)).toEqual(["stanzaId", "conversationId", "type", "meta", "body"]);
-  expect(raw).toMatchObject({ stanzaId, conversationId, type: MESSAGE_TYPES[type], meta });
+  expect(raw).toMatchObject({ stanzaId, conversationId, type: MESSAGES[type].number, meta });
   expect(raw["body"]).toMatchObject({ conversationId, ...body });
 });

@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
-import { announcedToolSchema } from "../../src/protocol/messages/tool-announcement.ts";
+import { toolAnnouncementSchema } from "../../src/protocol/messages/tool-announcement.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
-import { MESSAGE_TYPES, REQUIRED_FEATURES } from "../../src/protocol/messages/message-types.ts";
-import { BODY_SCHEMAS } from "../../src/protocol/messages/messages.ts";
-import { type MapSchema } from "../../src/protocol/messages/fields.ts";
+import { MESSAGES, workerFeatures } from "../../src/protocol/messages/messages.ts";
 import { describeFields } from "./describe-field.ts";
 import { goldens } from "./golden.ts";
 
@@ -28,13 +26,14 @@ function fieldRows(section: string): unknown[] {
     .filter(({ name }) => name !== "requestId");
 }
 
-test.each(goldens)("the documentation of $type has its fields and its bytes", ({ type, hex, ...golden }) => {
-  const section = sectionOf((title) => title.startsWith(`${MESSAGE_TYPES[type]}. `));
-  const schema: MapSchema = BODY_SCHEMAS[type];
+const DIRECTIONS = { client: "client to worker", worker: "worker to client", both: "both ways" } as const;
 
-  expect(section).toContain(`\`${type}\` · `);
-  expect(section).toContain(" · answer: ");
-  expect(fieldRows(section)).toEqual(describeFields(schema));
+test.each(goldens)("the documentation of $type has its fields and its bytes", ({ type, hex, ...golden }) => {
+  const section = sectionOf((title) => title.startsWith(`${MESSAGES[type].number}. `));
+  const { shape, from } = MESSAGES[type];
+
+  expect(section).toContain(`\`${type}\` · ${DIRECTIONS[from]} · answer: `);
+  expect(fieldRows(section)).toEqual(describeFields(shape));
   expect(block(section, "hex").replaceAll(/\s/g, "")).toBe(hex);
   expect(JSON.parse(block(section, "json"))).toEqual({ ...golden, type });
 });
@@ -42,11 +41,11 @@ test.each(goldens)("the documentation of $type has its fields and its bytes", ({
 test("the documentation has no other type", () => {
   const numbers = [...sections.keys()].flatMap((title) => /^(\d+)\. /.exec(title)?.[1] ?? []).map(Number);
 
-  expect(numbers).toEqual(Object.values(MESSAGE_TYPES));
+  expect(numbers).toEqual(Object.values(MESSAGES).map(({ number }) => number));
 });
 
 test("the documentation of announced tools has their fields", () => {
-  expect(fieldRows(sectionOf((title) => title === "Announced tools"))).toEqual(describeFields(announcedToolSchema));
+  expect(fieldRows(sectionOf((title) => title === "Announced tools"))).toEqual(describeFields(toolAnnouncementSchema));
 });
 
 test("the documentation has every error code", () => {
@@ -61,11 +60,30 @@ test("the documentation has every error code", () => {
   );
 });
 
-test.each(Object.entries(REQUIRED_FEATURES))("the documentation says that %s needs the feature %s", (type, feature) => {
-  const number = MESSAGE_TYPES[type as keyof typeof REQUIRED_FEATURES];
+const optional = Object.values(MESSAGES).flatMap((row) => ("feature" in row ? row : []));
 
+test.each(optional)("the documentation says that $number needs the feature $feature", ({ number, feature }) => {
   expect(sectionOf((title) => title.startsWith(`${number}. `))).toContain(`Needs the feature \`${feature}\``);
   expect(sectionOf((title) => title === "A session")).toMatch(new RegExp(`\`${feature}\` \\([\\d, ]*${number}\\b`));
+});
+
+test("the documentation has no other feature", () => {
+  const [, list = ""] = /^Features: ([^]*?)\n\n/m.exec(sectionOf((title) => title === "A session")) ?? [];
+
+  expect([...list.matchAll(/`(\w+)`(?: \(|: you)/g)].map(([, feature]) => feature)).toEqual(workerFeatures());
+});
+
+test("the documentation says what the worker does not hold for clients that come back", () => {
+  const section = sectionOf((title) => title === "Reconnection");
+  const [, exceptions = ""] = /Not held, and\s+so not sent again: ([^]*)/.exec(section) ?? [];
+  // An Ack has no number by which it could be asked for.
+  const notHeld = Object.entries(MESSAGES).filter(
+    ([type, row]) => "kept" in row && row.kept !== true && type !== "acknowledgement",
+  );
+  const titles = notHeld.map(([, { number }]) => [...sections.keys()].find((title) => title.startsWith(`${number}. `)));
+
+  const names = [...exceptions.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name);
+  expect(new Set(names)).toEqual(new Set(titles.map((title) => title?.split(" ")[1])));
 });
 
 test("the documentation has the limits as they are", () => {

@@ -22,13 +22,7 @@ import {
   PermissionService,
   ToolCallStateSchema,
 } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
-import { type MessageType } from "../../src/protocol/messages/message-types.ts";
-import { type MapSchema } from "../../src/protocol/messages/fields.ts";
-import {
-  permissionRequestSchema,
-  permissionResponseSchema,
-  toolCallStateSchema,
-} from "../../src/protocol/messages/tool-messages.ts";
+import { MESSAGES, type MessageType } from "../../src/protocol/messages/messages.ts";
 import { goldens } from "./golden.ts";
 
 const GENERATED = "src/http/rpc/generated";
@@ -64,7 +58,6 @@ test("the schemas in schemas/ are what the code gives", async () => {
 interface Forms {
   readonly type: MessageType;
   readonly proto: DescMessage;
-  readonly code: MapSchema;
   /** Fields that are ours: the proto does not have them. */
   readonly added?: readonly string[];
   /** Fields that the proto always has and the wire may leave out. */
@@ -72,12 +65,11 @@ interface Forms {
 }
 
 const FORMS: Readonly<Record<string, Forms>> = {
-  toolCallState: { type: "tool_call_state", proto: ToolCallStateSchema, code: toolCallStateSchema },
-  permissionRequest: { type: "permission_request", proto: PermissionRequestSchema, code: permissionRequestSchema },
+  toolCallState: { type: "tool_call_state", proto: ToolCallStateSchema },
+  permissionRequest: { type: "permission_request", proto: PermissionRequestSchema },
   permissionResponse: {
     type: "permission_response",
     proto: PermissionResponseSchema,
-    code: permissionResponseSchema,
     added: ["message", "editedInputJson", "state"],
     // The sender's session is known.
     leftOut: ["sessionId"],
@@ -107,11 +99,12 @@ const readSchema = async (name: string) =>
   JSON.parse(await readFile(`schemas/${name}.schema.json`, "utf8")) as JsonSchema;
 
 test.each(Object.entries(FORMS))("%s has the same fields in proto, code and schema", async (name, forms) => {
-  const { proto, code, added = [] } = forms;
+  const { type, proto, added = [] } = forms;
+  const { entries } = MESSAGES[type].shape;
   const schema = await readSchema(name);
   const ofProto = proto.fields.map(({ jsonName }) => jsonName);
 
-  expect(Object.keys(code.entries)).toEqual([...ofProto, ...added]);
+  expect(Object.keys(entries)).toEqual([...ofProto, ...added]);
   expect(Object.keys(schema.properties)).toEqual([...ofProto, ...added]);
 });
 
@@ -125,15 +118,16 @@ test.each(Object.entries(FORMS))("%s has fields of the same types in proto and s
 });
 
 test.each(Object.entries(FORMS))("what is optional in %s's proto is so in code and schema", async (name, forms) => {
-  const { proto, code, added = [], leftOut = [] } = forms;
+  const { type, proto, added = [], leftOut = [] } = forms;
+  const { entries } = MESSAGES[type].shape;
   const { properties, required } = await readSchema(name);
   const ofProto = proto.fields
     .filter(({ proto: { proto3Optional } }) => proto3Optional)
     .map(({ jsonName }) => jsonName);
   const optional = [...ofProto, ...added, ...leftOut].toSorted();
   expect(
-    Object.entries(code.entries)
-      .filter(([, { type }]) => type === "exact_optional")
+    Object.entries(entries)
+      .filter(([, field]) => field.type === "exact_optional")
       .map(([key]) => key)
       .toSorted(),
   ).toEqual(optional);

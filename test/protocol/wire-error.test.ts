@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AppError, ERROR_CODES, type ErrorCode } from "../../src/errors/app-error.ts";
 import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
-import { MalformedMessageError } from "../../src/protocol/messages/malformed-message-error.ts";
+import { MalformedMessageError } from "../../src/protocol/messages/parse-message.ts";
 import { toWireError } from "../../src/protocol/wire-error.ts";
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];

@@ -1,7 +1,6 @@
 import { encode } from "@msgpack/msgpack";
 import fc from "fast-check";
-import { MESSAGE_TYPES } from "../../src/protocol/messages/message-types.ts";
-import { BODY_SCHEMAS } from "../../src/protocol/messages/messages.ts";
+import { MESSAGES } from "../../src/protocol/messages/messages.ts";
 import { goldens, toBytes } from "../protocol/golden.ts";
 
 const repeat = (byte: number, count: number): number[] => Array.from({ length: count }, () => byte);
@@ -47,7 +46,7 @@ const bare = BODIES.map((body) => Uint8Array.from(body));
 export const CORPUS: readonly Uint8Array[] = [new Uint8Array(), ...bare, ...bodies];
 
 const FIELD_NAMES = [
-  ...new Set(Object.values(BODY_SCHEMAS).flatMap((schema) => Object.keys(schema.entries))),
+  ...new Set(Object.values(MESSAGES).flatMap(({ shape }) => Object.keys(shape.entries))),
   "conversationId",
   "requestId",
   "constructor",
@@ -104,7 +103,7 @@ const wrongTypes = fc
       stanzaId: fc.oneof({ arbitrary: fc.nat(1_000_000), weight: 4 }, { arbitrary: oddValue, weight: 1 }),
       conversationId: fc.oneof(fc.constantFrom("fake", "", "other"), oddValue),
       type: fc.oneof(
-        { arbitrary: fc.constantFrom(...Object.values(MESSAGE_TYPES)), weight: 6 },
+        { arbitrary: fc.constantFrom(...Object.values(MESSAGES).map(({ number }) => number)), weight: 6 },
         { arbitrary: oddValue, weight: 1 },
       ),
       meta: oddValue,

@@ -1,6 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
 import { truncateText } from "../../lib/truncate-text.ts";
-import { type MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
+import { type MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { type CompiledTool } from "./client-tool.ts";
 import { type ToolCallEvent, type ToolResultEvent } from "../client-events.ts";

@@ -1,7 +1,7 @@
-import { AppError, ERROR_CODES } from "../../errors/app-error.ts";
+import { AppError } from "../../errors/app-error.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
-import { MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
+import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import { type Message } from "../../protocol/messages/messages.ts";
 
 const REMEMBERED_STANZAS = 2_000;
@@ -82,8 +82,4 @@ export class IncomingMessages {
     this.#lastSeen = Math.max(this.#lastSeen, Math.abs(stanzaId));
     return true;
   }
-}
-
-export function wireCode(error: AppError): number {
-  return ERROR_CODES[error.code].wire;
 }

@@ -13,26 +13,44 @@ interface Kept {
 }
 
 /**
- * What was sent and not acknowledged yet: a worker that has no budget left for us drops it, and says when to come again.
- * The same stanzas go out once more then, so nothing is done twice.
+ * What was sent and not acknowledged yet, and who waits for its Ack. A worker that has no budget left for us drops a
+ * message, and says when to come again: the same stanzas go out once more then, so nothing is done twice.
  */
 export class Unacknowledged {
   readonly #kept = new Map<number, Kept>();
+  readonly #waiting = new Map<number, (isTaken: boolean) => void>();
   #sizeBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** \`send\` must not throw. The oldest are let go first. */
+  /** `send` must not throw. The oldest are let go first. */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
     this.#kept.set(stanzaId, { sizeBytes, send, tries: 1 });
     this.#sizeBytes += sizeBytes;
     while (this.#kept.size > MAX_KEPT || this.#sizeBytes > MAX_KEPT_BYTES) {
       const [oldest] = this.#kept.keys();
       if (oldest === undefined) break;
-      this.acknowledge(oldest);
+      this.#forget(oldest);
     }
   }
 
-  acknowledge(stanzaId: number): void {
+  /** Always resolves; `false` when no Ack came within `timeoutMs` or before `clear`, or it said `success: false`. */
+  wait(stanzaId: number, timeoutMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), timeoutMs);
+    this.#waiting.set(stanzaId, resolve);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#waiting.delete(stanzaId);
+    });
+  }
+
+  /** An Ack came. */
+  acknowledge(stanzaId: number, isTaken: boolean): void {
+    this.#forget(stanzaId);
+    this.#waiting.get(Math.abs(stanzaId))?.(isTaken);
+  }
+
+  #forget(stanzaId: number): void {
     this.#sizeBytes -= this.#kept.get(stanzaId)?.sizeBytes ?? 0;
     this.#kept.delete(stanzaId);
   }
@@ -44,7 +62,7 @@ export class Unacknowledged {
       const waiting = [...this.#kept].slice(0, MAX_AT_ONCE);
       const isMore = this.#kept.size > waiting.length;
       for (const [stanzaId, kept] of waiting) {
-        if (++kept.tries >= MAX_TRIES) this.acknowledge(stanzaId);
+        if (++kept.tries >= MAX_TRIES) this.#forget(stanzaId);
         kept.send();
       }
       if (isMore) this.sendAgainAfter(PAUSE_MS);
@@ -57,5 +75,6 @@ export class Unacknowledged {
     this.#timer = undefined;
     this.#kept.clear();
     this.#sizeBytes = 0;
+    for (const resolve of this.#waiting.values()) resolve(false);
   }
 }

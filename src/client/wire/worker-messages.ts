@@ -1,6 +1,5 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { type Message } from "../../protocol/messages/messages.ts";
-import { type Acknowledgements } from "./acknowledgements.ts";
+import { type Message, type MessageBody, type MessageType, type SentBy } from "../../protocol/messages/messages.ts";
 import { Answers } from "./answers.ts";
 import { type ParleyEvents } from "../client-events.ts";
 import { type Emitter } from "../emitter.ts";
@@ -10,11 +9,26 @@ import { type ToolRequests } from "../tools/tool-requests.ts";
 const REMEMBERED_NAMES = 256;
 
 interface WorkerMessagesPorts {
-  readonly acknowledgements: Acknowledgements;
   readonly unacknowledged: Unacknowledged;
   readonly requests: ToolRequests;
   readonly events: Emitter<ParleyEvents>;
 }
+
+/** The application hears of these by the event `message`, as of all others; there is nothing else to do. */
+type OnlyAsMessage =
+  | "assistant_message"
+  | "audio_chunk"
+  | "reasoning_step"
+  | "memory_trace"
+  | "commentary"
+  | "block_event";
+type Handlers = {
+  readonly [Type in Exclude<SentBy<"worker">, OnlyAsMessage>]: (
+    body: MessageBody<Type>,
+    stanzaId: number,
+    traceparent?: string,
+  ) => void;
+};
 
 /** What each message of the worker does here. */
 export class WorkerMessages {
@@ -35,66 +49,47 @@ export class WorkerMessages {
   }
 
   handle(message: Message, stanzaId: number, traceparent?: string): void {
-    const { acknowledgements, unacknowledged, requests, events } = this.#ports;
-    switch (message.type) {
-      case "acknowledgement":
-        unacknowledged.acknowledge(message.body.acknowledgedStanzaId);
-        acknowledgements.handle(message.body.acknowledgedStanzaId, message.body.success);
-        break;
-      case "tool_use_request":
-        this.#noteToolName(message.body.id, message.body.toolName);
-        requests.handle(message.body, stanzaId, traceparent);
-        break;
-      case "tool_use_cancel":
-        requests.cancel(message.body);
-        break;
-      case "tool_use_result": {
-        const toolName = this.#toolNames.get(message.body.id);
-        events.emit("tool_result", { ...message.body, toolName, ranBy: "server" });
-        break;
-      }
-      case "tool_call_state":
-        events.emit("tool_state", message.body);
-        break;
-      case "start_answer":
-        this.#answers.begin(message.body);
-        events.emit("answer_start", message.body);
-        break;
-      case "assistant_sentence":
-        events.emit("sentence", message.body);
-        this.#answers.add(message.body);
-        break;
-      case "transcription":
-        events.emit("transcription", message.body);
-        break;
-      case "permission_request":
-        this.#askedPermissions.add(message.body.id);
-        events.emit("permission_request", message.body);
-        break;
-      case "permission_response": {
-        const { permissionId: id, response, state = response === "reject" ? "rejected" : "approved" } = message.body;
-        if (this.#askedPermissions.delete(id)) events.emit("permission_closed", { id, state });
-        break;
-      }
-      case "configuration":
-        events.emit("configuration", message.body);
-        break;
-      case "error_message": {
-        const { code, message: text, originatingId, retryAfterMs } = message.body;
-        if (retryAfterMs !== undefined) {
-          unacknowledged.sendAgainAfter(retryAfterMs);
-          break;
-        }
-        events.emit("error", { code, message: text, ...(originatingId !== undefined && { originatingId }) });
-        break;
-      }
-      default:
-    }
-    events.emit("message", message);
+    const handlers: Partial<Record<MessageType, (body: never, ...context: [number, string?]) => void>> = this.#handlers;
+    handlers[message.type]?.(message.body as never, stanzaId, traceparent);
+    this.#ports.events.emit("message", message);
   }
 
-  #noteToolName(id: string, toolName: string): void {
-    this.#toolNames.set(id, toolName);
-    keepNewest(this.#toolNames, REMEMBERED_NAMES);
+  readonly #handlers: Handlers = {
+    acknowledgement: ({ acknowledgedStanzaId, success }) =>
+      this.#ports.unacknowledged.acknowledge(acknowledgedStanzaId, success),
+    tool_use_request: (body, stanzaId, traceparent) => {
+      this.#toolNames.set(body.id, body.toolName);
+      keepNewest(this.#toolNames, REMEMBERED_NAMES);
+      this.#ports.requests.handle(body, stanzaId, traceparent);
+    },
+    tool_use_cancel: (body) => this.#ports.requests.cancel(body),
+    tool_use_result: (body) =>
+      this.#emit("tool_result", { ...body, toolName: this.#toolNames.get(body.id), ranBy: "server" }),
+    tool_call_state: (body) => this.#emit("tool_state", body),
+    start_answer: (body) => {
+      this.#answers.begin(body);
+      this.#emit("answer_start", body);
+    },
+    assistant_sentence: (body) => {
+      this.#emit("sentence", body);
+      this.#answers.add(body);
+    },
+    transcription: (body) => this.#emit("transcription", body),
+    permission_request: (body) => {
+      this.#askedPermissions.add(body.id);
+      this.#emit("permission_request", body);
+    },
+    permission_response: ({ permissionId: id, response, state = response === "reject" ? "rejected" : "approved" }) => {
+      if (this.#askedPermissions.delete(id)) this.#emit("permission_closed", { id, state });
+    },
+    configuration: (body) => this.#emit("configuration", body),
+    error_message: ({ code, message, originatingId, retryAfterMs }) => {
+      if (retryAfterMs !== undefined) return this.#ports.unacknowledged.sendAgainAfter(retryAfterMs);
+      this.#emit("error", { code, message, ...(originatingId !== undefined && { originatingId }) });
+    },
+  };
+
+  #emit<Name extends keyof ParleyEvents>(event: Name, value: ParleyEvents[Name]): void {
+    this.#ports.events.emit(event, value);
   }
 }

@@ -3,11 +3,10 @@ import * as v from "valibot";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
-import { isPlainMap, readFields } from "../messages/fields.ts";
+import { float32, isPlainMap, readFields } from "../messages/fields.ts";
 import { LIMITS } from "../limits.ts";
-import { MalformedMessageError, type ReadableParts } from "../messages/malformed-message-error.ts";
-import { MESSAGE_TYPES, type MessageType, messageTypeOf } from "../messages/message-types.ts";
-import { BODY_SCHEMAS, type Message, parseMessage } from "../messages/messages.ts";
+import { fieldNames, type Message, MESSAGES, messageTypeOf } from "../messages/messages.ts";
+import { MalformedMessageError, parseMessage, type ReadableParts } from "../messages/parse-message.ts";
 import { peekEnvelope } from "./peek.ts";
 import { type Budget, toSendable } from "./sendable.ts";
 import { type Execution, executionSchema } from "../messages/tool-messages.ts";
@@ -24,18 +23,14 @@ export interface OutgoingEnvelope {
 /** With `useBigInt64` the encoder writes numbers beyond 32 bits as float64, which every peer reads. */
 const encoder = new Encoder({ useBigInt64: true, ignoreUndefined: true, maxDepth: LIMITS.depth + 1 });
 
-const FIELD_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(BODY_SCHEMAS).map(([type, schema]) => [type, Object.keys(schema.entries)]),
-);
-
-/** Encoded as float32 even when whole. Each is the last field of its body, and a body is the last of its envelope. */
-const FLOAT32_FIELDS: Partial<Record<MessageType, string>> = { transcription: "confidence", memory_trace: "relevance" };
+/** At most one a message: the last field of its body, and a body is the last of its envelope. */
+const FLOAT32_FIELDS = fieldNames((kind) => kind === float32);
 const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
 /** An integer of five bytes (0xce and 32 bits) keeps the place that a float32 (0xca and 32 bits) is then written to. */
 const FLOAT32_PLACE = 0xffff_ffff;
 
 /**
- * Encodes by PROTOCOL's rules: keys in the envelope's order, absent fields left out, no 64-bit integers. Fields that
+ * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields left out, no 64-bit integers. Fields that
  * the type does not have are not sent.
  *
  * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
@@ -43,31 +38,31 @@ const FLOAT32_PLACE = 0xffff_ffff;
 export function encodeEnvelope(envelope: OutgoingEnvelope): Uint8Array {
   const { stanzaId, message } = envelope;
   if (!Number.isSafeInteger(stanzaId)) throw new AppError("internal", "A stanzaId is not an integer");
-  const { fields, float32 } = toBody(message, envelope.conversationId);
+  const { fields, float32Value } = toBody(message, envelope.conversationId);
   const budget: Budget = { values: 6, bytes: 0, keys: new Set(ENVELOPE_KEYS) };
   const conversationId = toSendable(envelope.conversationId, 2, budget);
   const meta = toSendable(envelope.meta ?? {}, 2, budget);
   const body = toSendable(fields, 2, budget);
-  const bytes = encoder.encode({ stanzaId, conversationId, type: MESSAGE_TYPES[message.type], meta, body });
+  const bytes = encoder.encode({ stanzaId, conversationId, type: MESSAGES[message.type].number, meta, body });
   if (bytes.length > LIMITS.envelopeBytes) {
     throw new AppError("too_large", `The envelope is over ${LIMITS.envelopeBytes} bytes`);
   }
-  if (float32 !== undefined) writeFloat32AtEnd(bytes, float32);
+  if (float32Value !== undefined) writeFloat32AtEnd(bytes, float32Value);
   return bytes;
 }
 
-function toBody(message: Message, conversationId: string): { fields: Record<string, unknown>; float32?: number } {
+function toBody(message: Message, conversationId: string): { fields: Record<string, unknown>; float32Value?: number } {
   const source: Readonly<Record<string, unknown>> = message.body;
   const fields: Record<string, unknown> = { conversationId };
-  for (const name of FIELD_NAMES.get(message.type) ?? []) {
+  for (const name of Object.keys(MESSAGES[message.type].shape.entries)) {
     const value = source[name];
     if (value !== undefined && value !== null) fields[name] = value;
   }
   if (message.type === "tool_use_result") return { fields: { ...fields, requestId: message.body.id } };
-  const float32Field = FLOAT32_FIELDS[message.type];
-  const float32 = float32Field === undefined ? undefined : fields[float32Field];
-  if (float32Field === undefined || typeof float32 !== "number") return { fields };
-  return { fields: { ...fields, [float32Field]: FLOAT32_PLACE }, float32 };
+  const [float32Field = ""] = FLOAT32_FIELDS.get(message.type) ?? [];
+  const float32Value = fields[float32Field];
+  if (typeof float32Value !== "number") return { fields };
+  return { fields: { ...fields, [float32Field]: FLOAT32_PLACE }, float32Value };
 }
 
 function writeFloat32AtEnd(bytes: Uint8Array, value: number): void {

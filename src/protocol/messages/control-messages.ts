@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { choice, count, id, integer, jsonValue, text } from "./fields.ts";
-import { type InvalidTool, announcedToolSchema } from "./tool-announcement.ts";
+import { type InvalidTool, toolAnnouncementSchema } from "./tool-announcement.ts";
 
 /** Read leniently: an ErrorMessage must never be answered with another one. */
 export const errorMessageSchema = v.object({
@@ -40,7 +40,7 @@ export const configurationSchema = v.object({
   /** Absent means a client of the core types only. */
   features: v.exactOptional(v.array(text)),
   /** Absent means "unknown", empty means "none". */
-  tools: v.exactOptional(v.array(announcedToolSchema)),
+  tools: v.exactOptional(v.array(toolAnnouncementSchema)),
 });
 /** `invalidTools` exists on a received one only: announcements that were left out of `tools`, for error 101. */
 export type Configuration = v.InferOutput<typeof configurationSchema> & {

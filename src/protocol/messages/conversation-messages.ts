@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { choice, count, id, jsonMap, number, sequence, text } from "./fields.ts";
+import { choice, count, float32, id, jsonMap, sequence, text } from "./fields.ts";
 
 export const userMessageSchema = v.object({
   id,
@@ -22,7 +22,7 @@ export const transcriptionSchema = v.object({
   text,
   final: v.boolean(),
   language: v.exactOptional(text),
-  confidence: v.exactOptional(number),
+  confidence: v.exactOptional(float32),
 });
 
 export const startAnswerSchema = v.object({
@@ -36,7 +36,7 @@ export const memoryTraceSchema = v.object({
   id,
   messageId: v.exactOptional(id),
   content: v.exactOptional(text),
-  relevance: v.exactOptional(number),
+  relevance: v.exactOptional(float32),
 });
 
 export const commentarySchema = v.object({

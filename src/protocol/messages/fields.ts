@@ -23,6 +23,9 @@ export const number = v.pipe(
   v.finite(({ input }) => `Invalid input: expected number, received ${input}`),
 );
 
+/** One that is written as float32, even when it is whole. It must be optional, and the last field of its body. */
+export const float32 = v.pipe(number);
+
 const atLeast = <Least extends number>(least: Least, kind = "number") =>
   v.minValue<number, Least, string>(least, `Too small: expected ${kind} to be >=${least}`);
 const atMost = <Most extends number>(most: Most, kind = "number") =>

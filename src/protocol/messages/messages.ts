@@ -1,114 +1,157 @@
 import type * as v from "valibot";
-import { sortAnnouncements } from "./tool-announcement.ts";
 import * as control from "./control-messages.ts";
-import { type MapSchema, parseMap, readFields } from "./fields.ts";
-import { LIMITS } from "../limits.ts";
-import { MalformedMessageError, type ReadableParts } from "./malformed-message-error.ts";
-import { type MessageType } from "./message-types.ts";
-import * as talk from "./conversation-messages.ts";
+import * as conversation from "./conversation-messages.ts";
+import { type MapSchema } from "./fields.ts";
 import * as tool from "./tool-messages.ts";
 
-/** Bodies without `conversationId`, which the codec adds. Key order is wire order; a float32 field comes last. */
-export const BODY_SCHEMAS = {
-  error_message: control.errorMessageSchema,
-  user_message: talk.userMessageSchema,
-  assistant_message: talk.assistantMessageSchema,
-  audio_chunk: talk.audioChunkSchema,
-  reasoning_step: talk.reasoningStepSchema,
-  tool_use_request: tool.toolUseRequestSchema,
-  tool_use_result: tool.toolUseResultSchema,
-  acknowledgement: control.acknowledgementSchema,
-  transcription: talk.transcriptionSchema,
-  control_stop: control.controlStopSchema,
-  control_variation: control.controlVariationSchema,
-  configuration: control.configurationSchema,
-  start_answer: talk.startAnswerSchema,
-  memory_trace: talk.memoryTraceSchema,
-  commentary: talk.commentarySchema,
-  assistant_sentence: talk.assistantSentenceSchema,
-  tool_call_state: tool.toolCallStateSchema,
-  permission_request: tool.permissionRequestSchema,
-  permission_response: tool.permissionResponseSchema,
-  tool_use_cancel: tool.toolUseCancelSchema,
-  tool_use_progress: tool.toolUseProgressSchema,
-  block_event: talk.blockEventSchema,
-} as const satisfies Record<MessageType, MapSchema>;
-
-export type MessageBody<Type extends MessageType> = Type extends "configuration"
-  ? control.Configuration
-  : v.InferOutput<(typeof BODY_SCHEMAS)[Type]>;
-
-/** Optional ids and choices. Clients whose structs cannot leave a field out send `""` for "none". */
-const EMPTY_IS_ABSENT: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries<MapSchema>(BODY_SCHEMAS).map(([type, { entries }]) => [
-    type,
-    Object.entries(entries)
-      .filter(([name, field]) => isOptional(field) && (/^id$|Id$/.test(name) || field.wrapped.type === "picklist"))
-      .map(([name]) => name),
-  ]),
-);
-
-/** Fields that are lists: each item costs as much to check as a small message. */
-const LIST_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries<MapSchema>(BODY_SCHEMAS).map(([type, { entries }]) => [
-    type,
-    Object.entries(entries)
-      .filter(([, field]) => field.type === "array" || ("wrapped" in field && field.wrapped.type === "array"))
-      .map(([name]) => name),
-  ]),
-);
-
-function isOptional(field: object): field is v.ExactOptionalSchema<v.GenericSchema, undefined> {
-  return "type" in field && field.type === "exact_optional";
+interface Row {
+  /** On the wire. 17 to 99 belong to other implementations of the protocol. */
+  readonly number: number;
+  /** Its body, without the `conversationId` that the codec adds. Keys are written in this order. */
+  readonly shape: MapSchema;
+  /** Who sends it. The other end must have a handler: `MessageHandlers` in the worker, `WorkerMessages` in the SDK. */
+  readonly from: "client" | "worker" | "both";
+  /** Whether the worker holds what it has sent for clients that come back. */
+  readonly kept?: boolean | ((body: never) => boolean);
+  /** It is for clients only whose Configuration names this feature. */
+  readonly feature?: string;
+  /** The SDK names that feature by itself. All others an application must ask for. */
+  readonly bySdk?: true;
 }
-
-/** One message, whatever carries it. */
-export type Message = {
-  [Type in MessageType]: { readonly type: Type; readonly body: MessageBody<Type> };
-}[MessageType];
+type RowOfClient = Row & { readonly from: "client"; readonly kept?: never };
+type RowOfWorker = Row & { readonly from: "worker" | "both"; readonly kept: NonNullable<Row["kept"]> };
 
 /**
- * Reads a body that came from outside: nil is absent, keys that are not known are dropped.
+ * Every message of the protocol. The codec, the types, both ends' handlers and lists of features, what is held for a
+ * reconnect, JSON Schemas and the tests of docs/protocol.md derive from it.
  *
- * @throws {MalformedMessageError} naming the first wrong field, never its value
+ * What shows an answer while it is made is not kept: it would push out what a client that comes back needs, and its end
+ * says all of it.
  */
-export function parseMessage(type: MessageType, body: Record<string, unknown>, parts: ReadableParts = {}): Message {
-  const fields = readFields(body);
-  for (const name of EMPTY_IS_ABSENT.get(type) ?? []) if (fields[name] === "") delete fields[name];
-  if (type === "configuration") return { type, body: parseConfiguration(fields, parts) };
-  if (type === "tool_use_request") parseFields(tool.executionSchema, fields, { ...parts, typeName: type });
-  const read = type === "tool_use_result" ? tool.normalizeToolUseResult(fields) : fields;
-  return { type, body: parseBody(type, read, parts) } as Message;
+export const MESSAGES = {
+  error_message: { number: 1, shape: control.errorMessageSchema, from: "both", kept: true },
+  user_message: { number: 2, shape: conversation.userMessageSchema, from: "client" },
+  assistant_message: { number: 3, shape: conversation.assistantMessageSchema, from: "worker", kept: true },
+  audio_chunk: { number: 4, shape: conversation.audioChunkSchema, from: "both", kept: true },
+  reasoning_step: {
+    number: 5,
+    shape: conversation.reasoningStepSchema,
+    from: "worker",
+    kept: true,
+    feature: "reasoning_steps",
+  },
+  tool_use_request: { number: 6, shape: tool.toolUseRequestSchema, from: "worker", kept: true },
+  tool_use_result: { number: 7, shape: tool.toolUseResultSchema, from: "both", kept: true },
+  acknowledgement: { number: 8, shape: control.acknowledgementSchema, from: "both", kept: false },
+  transcription: {
+    number: 9,
+    shape: conversation.transcriptionSchema,
+    from: "worker",
+    kept: ({ final }: v.InferOutput<typeof conversation.transcriptionSchema>) => final,
+  },
+  control_stop: { number: 10, shape: control.controlStopSchema, from: "client" },
+  control_variation: { number: 11, shape: control.controlVariationSchema, from: "client" },
+  configuration: { number: 12, shape: control.configurationSchema, from: "both", kept: true },
+  start_answer: { number: 13, shape: conversation.startAnswerSchema, from: "worker", kept: true },
+  memory_trace: { number: 14, shape: conversation.memoryTraceSchema, from: "worker", kept: true },
+  commentary: { number: 15, shape: conversation.commentarySchema, from: "both", kept: true },
+  assistant_sentence: { number: 16, shape: conversation.assistantSentenceSchema, from: "worker", kept: true },
+  tool_call_state: {
+    number: 100,
+    shape: tool.toolCallStateSchema,
+    from: "worker",
+    kept: ({ status }: v.InferOutput<typeof tool.toolCallStateSchema>) => status !== "pending" && status !== "running",
+    feature: "tool_call_state",
+  },
+  permission_request: {
+    number: 101,
+    shape: tool.permissionRequestSchema,
+    from: "worker",
+    kept: true,
+    feature: "permissions",
+  },
+  permission_response: {
+    number: 102,
+    shape: tool.permissionResponseSchema,
+    from: "both",
+    kept: true,
+    feature: "permissions",
+  },
+  tool_use_cancel: {
+    number: 103,
+    shape: tool.toolUseCancelSchema,
+    from: "worker",
+    kept: true,
+    feature: "tool_use_cancel",
+    bySdk: true,
+  },
+  tool_use_progress: {
+    number: 104,
+    shape: tool.toolUseProgressSchema,
+    from: "client",
+    feature: "tool_use_progress",
+    bySdk: true,
+  },
+  block_event: { number: 105, shape: conversation.blockEventSchema, from: "worker", kept: false, feature: "blocks" },
+} as const satisfies Record<string, RowOfClient | RowOfWorker>;
+
+type Rows = typeof MESSAGES;
+export type MessageType = keyof Rows;
+
+type Bodies = {
+  [Type in MessageType]: Type extends "configuration" ? control.Configuration : v.InferOutput<Rows[Type]["shape"]>;
+};
+export type MessageBody<Type extends MessageType> = Bodies[Type];
+
+/** One message, whatever carries it. */
+export type Message<Type extends MessageType = MessageType> = {
+  [Each in Type]: { readonly type: Each; readonly body: MessageBody<Each> };
+}[Type];
+
+/** The types that one end sends, and so the other one handles. */
+export type SentBy<End extends "client" | "worker"> = {
+  [Type in MessageType]: Rows[Type]["from"] extends End | "both" ? Type : never;
+}[MessageType];
+
+export function isSentBy<End extends "client" | "worker">(end: End, message: Message): message is Message<SentBy<End>> {
+  const { from } = MESSAGES[message.type];
+  return from === end || from === "both";
 }
 
-function parseBody<Type extends MessageType>(
-  type: Type,
-  fields: Record<string, unknown>,
-  parts: ReadableParts,
-): MessageBody<Type> {
-  return parseFields(BODY_SCHEMAS[type], fields, { ...parts, typeName: type }) as MessageBody<Type>;
+const rows = Object.entries<Row>(MESSAGES) as readonly (readonly [MessageType, Row])[];
+const BY_NUMBER: ReadonlyMap<number, MessageType> = new Map(rows.map(([type, { number }]) => [number, type]));
+
+export function messageTypeOf(number: number): MessageType | undefined {
+  return BY_NUMBER.get(number);
 }
 
-function parseFields(
-  schema: MapSchema,
-  fields: Record<string, unknown>,
-  parts: ReadableParts & { readonly typeName: MessageType },
-): unknown {
-  const { typeName } = parts;
-  for (const name of LIST_FIELDS.get(typeName) ?? []) {
-    const list = fields[name];
-    if (!Array.isArray(list) || list.length <= LIMITS.listItems) continue;
-    throw new MalformedMessageError(`${typeName}.${name}: over ${LIMITS.listItems} items`, parts, "too_large");
-  }
-  const parsed = parseMap(schema, fields, typeName);
-  if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, parts);
-  return parsed.value;
+/** Of each message the names of the fields that are wanted. Of an optional one, `kind` is what it is when present. */
+export function fieldNames(
+  isWanted: (kind: v.ObjectEntries[string], name: string, isOptional: boolean) => boolean,
+): ReadonlyMap<MessageType, readonly string[]> {
+  const namesOf = ({ entries }: MapSchema) =>
+    Object.keys(entries).filter((name) => {
+      const field = entries[name] as v.ObjectEntries[string];
+      return "wrapped" in field ? isWanted(field.wrapped, name, true) : isWanted(field, name, false);
+    });
+  return new Map(rows.map(([type, { shape }]) => [type, namesOf(shape)]));
 }
 
-function parseConfiguration(fields: Record<string, unknown>, parts: ReadableParts): control.Configuration {
-  const { tools: announcements, ...rest } = fields;
-  if (!Array.isArray(announcements)) return parseBody("configuration", fields, parts);
-  const { tools, invalidTools } = sortAnnouncements(announcements);
-  const body = { ...parseBody("configuration", rest, parts), tools };
-  return invalidTools.length === 0 ? body : { ...body, invalidTools };
+/** Whether the worker holds a message for clients that come back. */
+export function isKept({ type, body }: Message): boolean {
+  const { kept = false }: Row = MESSAGES[type];
+  return typeof kept === "function" ? kept(body as never) : kept;
+}
+
+/** `claims` has no message of its own: the client says by Ack whether it takes an `either` call. */
+export type Feature = Extract<Rows[MessageType], { readonly feature: string }>["feature"] | "claims";
+
+/** What the worker's Configuration names: all that there are. */
+export function workerFeatures(): string[] {
+  return [...new Set(rows.flatMap(([, { feature = [] }]) => feature)), "claims"];
+}
+
+/** What the SDK's Configuration names besides what the application asks for. */
+export function sdkFeatures(): string[] {
+  return ["claims", ...rows.flatMap(([, { bySdk, feature = [] }]) => (bySdk ? feature : []))];
 }

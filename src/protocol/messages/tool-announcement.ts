@@ -4,7 +4,7 @@ import { choice, count, jsonMap, matching, parseMap, readFields, text } from "./
 import { LIMITS, TOOL_NAME } from "../limits.ts";
 
 /** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
-export const announcedToolSchema = v.object({
+export const toolAnnouncementSchema = v.object({
   name: matching(TOOL_NAME),
   description: v.optional(text, ""),
   inputSchema: v.optional(jsonMap, { type: "object" }),
@@ -15,7 +15,7 @@ export const announcedToolSchema = v.object({
   timeoutMs: v.exactOptional(count),
   annotations: v.exactOptional(jsonMap),
 });
-export type AnnouncedTool = v.InferOutput<typeof announcedToolSchema>;
+export type ToolAnnouncement = v.InferOutput<typeof toolAnnouncementSchema>;
 
 /** An announcement that cannot be used, so that its sender can be told which and why. */
 export interface InvalidTool {
@@ -28,14 +28,14 @@ export interface InvalidTool {
 
 /** One bad announcement costs a client that tool, not its whole Configuration. What is beyond the limit is not read. */
 export function sortAnnouncements(announcements: readonly unknown[]): {
-  readonly tools: AnnouncedTool[];
+  readonly tools: ToolAnnouncement[];
   readonly invalidTools: InvalidTool[];
 } {
-  const tools: AnnouncedTool[] = [];
+  const tools: ToolAnnouncement[] = [];
   const invalidTools: InvalidTool[] = [];
   for (const [index, announcement] of announcements.slice(0, LIMITS.announcedTools).entries()) {
     const fields = isRecord(announcement) ? readFields(announcement) : announcement;
-    const parsed = parseMap(announcedToolSchema, fields, `tools[${index}]`);
+    const parsed = parseMap(toolAnnouncementSchema, fields, `tools[${index}]`);
     if ("value" in parsed) tools.push(parsed.value);
     else invalidTools.push({ index, ...nameOf(announcement), reason: parsed.fault });
   }

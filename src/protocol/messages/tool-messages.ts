@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { choice, count, fraction, id, integer, isPlainMap, jsonMap, matching, text } from "./fields.ts";
 import { TOOL_NAME } from "../limits.ts";
 
-/** spec/000: it says whose the request is, so it is looked at before anything else of it. */
+/** Who is to run the tool. It is checked before the rest of its request, which may be another's. */
 export const executionSchema = v.object({ execution: choice("server", "client", "either") });
 export type Execution = v.InferOutput<typeof executionSchema>["execution"];
 
-/** spec/000. A missing or unknown `execution` makes the message malformed, as the spec asks. */
+/** A missing or unknown `execution` makes the message malformed: nobody may guess who runs the tool. */
 export const toolUseRequestSchema = v.object({
   id,
   messageId: id,
@@ -19,7 +19,7 @@ export const toolUseRequestSchema = v.object({
   participant: v.exactOptional(text),
 });
 
-/** spec/001. `id` is the request's; the wire carries it a second time as `requestId`. */
+/** `id` is the request's; the wire carries it a second time as `requestId`. */
 export const toolUseResultSchema = v.object({
   id,
   success: v.boolean(),
@@ -28,7 +28,7 @@ export const toolUseResultSchema = v.object({
   errorMessage: v.exactOptional(text),
 });
 
-/** What clients send as a result, made into spec/001's shape before it is checked. */
+/** What clients send as a result, made into the shape above before it is checked. */
 export function normalizeToolUseResult(fields: Record<string, unknown>): Record<string, unknown> {
   const { requestId, result, ...rest } = fields;
   const normalized = requestId === undefined ? rest : { ...rest, id: requestId };
@@ -36,7 +36,7 @@ export function normalizeToolUseResult(fields: Record<string, unknown>): Record<
   return { ...normalized, result: isPlainMap(result) ? result : { value: result } };
 }
 
-/** spec/004 in protobuf's JSON names; times are Unix ms. */
+/** ToolCallState of `proto/opencode/tool.proto` in protobuf's JSON names; times are Unix ms. */
 export const toolCallStateSchema = v.object({
   id,
   name: text,
@@ -65,7 +65,7 @@ export const toolUseProgressSchema = v.object({
   progress: v.exactOptional(fraction),
 });
 
-/** spec/004 in protobuf's JSON names; `createdAt` is Unix ms. */
+/** PermissionRequest of `proto/opencode/tool.proto` in protobuf's JSON names; `createdAt` is Unix ms. */
 export const permissionRequestSchema = v.object({
   id,
   type: text,

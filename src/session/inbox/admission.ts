@@ -5,7 +5,7 @@ import { isRecord } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope } from "../../protocol/codec/codec.ts";
 import { peekEnvelope } from "../../protocol/codec/peek.ts";
-import { MESSAGE_TYPES } from "../../protocol/messages/message-types.ts";
+import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
@@ -132,13 +132,13 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
   const { type, body } = peekEnvelope(bytes);
   if (!isRecord(body)) return undefined;
   const { id, requestId = id, originatingId, permissionId, acknowledgedStanzaId } = body;
-  if (type === MESSAGE_TYPES.tool_use_result && typeof requestId === "string")
+  if (type === MESSAGES.tool_use_result.number && typeof requestId === "string")
     return { kind: "result", callId: requestId };
-  if (type === MESSAGE_TYPES.error_message && typeof originatingId === "string")
+  if (type === MESSAGES.error_message.number && typeof originatingId === "string")
     return { kind: "error", callId: originatingId };
-  if (type === MESSAGE_TYPES.permission_response && typeof permissionId === "string")
+  if (type === MESSAGES.permission_response.number && typeof permissionId === "string")
     return { kind: "permission", permissionId };
-  if (type === MESSAGE_TYPES.acknowledgement && typeof acknowledgedStanzaId === "number")
+  if (type === MESSAGES.acknowledgement.number && typeof acknowledgedStanzaId === "number")
     return { kind: "claim", stanzaId: Math.abs(acknowledgedStanzaId) };
   return undefined;
 }

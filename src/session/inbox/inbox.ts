@@ -1,25 +1,21 @@
 import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { decodeEnvelope, type ReceivedMessage } from "../../protocol/codec/codec.ts";
-import { MalformedMessageError } from "../../protocol/messages/malformed-message-error.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
+import { isSentBy, type Message, type MessageBody, type SentBy } from "../../protocol/messages/messages.ts";
 import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "../peers/peer.ts";
 
-/** What each message that a client may send does. Handlers answer errors themselves or throw an `AppError`. */
-export interface MessageHandlers {
-  readonly onUserMessage: (from: Peer, body: MessageBody<"user_message">, meta: JsonObject) => void;
-  readonly onToolUseResult: (from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject) => void;
-  readonly onAcknowledgement: (from: Peer, body: MessageBody<"acknowledgement">) => void;
-  readonly onControlStop: (from: Peer, body: MessageBody<"control_stop">) => void;
-  readonly onControlVariation: (from: Peer, body: MessageBody<"control_variation">, meta: JsonObject) => void;
-  readonly onCommentary: (from: Peer, body: MessageBody<"commentary">) => void;
-  readonly onConfiguration: (from: Peer, body: MessageBody<"configuration">) => void;
-  readonly onErrorMessage: (from: Peer, body: MessageBody<"error_message">) => void;
+/** What clients send, but for audio chunks: audio is taken from LiveKit's tracks alone. */
+type Handled = Exclude<SentBy<"client">, "audio_chunk">;
+type HandlersByType = {
+  readonly [Type in Handled]: (from: Peer, body: MessageBody<Type>, meta: JsonObject) => void;
+};
+
+/** What each message of a client does. Handlers answer errors themselves or throw an `AppError`. */
+export interface MessageHandlers extends HandlersByType {
   /** A result that could not be read: whoever waits for it must not wait on. */
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
-  readonly onPermissionResponse: (from: Peer, body: MessageBody<"permission_response">) => void;
-  readonly onToolUseProgress: (from: Peer, body: MessageBody<"tool_use_progress">) => void;
 }
 
 interface InboxOptions {
@@ -70,30 +66,15 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
 }
 
 function dispatch(peer: Peer, { message, meta }: ReceivedMessage, handlers: MessageHandlers): void {
-  switch (message.type) {
-    case "user_message":
-      return handlers.onUserMessage(peer, message.body, meta);
-    case "tool_use_result":
-      return handlers.onToolUseResult(peer, message.body, meta);
-    case "acknowledgement":
-      return handlers.onAcknowledgement(peer, message.body);
-    case "control_stop":
-      return handlers.onControlStop(peer, message.body);
-    case "control_variation":
-      return handlers.onControlVariation(peer, message.body, meta);
-    case "commentary":
-      return handlers.onCommentary(peer, message.body);
-    case "configuration":
-      return handlers.onConfiguration(peer, message.body);
-    case "error_message":
-      return handlers.onErrorMessage(peer, message.body);
-    case "tool_use_progress":
-      return handlers.onToolUseProgress(peer, message.body);
-    case "permission_response":
-      return handlers.onPermissionResponse(peer, message.body);
-    case "audio_chunk":
-      return;
-    default:
-      throw new AppError("invalid_state", `A ${message.type} is not for the worker, or not in this state`);
-  }
+  if (!isSentBy("client", message))
+    throw new AppError("invalid_state", `A ${message.type} is not for the worker, or not in this state`);
+  if (message.type !== "audio_chunk") handle(peer, { message, meta }, handlers);
+}
+
+function handle<Type extends Handled>(
+  peer: Peer,
+  { message, meta }: { readonly message: Message<Type>; readonly meta: JsonObject },
+  handlers: HandlersByType,
+): void {
+  handlers[message.type](peer, message.body, meta);
 }

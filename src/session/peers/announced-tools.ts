@@ -1,6 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type ToolAnnouncement } from "../../protocol/messages/tool-announcement.ts";
 import { type AnnouncedTool } from "../../tool/tool-routing.ts";
 import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
@@ -60,9 +61,7 @@ export function compileAnnouncement(
   return { tools: compiled, errors };
 }
 
-type WireTool = NonNullable<MessageBody<"configuration">["tools"]>[number];
-
-function compile(tool: WireTool, { schema, identity }: { schema: string; identity: string }): AnnouncedTool {
+function compile(tool: ToolAnnouncement, { schema, identity }: { schema: string; identity: string }): AnnouncedTool {
   const { name, description, inputSchema, execution = "client", scope = "own", timeoutMs, annotations } = tool;
   if (schema.length > MAX_SCHEMA_LENGTH) {
     throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);

@@ -1,9 +1,8 @@
 import { type Call } from "../../conversation/call.ts";
-import { FEATURES } from "../../protocol/messages/message-types.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { type MessageBody, workerFeatures } from "../../protocol/messages/messages.ts";
 import { findTool, routeCall } from "../../tool/tool-routing.ts";
 import { type LiveTools } from "../../tool/live-tools.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
@@ -58,7 +57,7 @@ export class Configurations {
   send({ identity }: Pick<Peer, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
     const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
-    this.#outbox.post({ type: "configuration", body: { features: [...FEATURES], tools } }, { to: [identity] });
+    this.#outbox.post({ type: "configuration", body: { features: workerFeatures(), tools } }, { to: [identity] });
   }
 
   /** Notes what a client says of itself, sends it what it has missed of `past`, and answers. */

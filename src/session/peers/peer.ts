@@ -5,16 +5,6 @@ import { type RoomParticipant } from "../room/room-input.ts";
 
 const REMEMBERED_STANZAS = 2_000;
 
-/** Optional parts of the protocol that a client asks for in its Configuration. */
-export type Feature =
-  | "claims"
-  | "tool_call_state"
-  | "permissions"
-  | "tool_use_cancel"
-  | "tool_use_progress"
-  | "blocks"
-  | "reasoning_steps";
-
 type Tools = ReadonlyMap<string, AnnouncedTool>;
 
 /** One participant of the session, across its reconnects. */

@@ -1,5 +1,6 @@
+import { type Feature } from "../../protocol/messages/messages.ts";
 import { hostsFor, type ToolHost } from "../../tool/tool-routing.ts";
-import { Peer, type Feature } from "./peer.ts";
+import { Peer } from "./peer.ts";
 import { type RoomParticipant } from "../room/room-input.ts";
 
 /** The participants of a session, those that left included: what they said of themselves is still known. */

@@ -3,9 +3,8 @@ import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
-import { isKept } from "../../protocol/is-kept.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type Message } from "../../protocol/messages/messages.ts";
+import { isKept, type Message } from "../../protocol/messages/messages.ts";
 import { type Replay, StanzaLog } from "../../protocol/stanza-log.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 

@@ -8,7 +8,7 @@ test("what the worker had no budget for is sent again, in order, until it is ack
   const kept = new Unacknowledged();
   const sent: number[] = [];
   for (const stanza of [1, 2, 3]) kept.add(stanza, 10, () => void sent.push(stanza));
-  kept.acknowledge(2);
+  kept.acknowledge(2, true);
   kept.sendAgainAfter(1_500);
   kept.sendAgainAfter(1_500);
   await clock.run(1_499);
@@ -16,7 +16,7 @@ test("what the worker had no budget for is sent again, in order, until it is ack
 
   await clock.run(1);
   expect(sent).toEqual([1, 3]);
-  kept.acknowledge(1);
+  kept.acknowledge(1, true);
   kept.sendAgainAfter(1_000);
   await clock.run(60_000);
   expect(sent).toEqual([1, 3, 3]);

@@ -9,7 +9,7 @@ import {
   PermissionResponseSchema,
   ToolCallStateSchema,
 } from "../../../src/http/rpc/generated/opencode/tool_pb.ts";
-import { MESSAGE_TYPES } from "../../../src/protocol/messages/message-types.ts";
+import { MESSAGES } from "../../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
@@ -37,7 +37,7 @@ function without(body: JsonObject, keys: readonly string[]): JsonObject {
 function bodiesOf(user: Participant, type: Type): JsonObject[] {
   return user.packets
     .map((bytes) => decode(bytes) as { readonly type: number; readonly body: JsonObject })
-    .filter((envelope) => envelope.type === MESSAGE_TYPES[type])
+    .filter((envelope) => envelope.type === MESSAGES[type].number)
     .map(({ body }) => without(body, ["conversationId"]));
 }
 

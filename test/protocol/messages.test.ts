@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { isKept } from "../../src/protocol/is-kept.ts";
-import { type Message } from "../../src/protocol/messages/messages.ts";
+import { isKept, type Message } from "../../src/protocol/messages/messages.ts";
 
 const transcription = (final: boolean): Message => ({ type: "transcription", body: { id: "t", text: "Hi", final } });
 const state = (status: "running" | "success"): Message => ({
