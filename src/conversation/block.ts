@@ -1,6 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
 
-/** Block types of spec/003 and the server-tool pair. Types that a newer API invents are stored under their own name. */
+/** Block types, and the server-tool pair. Types that a newer API invents are stored under their own name. */
 export const BLOCK_TYPES = [
   "text",
   "thinking",
@@ -13,7 +13,7 @@ export const BLOCK_TYPES = [
 export type BlockType = (typeof BLOCK_TYPES)[number];
 
 /**
- * One row of `turn_blocks` (spec/003), without its turn. `text` and `thinking` carry `textContent`; what else belongs
+ * One row of `turn_blocks`, without its turn. `text` and `thinking` carry `textContent`; what else belongs
  * to the block is in `content`:
  *
  * - text: `null`, or `{citations}` · thinking: `{signature}` · redacted_thinking: `{data}`
@@ -35,7 +35,7 @@ export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** A tool's answer as spec/003 stores it. Blocks that version 0.1 has stored have `is_error` only where it is true. */
+/** A tool's answer as it is stored. Blocks that version 0.1 has stored have `is_error` only where it is true. */
 export function toolResultBlock(
   id: string,
   answer: { content: string; isError: boolean },

@@ -1,6 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
 
-/** Who runs a tool (spec/000). */
+/** Who runs a tool. */
 export type Execution = "server" | "client" | "either";
 /** What becomes of an open call when the participant speaks over the turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
@@ -22,7 +22,7 @@ export type CallErrorCode =
   | "outcome_unknown"
   | (string & {});
 
-/** How a call ended. `result` beside an error is a partial result or a diagnosis (spec/000). */
+/** How a call ended. `result` beside an error is a partial result or a diagnosis. */
 export type Outcome = { readonly state: "success"; readonly result: JsonObject } | Failure;
 
 export interface Failure {
@@ -32,7 +32,7 @@ export interface Failure {
   readonly result?: JsonObject;
 }
 
-/** `pending → running → success | error | cancelled`; the first terminal state wins (spec/004). */
+/** `pending → running → success | error | cancelled`; the first terminal state wins. */
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**

@@ -24,13 +24,13 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
 
 /**
  * Builds the model's history from stored turns, oldest first. Whatever happened to them, the result keeps the API's
- * rules (REFERENCES C7): every tool_use has exactly one tool_result, in the very next user message, results first and
+ * rules (docs/sources.md): every tool_use has exactly one tool_result, in the very next user message, results first and
  * in call order; nothing is orphaned, empty or half-signed; it begins with a user message and roles alternate.
  *
  * The last turn may still be running: then the history ends with the results of its last step, or with the
  * assistant's own blocks.
  *
- * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged (C7.7)
+ * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged
  */
 export function buildHistory(turns: readonly TurnRecord[], { isPaused = false } = {}): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
@@ -66,7 +66,7 @@ function unknownResult(use: HistoryBlock): HistoryBlock {
   return toolResultBlock(toolUseId(use) ?? "", { content: OUTCOME_UNKNOWN, isError: true });
 }
 
-/** Joins neighbours of one role into one message (C7.5); a message of no blocks is none. */
+/** Joins neighbours of one role into one message; a message of no blocks is none. */
 function append(messages: HistoryMessage[], role: HistoryMessage["role"], blocks: readonly HistoryBlock[]): void {
   if (blocks.length === 0) return;
   const last = messages.at(-1);

@@ -8,9 +8,9 @@ export interface Step {
 }
 
 export interface StepOptions {
-  /** The turn is running: a last step with tool uses may wait for its server tools' results (C7.6). */
+  /** The turn is running: a last step with tool uses may wait for its server tools' results. */
   readonly isOpen: boolean;
-  /** The running turn's last step ended with `pause_turn`: it goes back as it is (C7.7). */
+  /** The running turn's last step ended with `pause_turn`: it goes back as it is. */
   readonly isPaused: boolean;
   /** Ids of calls in earlier turns; those of this turn are added. A call whose id comes again is left out. */
   readonly usedIds: Set<string>;
@@ -18,7 +18,7 @@ export interface StepOptions {
 
 /**
  * Cuts a turn's blocks into steps that the API accepts as assistant messages: a step ends where results follow it, or
- * where text would follow a tool use (C7.3). What the API refuses is left out: empty text, thinking without a
+ * where text would follow a tool use (docs/sources.md). What the API refuses is left out: empty text, thinking without a
  * signature, thinking at the very end of a message, a second call with one id, and one half of a server tool's pair.
  */
 export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedIds }: StepOptions): Step[] {
@@ -84,7 +84,7 @@ function isNew(block: TurnBlock, usedIds: Set<string>): boolean {
 
 /**
  * The server tools' calls and results that stand where the API wants them: a result after its call in one step, or at
- * the beginning of the next step when the call's own step also used client tools (C7.6).
+ * the beginning of the next step when the call's own step also used client tools.
  */
 function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
   const paired = new Set<TurnBlock>();

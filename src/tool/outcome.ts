@@ -16,7 +16,7 @@ export function success(result: JsonObject): Outcome {
   return { state: "success", result };
 }
 
-/** `cancelled` is for what the participant, or its client, has aborted, and for nothing else (spec/004). */
+/** `cancelled` is for what the participant, or its client, has aborted, and for nothing else. */
 export function failure(errorCode: CallErrorCode, errorMessage: string): Failure {
   return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
 }
@@ -42,12 +42,12 @@ export function withShortError(outcome: Outcome): Outcome {
   };
 }
 
-/** The worker's own timeout, in the words of spec/001. */
+/** The worker's own timeout; clients know the words. */
 export function timedOut(timeoutMs: number): Outcome {
   return failure("timeout", `Tool execution exceeded timeout of ${timeoutMs}ms`);
 }
 
-/** A result that is not a map is wrapped as `{value}`; nothing is `{}` (PROTOCOL.md). */
+/** A result that is not a map is wrapped as `{value}`; nothing is `{}`. */
 export function toResultMap(value: JsonValue | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   return isRecord(value) ? (value as JsonObject) : { value };

@@ -129,7 +129,7 @@ async function* answerDangling(
   await draft.durable();
 }
 
-/** Arguments that could not be read were stored as `{_raw}` (C7.12); the error itself was not. */
+/** Arguments that could not be read were stored as `{_raw}`; the error itself was not. */
 function storedInputError({ content }: TurnBlock): string | undefined {
   const input = content?.["input"];
   const isRaw = isRecord(input) && Object.keys(input).join() === "_raw";
@@ -156,7 +156,7 @@ function nextAfter(
   }
 }
 
-/** Why the step's tools must not run; `undefined` when they may (REFERENCES C4: only a whole tool_use message counts). */
+/** Why the step's tools must not run; `undefined` when they may: only a whole message that ends for them counts. */
 function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string | undefined {
   if (signal.aborted) return "the reply was interrupted";
   if (end.error) return "the reply failed before it was complete";
@@ -164,7 +164,7 @@ function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string |
   return isLast ? "no more tools may be used in this turn" : undefined;
 }
 
-/** A reply that was cut off is continued by a user message: the API takes no prefill (C7.10). */
+/** A reply that was cut off is continued by a user message: the API does not let a reply be begun for the model. */
 function continued(history: HistoryMessage[]): readonly HistoryMessage[] {
   if (history.at(-1)?.role !== "assistant") return history;
   return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];

@@ -100,7 +100,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   };
 }
 
-/** What a tool gave back, as spec/001 wants it. */
+/** What a tool gave back, as a result must be. */
 export function toResultMap(value: unknown): Record<string, never> {
   if (value === undefined || value === null) return {};
   return (isPlain(value) ? value : { value }) as Record<string, never>;

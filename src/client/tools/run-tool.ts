@@ -17,7 +17,7 @@ interface ToolRun {
   readonly progress: ToolContext["progress"];
 }
 
-/** Runs one request and answers with its result, in the texts of spec/000. Never rejects. */
+/** Runs one request and answers with its result, in the texts of the protocol. Never rejects. */
 export async function runTool(tool: CompiledTool, run: ToolRun): Promise<ToolResult> {
   const { request, cancelled } = run;
   const { id } = request;

@@ -137,7 +137,7 @@ export class ToolRequests {
   }
 }
 
-/** In the words of spec/000, whatever the name is. */
+/** In the words that the protocol has for it, whatever the name is. */
 function unknownTool(id: string, toolName: string): ToolResult {
   return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

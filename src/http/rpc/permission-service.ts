@@ -18,7 +18,7 @@ interface ServiceOptions {
 }
 
 const MAX_REQUEST_BYTES = 64 * 1024;
-/** spec/004's message has no field for edited arguments. */
+/** The proto's message has no field for edited arguments. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
 const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
@@ -31,7 +31,7 @@ const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
   503: Code.Unavailable,
 };
 
-/** spec/004's `PermissionService`, for whichever server it is put on. An empty answer means that the decision is stored. */
+/** The proto's `PermissionService`, for whichever server it is put on. An empty answer means that the decision is stored. */
 export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   const respond = async (request: PermissionResponse, { requestHeader }: HandlerContext): Promise<void> => {
     const headers = { authorization: requestHeader.get("authorization") ?? undefined };

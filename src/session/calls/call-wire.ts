@@ -13,7 +13,7 @@ import { type Peers } from "../peers/peers.ts";
 import { StreamedRequests } from "../wire/streamed-requests.ts";
 import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
-/** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (spec/000, spec/001). */
+/** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
 export class CallWire {
   readonly #outbox: Outbox;
   readonly #peers: Peers;

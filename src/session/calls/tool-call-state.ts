@@ -12,8 +12,8 @@ const MAX_OUTPUT_BYTES = 256 * 1_024;
 const MAX_ERROR_BYTES = 16 * 1_024;
 
 /**
- * A call as spec/004 shows it, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
- * `callId` are both the ToolUseRequest's id. What the spec has no field for is in `metadataJson` (docs/tools.md).
+ * A call as ToolCallState, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
+ * `callId` are both the ToolUseRequest's id. What that has no field for is in `metadataJson` (docs/tools.md).
  */
 export function toToolCallState(call: Call): ToolCallState | undefined {
   const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;

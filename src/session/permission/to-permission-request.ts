@@ -2,7 +2,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
-/** A stored request in the words of spec/004. */
+/** A stored request as PermissionRequest. */
 export function toPermissionRequest(permission: PermissionRecord): MessageBody<"permission_request"> {
   const { id, type, pattern, sessionId, messageId, callId, title, createdAt } = permission;
   const metadataJson = toMetadataJson(permission);

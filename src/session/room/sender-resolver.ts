@@ -21,7 +21,7 @@ interface Room extends RoomApi {
   readonly isLocal: (identity: string) => boolean;
 }
 
-/** LiveKit announces a participant without tracks up to 3 s late (FAULTS 0.2); a packet is not held longer than this. */
+/** LiveKit announces a participant without tracks up to 3 s late; a packet is not held longer than this. */
 const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;

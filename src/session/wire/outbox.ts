@@ -8,7 +8,7 @@ import { isKept, type Message } from "../../protocol/messages/messages.ts";
 import { type Replay, StanzaLog } from "../../protocol/stanza-log.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 
-/** A send can hang for a whole outage (FAULTS 0.7); after this long it has failed. */
+/** A send can hang for a whole outage; after this long it has failed. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 2_000;
 

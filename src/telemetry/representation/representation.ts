@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * How a server tool, one that Anthropic runs itself, is shown in GenAI messages: the options of spec/002.
+ * How a server tool, one that Anthropic runs itself, is shown in GenAI messages (docs/telemetry-representation.md).
  *
  * - `server_tool_call`: parts of its own for call and response (Option 2), what OpenTelemetry adopted
  * - `tool_call`: the function tools' parts, with the tool's type inside (Option 1)

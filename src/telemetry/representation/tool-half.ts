@@ -70,7 +70,7 @@ function toServerResponse(id: string | undefined, type: string, fields: JsonObje
   return { kind: "server_response", id, details: { type, ...rest, ...answered, ...error }, isError };
 }
 
-/** spec/002 fixes the fields of this one tool; what a model wrote otherwise stays under `input` and `content`. */
+/** The fields of this one tool are fixed (docs/telemetry-representation.md); what a model wrote otherwise stays under `input` and `content`. */
 function isCode(input: JsonValue): input is JsonObject {
   if (!isRecord(input) || "type" in input) return false;
   return typeof input["code"] === "string" && typeof (input["container_id"] ?? "") === "string";

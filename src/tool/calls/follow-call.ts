@@ -74,7 +74,7 @@ export function refuseOpenCall(
 
 /**
  * Ends an open call from our side and tells the client that runs it. What it did by then is not known. Only what the
- * participant has aborted is `cancelled` (spec/004).
+ * participant has aborted is `cancelled`.
  */
 export function cancelCall(
   call: OpenCall,
