@@ -55,7 +55,7 @@ export interface Call {
   readonly executionAsked: Execution;
   readonly idempotencyKey: string;
   readonly onInterrupt: OnInterrupt;
-  /** Its turn does not wait for it: the model is given a receipt, and the outcome comes into the talk by itself. */
+  /** Its turn does not wait for it: the model is given a receipt, and the outcome comes into the session by itself. */
   readonly isBackground: boolean;
   readonly state: CallState;
   /** Who runs it, once that is decided. */

@@ -1,9 +1,9 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import { type Tool } from "./define-tool.ts";
 
-/** When a call may start, in a talk with a voice (VoicePort). */
+/** When a call may start, in a session with a voice (VoicePort). */
 export type StartWhen = "turn_confirmed" | "words_spoken";
-/** How the outcome of a call that the talk did not wait for is brought into it. */
+/** How the outcome of a call that its turn did not wait for is brought into it. */
 export type OnResult = "speak" | "wait" | "silent";
 
 /** How a tool behaves towards the people who talk while it runs. */

@@ -71,7 +71,7 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
     userAwayTimeout: null,
     aecWarmupDuration: null,
     transcriptionTimeout: stt ? TRANSCRIPT_TIMEOUT_MS : null,
-    // A recogniser or a voice that fails must not end the talk.
+    // A recogniser or a voice that fails must not end the session.
     connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
     turnHandling: {
       turnDetection: turnDetection(stt !== undefined, endOfTurn),

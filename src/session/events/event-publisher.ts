@@ -16,7 +16,7 @@ const MAX_BATCH = 200;
 const MAX_WAIT_MS = 1_000;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
-/** Sends a session's events to those who follow it, wherever they are. The talk never waits for it. */
+/** Sends a session's events to those who follow it, wherever they are. The session never waits for it. */
 export function createEventPublisher(options: PublisherOptions): SessionWatcher {
   const publisher = new EventPublisher(options);
   return (event) => {

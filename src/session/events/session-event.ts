@@ -15,5 +15,5 @@ export type SessionEvent =
   /** It is decided, has expired or was withdrawn. */
   | { readonly type: "permission_replied"; readonly permission: PermissionRecord };
 
-/** Must not throw, and must not make the talk wait. */
+/** Must not throw, and must not make the session wait. */
 export type SessionWatcher = (event: SessionEvent) => void;

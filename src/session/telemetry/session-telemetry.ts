@@ -32,7 +32,7 @@ interface Begin {
 
 const REMEMBERED_CALLS = 256;
 
-/** The spans and measurements of one session. Nothing here throws into the talk, waits, or keeps what is said. */
+/** The spans and measurements of one session. Nothing here throws into the session, waits, or keeps what is said. */
 export class SessionTelemetry {
   readonly #telemetry: Telemetry;
   readonly #identity: SessionIdentity;

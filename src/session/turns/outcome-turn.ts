@@ -47,7 +47,7 @@ export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): N
   return withOpening(turn, blocks);
 }
 
-/** A turn that replaces others begins with what they were told of calls that are still part of the talk. */
+/** A turn that replaces others begins with what they were told of calls that are still part of the history. */
 export function withOutcomesOf(
   turn: NewTurn,
   { replaced, kept }: { readonly replaced: readonly TurnRecord[]; readonly kept: readonly TurnRecord[] },

@@ -14,7 +14,7 @@ export interface NewTurn {
   readonly input: readonly InputText[];
   /** The message that StartAnswer names, when it is not `messageId`. */
   readonly answers?: string;
-  /** The turn from which on the talk is replaced by this one (regenerate, edit). */
+  /** The turn from which on the history is replaced by this one (regenerate, edit). */
   readonly replaces?: string;
   /** Blocks that the turn begins with, before the model is asked. */
   readonly opening?: readonly TurnBlock[];

@@ -6,8 +6,8 @@ import { type AnsweredTurn } from "../answer/catch-up.ts";
 import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 
 /**
- * The turn that a ControlVariation asks for. `regenerate` and `edit` take the talk back to the message they name: its
- * turn and all later ones are no longer part of it. `continue` goes on from where the talk is.
+ * The turn that a ControlVariation asks for. `regenerate` and `edit` take the history back to the message they name: its
+ * turn and all later ones are no longer part of it. `continue` goes on from where the session is.
  *
  * @throws {AppError} `conversation_not_found` when no turn has the message, `malformed` when an edit has no content
  */

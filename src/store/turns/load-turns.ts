@@ -33,7 +33,7 @@ interface StoredTurn extends TurnRecord {
   readonly lastStanza: number | undefined;
 }
 
-/** Turns that are part of the talk in their order, each with its blocks in theirs, all as of one moment. */
+/** Turns that are part of the history in their order, each with its blocks in theirs, all as of one moment. */
 async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
     select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, heard, (

@@ -9,7 +9,7 @@ import { recordset } from "./write-blocks.ts";
 
 export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly input: readonly InputText[];
-  /** This turn and all after it leave the talk, for the new one; their record stays as it is. */
+  /** This turn and all after it leave the history, for the new one; their record stays as it is. */
   readonly replaces?: string | undefined;
   /** Blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
