@@ -40,6 +40,7 @@ export interface AgentOptions {
   readonly speech?: { readonly engines: Speech; readonly settings: VoiceSettings };
   /** Where spans and measurements go. */
   readonly telemetry?: Telemetry;
+  /** @defaultValue silent, unless `LOG_LEVEL` is set */
   readonly logger?: Logger;
   /** Put between the session and its database, so that a test can slow or cut it. */
   readonly hasDatabaseProxy?: boolean;
@@ -151,7 +152,7 @@ export class TestAgent implements AsyncDisposable {
         ...policy,
       } as never,
       speech: this.#options.speech?.engines,
-      logger: this.#options.logger ?? pino({ level: "silent" }),
+      logger: this.#options.logger ?? pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
       ...(this.#options.telemetry && { telemetry: this.#options.telemetry }),
       sql,
       databaseUrl: this.database?.url ?? this.databaseUrl,

@@ -97,7 +97,7 @@ interface FakeSessionOptions {
   readonly voice?: VoicePort;
   /** Where text goes that is written on lk.transcription. */
   readonly transcribe?: (text: string) => void;
-  /** @defaultValue silent */
+  /** @defaultValue silent, unless `LOG_LEVEL` is set */
   readonly logger?: Logger;
 }
 
@@ -109,7 +109,7 @@ export class FakeSession {
   readonly dropped: string[] = [];
 
   constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice, ...more }: FakeSessionOptions) {
-    const { transcribe = () => {}, logger = pino({ level: "silent" }) } = more;
+    const { transcribe = () => {}, logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" }) } = more;
     const { recorder, conversationId } = this;
     let reserved = 1;
     const reserve = (count: number) => Promise.resolve((reserved += count) - count);
