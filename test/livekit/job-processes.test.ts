@@ -9,7 +9,7 @@ import {
   setLoopLimits,
   startAgentsLog,
 } from "../../src/livekit/job-processes.ts";
-import { processCommand } from "../../src/worker/process/process-identity.ts";
+import { processCommand } from "../../src/worker/process/running-processes.ts";
 import { urlOf } from "./run-node.ts";
 
 const AGENT = "test/fixtures/agents/idle-agent.ts";

@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PermissionService } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
 import { connect } from "../../src/store/database/pool.ts";
-import { processStart } from "../../src/worker/process/process-identity.ts";
+import { processStart } from "../../src/worker/process/running-processes.ts";
 import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { freePortVariables, processesIn, runMain, type RunningMain } from "./support/run-main.ts";
 

@@ -8,7 +8,7 @@ import { type Config } from "../config.ts";
 import { createRoomClients } from "./ensure-agent.ts";
 import { type Logger } from "../log/logger.ts";
 import { endChildren } from "../process/children.ts";
-import { processCommand } from "../process/process-identity.ts";
+import { processCommand } from "../process/running-processes.ts";
 import { type Service } from "../services/service.ts";
 import { type Endpoints } from "../start-services.ts";
 import { watchJobs } from "./watch-jobs.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { processStart } from "./process-identity.ts";
+import { processStart } from "./running-processes.ts";
 
 interface EndOptions {
   /** Sent one after the other, a little apart; SIGKILL follows when the time is up. */

@@ -1,5 +1,5 @@
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { processStart } from "./process-identity.ts";
+import { processStart } from "./running-processes.ts";
 
 /** Remembers a running process, so that a later start can tell whether it still runs. */
 export function writePidFile(path: string, pid: number): void {

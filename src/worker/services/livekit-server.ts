@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
-import { endStaleChild, startChild } from "../process/child.ts";
+import { endStaleChild, startChild } from "../process/start-program.ts";
 import { waitUntil } from "../process/wait-until.ts";
 import { findLivekitServer } from "./find-livekit-server.ts";
 import { loadLivekitKeys, type LivekitKeys } from "./livekit-keys.ts";

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestProject } from "vitest/node";
 import { findFreePorts } from "./free-ports.ts";
-import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { endStalePostgres, startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
 import { endStaleLivekitServer, startLivekitServer } from "../../../src/worker/services/livekit-server.ts";
 

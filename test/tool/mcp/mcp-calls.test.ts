@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
 import { forFile } from "../../support/lifetimes.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { STDIO_SERVER } from "./support.ts";
 
 const HOST = new URL("../../fixtures/mcp/host.ts", import.meta.url).pathname;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { startModelServer } from "../../support/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
-import { processStart } from "../../../src/worker/process/process-identity.ts";
+import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { TempWorkspace } from "./temp-workspace.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../support/processes/command-process.ts", import.meta.url));

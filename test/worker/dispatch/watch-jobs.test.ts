@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { findFreePorts } from "../../support/servers/free-ports.ts";
 import { listChildren } from "../../../src/worker/process/children.ts";
-import { processCommand } from "../../../src/worker/process/process-identity.ts";
+import { processCommand } from "../../../src/worker/process/running-processes.ts";
 import { waitUntil } from "../../../src/worker/process/wait-until.ts";
 import { runJobs, type Jobs } from "../../../src/worker/dispatch/run-jobs.ts";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect } from "../../../src/store/database/pool.ts";
 import { readPidFile } from "../../../src/worker/process/pid-file.ts";
-import { processCommand, processStart } from "../../../src/worker/process/process-identity.ts";
+import { processCommand, processStart } from "../../../src/worker/process/running-processes.ts";
 import {
   endStalePostgres,
   startPostgres,
