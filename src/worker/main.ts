@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { loadConfig } from "./settings/load-config.ts";
 import { createLogger, type Logger } from "./log/logger.ts";
-import { endChildren } from "./process/children.ts";
+import { endChildren } from "./process/end-process.ts";
 import { startWorker } from "./start.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";

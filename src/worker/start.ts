@@ -13,7 +13,7 @@ import { withoutPassword } from "./settings/database-url.ts";
 import { type Logger } from "./log/logger.ts";
 import { missingSettings } from "./settings/missing-settings.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
-import { lockDataFolder } from "./process/data-folder.ts";
+import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";

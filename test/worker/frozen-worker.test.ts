@@ -2,10 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { RoomEvent } from "@livekit/rtc-node";
-import { expect, inject, test } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { decodeEnvelope } from "../../src/protocol/codec/codec.ts";
-import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { reply, slow, text, toolUse } from "../support/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
@@ -61,7 +60,7 @@ class WorkerProcess implements Disposable {
   }
 
   async until(line: string): Promise<void> {
-    await waitUntil(async () => this.#output.includes(line), AbortSignal.timeout(15_000));
+    await vi.waitUntil(async () => this.#output.includes(line), { timeout: 15_000 });
   }
 
   freeze(): void {

@@ -10,7 +10,6 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PermissionService } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
 import { connect } from "../../src/store/database/pool.ts";
 import { processStart } from "../../src/worker/process/running-processes.ts";
-import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { freePortVariables, processesIn, runMain, type RunningMain } from "./support/run-main.ts";
 
 // Whole programs: two cores that have other work to do need their time.
@@ -139,13 +138,13 @@ test("a lost server stops the worker with a message", async () => {
 
 test("Ctrl-C while it starts leaves no process either", async () => {
   const main = start();
-  await waitUntil(() => processesIn(dataDir).length > 0, AbortSignal.timeout(10_000));
+  await vi.waitUntil(() => processesIn(dataDir).length > 0, { timeout: 10_000 });
 
   main.kill("SIGINT");
   const { code } = await main.ended;
 
   expect(code).toBe(0);
-  await waitUntil(() => processesIn(dataDir).length === 0, AbortSignal.timeout(5_000));
+  await vi.waitUntil(() => processesIn(dataDir).length === 0, { timeout: 5_000 });
 });
 
 test("a port in use is named with its variable", async () => {

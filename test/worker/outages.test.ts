@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { connect, type Sql } from "../../src/store/database/pool.ts";
-import { waitUntil } from "../../src/worker/process/wait-until.ts";
 import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
@@ -112,7 +111,7 @@ test.concurrent(
     await livekit.kill();
     await sleep(1_000);
     await livekit.restart();
-    await waitUntil(() => user.room.remoteParticipants.size > 0, AbortSignal.timeout(40_000));
+    await vi.waitUntil(() => user.room.remoteParticipants.size > 0, { timeout: 40_000 });
     await greet(user, seen);
     await user.answerTo(second, 20_000);
     expect(textsOf(user)).toBe(WHOLE);

@@ -1,5 +1,4 @@
-import { expect, test } from "vitest";
-import { waitUntil } from "../../src/worker/process/wait-until.ts";
+import { expect, test, vi } from "vitest";
 import { migrateWhenThere } from "../../src/worker/wait-for-database.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { emptyDatabase } from "../support/servers/temp-database.ts";
@@ -22,7 +21,7 @@ test("a database that is not there yet is waited for, with one line that names i
   const { host, password } = new URL(proxy.url);
 
   const migrated = migrateWhenThere(proxy.url, options);
-  await waitUntil(() => proxy.connectionCount > 3, AbortSignal.timeout(5_000));
+  await vi.waitUntil(() => proxy.connectionCount > 3, { timeout: 5_000 });
   proxy.isRefusing = false;
 
   expect(await migrated).toMatchObject({ pending: [], isDatabaseNewer: false });
@@ -35,7 +34,7 @@ test("a stop ends the wait", async () => {
   const { proxy, stopping, options } = await startAway(cleanup);
 
   const migrated = migrateWhenThere(proxy.url, { ...options, retryMs: 60_000 });
-  await waitUntil(() => proxy.connectionCount > 0, AbortSignal.timeout(5_000));
+  await vi.waitUntil(() => proxy.connectionCount > 0, { timeout: 5_000 });
   stopping.abort();
 
   await expect(migrated).rejects.toMatchObject({ name: "AbortError" });

@@ -7,7 +7,7 @@ import { createAgentServer } from "./agent-server.ts";
 import { type Config } from "../config.ts";
 import { createRoomClients } from "./ensure-agent.ts";
 import { type Logger } from "../log/logger.ts";
-import { endChildren } from "../process/children.ts";
+import { endChildren } from "../process/end-process.ts";
 import { processCommand } from "../process/running-processes.ts";
 import { type Service } from "../services/service.ts";
 import { type Endpoints } from "../start-services.ts";

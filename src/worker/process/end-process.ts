@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { processStart } from "./running-processes.ts";
+import { listChildren, processStart } from "./running-processes.ts";
 
 interface EndOptions {
   /** Sent one after the other, a little apart; SIGKILL follows when the time is up. */
@@ -20,6 +20,13 @@ export async function endProcess(pid: number, { signals, graceMs }: EndOptions):
   if (await becomes(isGone, deadline)) return;
   send(pid, "SIGKILL");
   await becomes(isGone, performance.now() + 2_000);
+}
+
+/** Ends every child. For the end of this process, when nothing else should be left. */
+export async function endChildren(options: { readonly graceMs: number; readonly keep?: (pid: number) => boolean }) {
+  const { graceMs, keep = () => false } = options;
+  const pids = listChildren().filter((pid) => !keep(pid));
+  await Promise.all(pids.map((pid) => endProcess(pid, { signals: ["SIGINT", "SIGTERM"], graceMs })));
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

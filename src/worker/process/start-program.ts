@@ -1,55 +1,107 @@
 import { spawn, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../../errors/app-error.ts";
 import { endProcess } from "./end-process.ts";
 import { readPidFile, removePidFile, writePidFile } from "./pid-file.ts";
 
-interface ChildOptions {
+/** As whom, where and with which environment a program runs. */
+type Place = Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
+
+interface ServerOptions {
+  /** For whoever reads that it did not start. */
+  readonly name: string;
+  readonly port: number;
   readonly command: string;
   readonly args: readonly string[];
-  /** Remembers the child for `endStaleChild`. */
+  /** Remembers the server for `endStaleServer`. */
   readonly pidFile: string;
-  /** Gets the child's output; emptied first. */
+  /** Gets the server's output; emptied first. */
   readonly logFile: string;
   readonly stopSignals: readonly NodeJS.Signals[];
-  readonly spawn?: Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
-}
-
-interface ChildEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
+  readonly place?: Place;
+  /** Asked again and again until it says so. */
+  readonly isReady: (pid: number) => Promise<boolean>;
+  readonly readyWithinMs: number;
 }
 
 /** A server that runs beside us. It has a process group of its own: Ctrl-C reaches us alone, and we end it in order. */
-export interface Child {
-  readonly pid: number;
+export interface RunningServer {
   /** Settles when the process has ended, whoever ended it. */
-  readonly ended: Promise<ChildEnd>;
+  readonly ended: Promise<unknown>;
+  /** Idempotent. */
   readonly close: () => Promise<void>;
 }
 
-/** @throws {Error} when the command cannot be started at all */
-export async function startChild(options: ChildOptions): Promise<Child> {
-  await using log = await open(options.logFile, "w");
-  const stdio: SpawnOptions["stdio"] = ["ignore", log.fd, log.fd];
-  const child = spawn(options.command, options.args, { ...options.spawn, detached: true, stdio });
-  const exited = Promise.withResolvers<ChildEnd>();
-  child.once("exit", (code, signal) => exited.resolve({ code, signal }));
+/**
+ * Starts a server and returns when it is ready.
+ *
+ * @throws {AppError} `unavailable` with the end of its log when it ends before it is ready, or takes too long
+ * @throws {Error} when the command cannot be started at all
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { name, port, command, args, pidFile, logFile, stopSignals } = options;
+  await using log = await open(logFile, "w");
+  const child = spawn(command, args, { ...options.place, detached: true, stdio: ["ignore", log.fd, log.fd] });
+  const exited = Promise.withResolvers<void>();
+  child.once("exit", () => exited.resolve());
   await once(child, "spawn");
   const pid = Number(child.pid);
-  writePidFile(options.pidFile, pid);
-  const ended = exited.promise.finally(() => removePidFile(options.pidFile));
+  writePidFile(pidFile, pid);
+  const ended = exited.promise.finally(() => removePidFile(pidFile));
   let closing: Promise<void> | undefined;
-  const close = () =>
-    (closing ??= endProcess(pid, { signals: options.stopSignals, graceMs: 3_000 }).then(async () => {
-      await ended;
-    }));
-  return { pid, ended, close };
+  const close = () => (closing ??= endServer(pid, stopSignals).then(() => ended));
+  try {
+    await untilReady(options, pid, ended);
+  } catch (error) {
+    await close();
+    const output = (await readFile(logFile, "utf8").catch(() => "")).trim().split("\n").slice(-4).join("\n");
+    throw new AppError("unavailable", `${name} did not start on port ${port} (${logFile}):\n${output}`, {
+      cause: error,
+    });
+  }
+  return { ended, close };
 }
 
 /** Ends what an earlier run that was killed has left behind. */
-export async function endStaleChild(pidFile: string, stopSignals: readonly NodeJS.Signals[]): Promise<void> {
+export async function endStaleServer(pidFile: string, stopSignals: readonly NodeJS.Signals[]): Promise<void> {
   const pid = readPidFile(pidFile);
-  if (pid !== undefined) await endProcess(pid, { signals: stopSignals, graceMs: 3_000 });
+  if (pid !== undefined) await endServer(pid, stopSignals);
   removePidFile(pidFile);
+}
+
+async function endServer(pid: number, signals: readonly NodeJS.Signals[]): Promise<void> {
+  await endProcess(pid, { signals, graceMs: 3_000 });
+}
+
+/** Runs a command to its end and gives its output. @throws {Error} with its output when it fails */
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  { input = "", ...place }: Place & { readonly input?: string } = {},
+): Promise<string> {
+  const child = spawn(command, args, { ...place, detached: true, stdio: "pipe" });
+  const closed = once(child, "close");
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  const [[code], output, errors] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
+  if (code !== 0) throw new Error(`${command} ended with code ${code}: ${(errors || output).trim()}`);
+  return output;
+}
+
+async function untilReady(
+  { isReady, readyWithinMs }: ServerOptions,
+  pid: number,
+  ended: Promise<unknown>,
+): Promise<void> {
+  const late = AbortSignal.timeout(readyWithinMs);
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
+  while (!(await isReady(pid)) || hasEnded) {
+    if (hasEnded) throw new Error("it ended");
+    late.throwIfAborted();
+    await sleep(20);
+  }
 }

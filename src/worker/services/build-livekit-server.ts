@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { access, mkdir, rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,10 +23,10 @@ export async function buildLivekitServer(cacheDir: string, progress: TellProgres
   const lock = join(folder, "build.pid");
   await mkdir(folder, { recursive: true });
   let isWaiting = false;
-  while (!(await exists(binary))) {
+  while (!existsSync(binary)) {
     if (tryPidFile(lock)) {
       try {
-        if (!(await exists(binary))) await build(folder, binary, progress);
+        if (!existsSync(binary)) await build(folder, binary, progress);
       } finally {
         removePidFile(lock);
       }
@@ -94,11 +95,4 @@ function howToGetOne(error: unknown): string {
     "2. put a `livekit-server` on PATH (https://github.com/livekit/livekit/releases);",
     "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
   ].join("\n  ");
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

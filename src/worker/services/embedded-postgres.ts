@@ -2,16 +2,15 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
-import { endStaleChild, startChild } from "../process/start-program.ts";
+import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
 import { endProcess } from "../process/end-process.ts";
 import { probeTcpPort } from "../process/ports.ts";
 import { processCommand, processStart } from "../process/running-processes.ts";
-import { waitUntil } from "../process/wait-until.ts";
-import { DATABASE, ensureCluster, spawnIn, SUPERUSER, WORKING_FOLDER } from "./postgres-cluster.ts";
+import { DATABASE, ensureCluster, placeOf, SUPERUSER, WORKING_FOLDER } from "./postgres-cluster.ts";
 import { providePrograms } from "./postgres-programs.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
-import { type TellProgress, type Service } from "./service.ts";
+import { type TellProgress } from "./service.ts";
 
 interface PostgresOptions {
   readonly dataDir: string;
@@ -20,10 +19,9 @@ interface PostgresOptions {
   readonly progress: TellProgress;
 }
 
-export interface PostgresService extends Service {
+export interface PostgresService extends RunningServer {
   /** With the superuser's password. */
   readonly url: string;
-  readonly ended: Promise<unknown>;
 }
 
 /** Fast shutdown: open transactions are rolled back, data is written. */
@@ -39,7 +37,7 @@ const pathsOf = (dataDir: string) => ({
 /** Ends the PostgreSQL that a killed run has left in this data folder. */
 export async function endStalePostgres(dataDir: string): Promise<void> {
   const { cluster, pidFile } = pathsOf(dataDir);
-  await endStaleChild(pidFile, STOP_SIGNALS);
+  await endStaleServer(pidFile, STOP_SIGNALS);
   const lockFile = join(cluster, "postmaster.pid");
   const pid = Number.parseInt(await readFile(lockFile, "utf8").catch(() => ""), 10);
   if (Number.isNaN(pid) || processStart(pid) === undefined) return;
@@ -66,31 +64,21 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
     // Of no meaning to PostgreSQL: it tells whoever looks at processes, a later start among them, whose server this is.
     `-cparley.cluster=${cluster}`,
   ];
-  const child = await startChild({
+  const server = await startServer({
+    name: "PostgreSQL",
+    port: chosenPort,
     command: programs.postgres,
     args,
     pidFile,
     logFile,
     stopSignals: STOP_SIGNALS,
-    spawn: spawnIn(cluster, user),
+    place: placeOf(cluster, user),
+    isReady: (pid) => isReady(cluster, pid),
+    readyWithinMs: 60_000,
   });
-  let hasEnded = false;
-  void child.ended.then(() => {
-    hasEnded = true;
-  });
-  try {
-    await waitUntil(async () => hasEnded || (await isReady(cluster, child.pid)), AbortSignal.timeout(60_000));
-    if (hasEnded) throw new Error("it ended");
-  } catch (error) {
-    await child.close();
-    const output = (await readFile(logFile, "utf8")).trim().split("\n").slice(-4).join("\n");
-    throw new AppError("unavailable", `PostgreSQL did not start on port ${chosenPort} (${logFile}):\n${output}`, {
-      cause: error,
-    });
-  }
   progress(`PostgreSQL is ready on port ${chosenPort}`);
   const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${chosenPort}/${DATABASE}`;
-  return { url, ended: child.ended, close: child.close };
+  return { url, ...server };
 }
 
 /** As pg_ctl does: the eighth line of postmaster.pid is the server's state, the first its id. */

@@ -1,11 +1,15 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { AppError } from "../../errors/app-error.ts";
-import { endStaleChild, startChild } from "../process/start-program.ts";
-import { waitUntil } from "../process/wait-until.ts";
-import { findLivekitServer } from "./find-livekit-server.ts";
-import { loadLivekitKeys, type LivekitKeys } from "./livekit-keys.ts";
-import { type TellProgress, type Service } from "./service.ts";
+import { randomBytes } from "node:crypto";
+import { access, constants, mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
+import { buildLivekitServer } from "./build-livekit-server.ts";
+import { readOrCreateSecret } from "./secret-file.ts";
+import { type TellProgress } from "./service.ts";
+
+interface LivekitKeys {
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
 
 interface LivekitOptions {
   readonly dataDir: string;
@@ -17,10 +21,8 @@ interface LivekitOptions {
   readonly progress: TellProgress;
 }
 
-export interface LivekitService extends Service, LivekitKeys {
+export interface LivekitService extends RunningServer, LivekitKeys {
   readonly url: string;
-  /** Settles when the server has ended, also when nobody asked it to. */
-  readonly ended: Promise<unknown>;
 }
 
 /** The server waits for its participants on the first signal and leaves at once on the second. */
@@ -29,33 +31,30 @@ const pidFileOf = (dataDir: string) => join(dataDir, "livekit-server.pid");
 
 /** Ends the livekit-server that a killed run has left in this data folder. */
 export async function endStaleLivekitServer(dataDir: string): Promise<void> {
-  await endStaleChild(pidFileOf(dataDir), STOP_SIGNALS);
+  await endStaleServer(pidFileOf(dataDir), STOP_SIGNALS);
 }
 
 /** Starts a real livekit-server on loopback, found or built, and returns once it answers. */
 export async function startLivekitServer(options: LivekitOptions): Promise<LivekitService> {
   const { dataDir, port, progress } = options;
   await mkdir(dataDir, { recursive: true });
-  const command = await findLivekitServer(options.cacheDir, progress);
+  const command = (await findOnPath("livekit-server")) ?? (await buildLivekitServer(options.cacheDir, progress));
   const keys = options.keys ?? (await loadLivekitKeys(join(dataDir, "livekit-keys.json")));
   const configFile = join(dataDir, "livekit.json");
   const logFile = join(dataDir, "livekit-server.log");
   await writeFile(configFile, JSON.stringify(serverConfig(port, keys), null, 2), { mode: 0o600 });
-  const args = ["--config", configFile];
-  const pidFile = pidFileOf(dataDir);
-  const child = await startChild({ command, args, pidFile, logFile, stopSignals: STOP_SIGNALS });
-  const url = `ws://127.0.0.1:${port}`;
-  try {
-    const until = AbortSignal.any([AbortSignal.timeout(15_000), abortedBy(child.ended)]);
-    await waitUntil(() => answers(`http://127.0.0.1:${port}`), until);
-  } catch (error) {
-    await child.close();
-    const output = (await readFile(logFile, "utf8").catch(() => "")).trim().split("\n").slice(-3).join("\n");
-    throw new AppError("unavailable", `livekit-server did not start on port ${port} (${logFile}):\n${output}`, {
-      cause: error,
-    });
-  }
-  return { url, ...keys, ended: child.ended, close: child.close };
+  const server = await startServer({
+    name: "livekit-server",
+    port,
+    command,
+    args: ["--config", configFile],
+    pidFile: pidFileOf(dataDir),
+    logFile,
+    stopSignals: STOP_SIGNALS,
+    isReady: () => answers(`http://127.0.0.1:${port}`),
+    readyWithinMs: 15_000,
+  });
+  return { url: `ws://127.0.0.1:${port}`, ...keys, ...server };
 }
 
 /** JSON is YAML too, and needs no writer of its own. */
@@ -83,8 +82,25 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-function abortedBy(promise: Promise<unknown>): AbortSignal {
-  const controller = new AbortController();
-  void promise.then(() => controller.abort(new Error("it ended")));
-  return controller.signal;
+/** Made once for a data folder, so that tokens outlive a restart. */
+async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
+  const stored = await readOrCreateSecret(path, () => {
+    return JSON.stringify({
+      apiKey: `dev${randomBytes(6).toString("hex")}`,
+      apiSecret: randomBytes(32).toString("hex"),
+    });
+  });
+  return JSON.parse(stored) as LivekitKeys;
+}
+
+async function findOnPath(name: string): Promise<string | undefined> {
+  const paths = (process.env["PATH"] ?? "").split(delimiter).filter(Boolean);
+  for (const path of paths.map((folder) => join(folder, name))) {
+    const isExecutable = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isExecutable) return path;
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
-import { runCommand } from "../process/run-command.ts";
+import { runCommand } from "../process/start-program.ts";
 import { type PostgresPrograms } from "./postgres-programs.ts";
 import { giveTo, type PostgresUser } from "./postgres-user.ts";
 
@@ -16,7 +16,7 @@ const ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
 export const WORKING_FOLDER = process.platform === "linux" ? "/proc/self/cwd" : ".";
 
 /** How PostgreSQL's programs are started for the files in `folder`. */
-export const spawnIn = (folder: string, user: PostgresUser) => ({ env: ENV, cwd: folder, ...user });
+export const placeOf = (folder: string, user: PostgresUser) => ({ env: ENV, cwd: folder, ...user });
 
 interface ClusterOptions {
   readonly programs: PostgresPrograms;
@@ -37,7 +37,7 @@ export async function ensureCluster(folder: string, { programs, user, password }
   await mkdir(files, { recursive: true, mode: 0o700 });
   await writeFile(passwordFile, password, { mode: 0o600 });
   for (const path of [draft, passwordFile, files]) await giveTo(user, path);
-  const where = spawnIn(files, user);
+  const where = placeOf(files, user);
   try {
     const settings = [
       `--pgdata=${WORKING_FOLDER}`,

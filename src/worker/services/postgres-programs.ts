@@ -1,8 +1,9 @@
-import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
-import { runCommand } from "../process/run-command.ts";
+import { runCommand } from "../process/start-program.ts";
 import { type PostgresUser } from "./postgres-user.ts";
 import { type TellProgress } from "./service.ts";
 
@@ -34,7 +35,7 @@ export async function providePrograms(
   try {
     if (user === undefined) throw problem;
     const copy = join(copies, `postgresql-${version}`);
-    if (!(await exists(copy))) {
+    if (!existsSync(copy)) {
       progress(`copying PostgreSQL's programs to ${copy}: the user that runs them cannot enter ${folder}`);
       await copyWhole(folder, copy);
     }
@@ -89,16 +90,9 @@ async function copyWhole(from: string, to: string): Promise<void> {
     await cp(from, draft, { recursive: true, verbatimSymlinks: true });
     await runCommand("chmod", ["-R", "a+rX", draft]);
     await rename(draft, to).catch(async (error: unknown) => {
-      if (!(await exists(to))) throw error;
+      if (!existsSync(to)) throw error;
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

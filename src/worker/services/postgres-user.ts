@@ -1,6 +1,6 @@
 import { chown, readFile, stat } from "node:fs/promises";
 import { AppError } from "../../errors/app-error.ts";
-import { runCommand } from "../process/run-command.ts";
+import { runCommand } from "../process/start-program.ts";
 
 /** Whom PostgreSQL's programs run as; they refuse to be root. Undefined: as ourselves. */
 export type PostgresUser = { readonly uid: number; readonly gid: number } | undefined;

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SimulateScenarioKind } from "@livekit/rtc-node";
-import { expect, inject, test } from "vitest";
-import { waitUntil } from "../../../src/worker/process/wait-until.ts";
+import { expect, inject, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../support/model-server/step.ts";
 import { createToken } from "../../support/participant.ts";
@@ -29,7 +28,7 @@ class StoppedClient implements Disposable {
   }
 
   async until(line: "ready" | "ran"): Promise<void> {
-    await waitUntil(async () => this.#output.includes(`${line}\n`), AbortSignal.timeout(20_000));
+    await vi.waitUntil(async () => this.#output.includes(`${line}\n`), { timeout: 20_000 });
   }
 
   async stopFor(ms: number): Promise<void> {

@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { findFreePorts } from "../../support/servers/free-ports.ts";
-import { listChildren } from "../../../src/worker/process/children.ts";
-import { processCommand } from "../../../src/worker/process/running-processes.ts";
-import { waitUntil } from "../../../src/worker/process/wait-until.ts";
+import { listChildren, processCommand } from "../../../src/worker/process/running-processes.ts";
 import { runJobs, type Jobs } from "../../../src/worker/dispatch/run-jobs.ts";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
 import { type LivekitService } from "../../../src/worker/services/livekit-server.ts";
@@ -77,7 +75,7 @@ async function agentIn(room: string, former?: Agent): Promise<Agent> {
     if (agent) found = { identity: agent.identity, pid: Number(agent.name) };
     return found !== undefined;
   };
-  await waitUntil(look, AbortSignal.timeout(15_000));
+  await vi.waitUntil(look, { timeout: 15_000 });
   if (!found) throw new Error("unreachable");
   return found;
 }
@@ -104,7 +102,7 @@ test("an agent whose process is killed is removed and replaced while somebody is
 test("a room that was there before the worker gets an agent", async () => {
   await jobs.close();
   await enter("waiting", "bob");
-  await waitUntil(() => isOlderThan("waiting", 2_500), AbortSignal.timeout(10_000));
+  await vi.waitUntil(() => isOlderThan("waiting", 2_500), { timeout: 10_000 });
 
   jobs = await startJobs();
 
