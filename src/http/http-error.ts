@@ -29,10 +29,10 @@ export class HttpError extends Error {
   }
 }
 
-/** For what passes by itself: the client may ask again in five seconds. */
+/** For errors that pass: the client may ask again in five seconds. */
 export const RETRY_SOON = { "retry-after": "5" };
 
-/** `undefined` for a bug. A database that is away is none, and no fault of the request either. */
+/** Tells errors that a client is told of from bugs, which are `undefined`. A database that is away is a 503. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
   if (!(error instanceof AppError) || error.code !== "unavailable") return undefined;
@@ -41,7 +41,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/** Answers what was thrown: the caller's own mistakes are named, ours stay in the log. */
+/** Makes answers of errors. Mistakes of the client are named to it; our own are logged, and nothing is said of them. */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);

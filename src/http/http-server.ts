@@ -19,7 +19,7 @@ import { type SseTimes } from "./sse/sse-stream.ts";
 import { SseStreams } from "./sse/sse-streams.ts";
 import { zodValidator, type ZodTypes } from "./zod-types.ts";
 
-/** Everything that is for whoever holds a room's token. A new route is a file in `routes/` and its name here. */
+/** All routes that need a room's token. To add one, write a file in `routes/` and put its name here. */
 const ROOM_ROUTES: readonly RoomRoutes[] = [sessionRoutes, eventRoutes, permissionRoutes, grantRoutes, opencodeRoutes];
 
 interface HttpOptions {
@@ -59,7 +59,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
-  // Of the other routes some are open as well, and show what is going on here.
+  // Before all routes: some others need no token either, and show what is going on here.
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);
@@ -80,7 +80,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   return app;
 }
 
-/** Clients that name JSON in every request have no body in some: that is none, and no broken one. */
+/** Some clients send `content-type: application/json` without a body. That counts as no body, not as broken JSON. */
 function readEmptyJson(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) =>

@@ -8,12 +8,12 @@ export interface ZodTypes extends FastifyTypeProvider {
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
 }
 
-/** An id in a path. It is made clean, as ids in messages are; nothing has an id that had to be. */
+/** An id in a path. What PostgreSQL cannot store is replaced; no stored id has such characters, so it is not found. */
 export const pathId = z.string().transform(cleanText);
 
 type Problems = readonly z.core.$ZodIssue[];
 
-/** Makes Fastify check a route's schemas. No body at all is `null` to them. */
+/** Makes Fastify check requests by a route's zod schemas. A request without a body has the body `null` there. */
 export function zodValidator(toText: (problems: Problems) => string = nameFirst): FastifySchemaCompiler<unknown> {
   return ({ schema }) =>
     (value) => {
@@ -22,7 +22,7 @@ export function zodValidator(toText: (problems: Problems) => string = nameFirst)
     };
 }
 
-/** The same for what did not come by HTTP. @throws {HttpError} 400 */
+/** The same check for what Fastify has not read: messages of RPC. @throws {HttpError} 400 */
 export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -31,14 +31,14 @@ export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: u
 
 /** Every field that is wrong, and what was expected of it. */
 export function nameAll(problems: Problems): string {
-  return problems.map(describe).join("; ");
+  return problems.map(describeProblem).join("; ");
 }
 
 function nameFirst(problems: Problems): string {
   return nameAll(problems.slice(0, 1));
 }
 
-function describe(problem: z.core.$ZodIssue): string {
+function describeProblem(problem: z.core.$ZodIssue): string {
   if (problem.code === "unrecognized_keys") return `${problem.keys.join(", ")}: expected no such field`;
   return `${problem.path.join(".") || "body"}: ${problem.message}`;
 }

@@ -10,8 +10,9 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Refuses what a web page of elsewhere has a browser send here: under its own name, which it had resolved to this
- * machine (DNS rebinding), or from its own origin. A page of a sandbox or a file has the origin `null`; programs have none.
+ * Refuses requests that a web page from elsewhere makes a browser send to this machine. Such a request names a foreign
+ * host, which the page's name server resolved to this machine (DNS rebinding), or a foreign origin. Pages in a sandbox or
+ * from a file have the origin `null`; programs send none.
  */
 export function answerThisMachineOnly(app: Pick<FastifyInstance, "addHook">): void {
   app.addHook("onRequest", async ({ headers: { host = "", origin } }) => {

@@ -17,24 +17,24 @@ export interface RoomAccess {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set where `requireRoomToken` holds, and nowhere else. */
+    /** What the request's token allows. Only set on routes that `requireRoomToken` guards. */
     access: RoomAccess;
   }
 }
 
 /** What tokens are signed with. */
-export interface LivekitKeys {
+export interface TokenKeys {
   readonly apiKey: string;
   readonly apiSecret: string;
 }
 
 /**
- * Lets nobody without a room's token to the routes of this scope. The token comes first: to somebody without one, not
- * even the request's body is judged. What is for one participant is kept by no cache, nor is a refusal.
+ * Asks for a room's token on all routes of this scope, and sets `request.access`. It does so before the body is read,
+ * so that somebody without a token learns nothing but that. No cache may keep these answers, refusals included.
  */
 export function requireRoomToken(
   scope: Pick<FastifyInstance, "decorateRequest" | "addHook">,
-  livekit: LivekitKeys,
+  livekit: TokenKeys,
 ): void {
   scope.decorateRequest("access");
   scope.addHook("onRequest", async (request, reply) => {
@@ -57,7 +57,7 @@ interface TokenSource {
  */
 export async function checkRoomToken(
   { headers, query }: TokenSource,
-  { apiKey, apiSecret }: LivekitKeys,
+  { apiKey, apiSecret }: TokenKeys,
 ): Promise<RoomAccess> {
   if (typeof query === "object" && query !== null && ("token" in query || "access_token" in query))
     throw unauthorized("A token in the URL is not taken: send it as Authorization: Bearer");
@@ -94,8 +94,8 @@ export function hasId(session: SessionRecord, id: string): boolean {
 }
 
 /**
- * The session of the token's room, which must be the one that is named, if one is. What lies outside that room is as
- * if it were not there.
+ * The session of the token's room. If the caller names a session, it must be this one: sessions of other rooms are
+ * answered as if they did not exist.
  *
  * @throws {HttpError} 404
  */

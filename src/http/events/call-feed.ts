@@ -24,7 +24,7 @@ export function toToolStateEvent(call: Call): SseEvent | undefined {
 
 const REMEMBERED_CALLS = 1_000;
 
-/** Shows a session's calls: of each call no older state after a newer one, and none twice. */
+/** Shows a session's calls. For each call, no state is sent twice, and none after a newer one. */
 export class CallFeed {
   readonly #options: CallFeedOptions;
   /** The revision that was shown last, by call. */

@@ -2,7 +2,7 @@ import { type FastifyBaseLogger } from "fastify";
 import { EVENT_CHANNEL, listenEvents } from "../../store/events.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 
-/** Gets what is told of one session. Must not throw. */
+/** Receives the live events of one session. Its methods must not throw. */
 export interface SessionFollower {
   /** A live event as JSON. */
   readonly onEvent: (json: string) => void;
@@ -10,12 +10,12 @@ export interface SessionFollower {
   readonly onGap: () => void;
 }
 
-/** Where streams get their events from: the store, and what the job processes tell, here or on another machine. */
+/** Where streams get their events from: the store, and live events of the job processes, on whatever machine they run. */
 export interface EventSource {
   readonly sql: Sql;
-  /** Resolves when live events are heard, or cannot be for now. What is missed until then comes as a gap. */
+  /** Resolves when live events are heard, or after two seconds. What is missed until they are is told by `onGap`. */
   readonly listen: () => Promise<void>;
-  /** Returns how to stop. */
+  /** Returns a function that stops following. */
   readonly follow: (sessionId: string, follower: SessionFollower) => () => void;
   readonly close: () => Promise<void>;
 }

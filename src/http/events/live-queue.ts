@@ -1,7 +1,7 @@
 import { parseLiveEvent, type LiveEvent } from "../../session/events/live-event.ts";
 import { type SessionFollower } from "./event-source.ts";
 
-/** What may wait for a slow reader; one that is further behind gets the rest from the store. */
+/** How many events may wait for a slow reader. One that falls further behind gets the rest from the store. */
 const MAX_WAITING = 5_000;
 const MAX_WAITING_LENGTH = 1024 * 1024;
 const GAP = "";
@@ -9,7 +9,7 @@ const GAP = "";
 /** `gap`: something was missed. `quiet`: nothing came in time. `closed`: nobody reads any more. */
 export type NextLive = LiveEvent | "gap" | "quiet" | "closed";
 
-/** Live events on their way to one reader, in order. What does not fit is forgotten, and that it was is said. */
+/** Live events on their way to one reader, in order. When too many wait, all are dropped and a `gap` takes their place. */
 export class LiveQueue implements SessionFollower {
   readonly #closed: AbortSignal;
   readonly #waiting: string[] = [];
@@ -35,7 +35,7 @@ export class LiveQueue implements SessionFollower {
     if (this.#waiting.at(-1) !== GAP) this.onEvent(GAP);
   }
 
-  /** The next one, or that there was none for so long. One at a time. */
+  /** Waits for the next event, at most `quietMs` if given. Must not be called again before it has returned. */
   async next(quietMs?: number): Promise<NextLive> {
     for (;;) {
       if (this.#closed.aborted) return "closed";

@@ -21,7 +21,7 @@ interface PermissionFeedOptions {
 
 const REMEMBERED = 1_000;
 
-/** Shows a session's permissions: of each that it is asked, then that it is no longer, each once. */
+/** Shows a session's permissions. For each, it sends once that it is asked, and once that it is over. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
   /** Those that were shown as asked, and not as over. */
@@ -56,7 +56,7 @@ export class PermissionFeed {
     const { id, state } = shown;
     if (!this.#asked.has(id) && !this.#over.has(id)) {
       this.#asked.add(id);
-      // Also when it is over by now: nobody understands an answer to what was not asked.
+      // Even if it is over by now: a reader cannot make sense of an end without a beginning.
       await send(toAsked(shown));
     }
     if (state === "asked" || this.#over.has(id)) return;

@@ -33,19 +33,19 @@ interface ReaderOptions {
   readonly closed: AbortSignal;
 }
 
-/** Where catching up stops: what comes later is left to the events that tell of it. */
+/** Where catching up stops. Later events will tell of what comes after it. */
 export interface Goal {
   readonly turn: string;
   readonly sequence: number | "start" | "end";
 }
 
-/** Shows a session's record once, in order, and knows how far it is. Blocks that were seen growing are only ended. */
+/** Shows a session's record once, in order. Of a block whose growth was shown live, only the end is shown. */
 export class RecordReader {
   readonly #options: ReaderOptions;
   #point: RecordPoint;
   /** The turn that the point is in, once it has been loaded. */
   #turn: string | undefined;
-  /** Its start was shown, by an earlier stream if not by this one. */
+  /** Whether that turn's start was shown, by this stream or by an earlier one that the reader continues. */
   #isBegun: boolean;
   #open: UnendedBlock | undefined;
 
@@ -69,19 +69,19 @@ export class RecordReader {
     }
   }
 
-  /** Whether it has been shown, in the turn at hand. */
+  /** Whether this was shown already; `false` for other turns than the one that the reader is in. */
   has({ turn, sequence }: Goal): boolean {
     if (this.#turn !== turn) return false;
     if (sequence === "start" || this.#point.sequence === "end") return true;
     return sequence !== "end" && sequence <= this.#point.sequence;
   }
 
-  /** A turn goes on where it is. */
+  /** Whether the turn that it is in has not ended. */
   get isInTurn(): boolean {
     return this.#turn !== undefined && this.#point.sequence !== "end";
   }
 
-  /** Whether a turn that is not the one at hand lies behind it. */
+  /** Whether this is an earlier turn than the one that the reader is in. */
   async isPast(turn: string): Promise<boolean> {
     if (this.#turn === turn) return false;
     const position = await findTurnPosition(this.#options.sql, { turnId: turn });
@@ -101,7 +101,7 @@ export class RecordReader {
     await this.#options.send(event);
   }
 
-  /** What grows now may have grown unseen. */
+  /** After a gap: parts of the open block may have been missed, so it is shown whole when it ends. */
   forgetOpen(): void {
     this.#open = undefined;
   }
@@ -148,8 +148,8 @@ interface UntilOptions {
 }
 
 /**
- * Reads from the store until it can be read and, where `read` says so, until it has what is wanted; `false` when that
- * took too long or the reader is gone.
+ * Calls `read` again and again until it neither throws nor returns `false`. Returns `false` when that takes too long, or
+ * the reader has left.
  */
 export async function readUntil(
   read: () => Promise<boolean | void>,

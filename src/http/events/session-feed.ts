@@ -11,8 +11,8 @@ import { type SseStream } from "../sse/sse-stream.ts";
 
 const BLOCK_LIMIT_MS = 2_000;
 /**
- * How often it looks whether more is stored, while a turn goes on and for a while after a gap: what was told before
- * the gap may have been stored after it.
+ * How often the store is read without a live event, while a turn runs and for a while after a gap. Something whose event
+ * was lost in the gap may be stored only after it.
  */
 const RECHECK_MS = 1_000;
 
@@ -61,8 +61,8 @@ interface FeedParts {
 }
 
 /**
- * What is durable is shown from the store only, in its order: a live event that says so makes the reader catch up to
- * it. In between, what has no place in the store yet is shown as it comes.
+ * What will be stored is shown from the store only, in the order of the store: a live event that tells of it makes the
+ * reader catch up to it. What the store does not have yet, such as a block that grows, is shown as it comes.
  */
 class SessionFeed {
   readonly #stream: SseStream;
@@ -70,7 +70,7 @@ class SessionFeed {
   readonly #reader: RecordReader;
   readonly #calls: CallFeed;
   readonly #permissions: PermissionFeed;
-  /** A turn whose events are not shown: it lies before the point, or its row never came. */
+  /** A turn whose live events are skipped: it is older than what was shown, or it was never stored. */
   #ignored = "";
   #recheckUntil = 0;
 
@@ -96,7 +96,7 @@ class SessionFeed {
   async #handleGap(): Promise<void> {
     this.#recheckUntil = performance.now() + STORE_LIMIT_MS;
     this.#reader.forgetOpen();
-    // Without its record a stream is worth nothing: the reader comes back with its id.
+    // The record cannot be read, so the stream ends. The reader comes back and goes on by its last id.
     const showNow = async () => {
       await this.#calls.showNow();
       await this.#permissions.showNow();
@@ -116,12 +116,12 @@ class SessionFeed {
         await this.#until(() => this.#permissions.showTold(data));
         return;
       case "turn_start":
-        // Known already: another worker goes on with it, and the block that was open begins anew.
+        // A known turn starts again when another worker takes it up. The block that was open then begins anew.
         if (reader.has({ turn, sequence: "start" })) return this.#handleGap();
         return void (await this.#reached(turn));
       case "block_start":
         if (!(await this.#reached(turn))) return;
-        // Blocks do not overlap: one that ended unheard is shown first.
+        // Blocks do not overlap: if the end of the block before was missed, show it first.
         if (sequence > 0) await this.#caughtUp({ turn, sequence: sequence - 1 }, BLOCK_LIMIT_MS);
         await reader.open({ turn, sequence }, { event, data });
         return;
@@ -136,7 +136,7 @@ class SessionFeed {
         const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : "end" };
         if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
         reader.forgetOpen();
-        // It could not be stored: shown without an id, for nobody can go on from it.
+        // It could not be stored, so no reader can go on from it: it is shown without an id.
         return this.#stream.send({ event, data });
       }
       case "gap":
@@ -144,7 +144,7 @@ class SessionFeed {
     }
   }
 
-  /** Whether the turn is the one at hand, if need be after catching up to it. */
+  /** Catches up to this turn if need be. `false` for a turn that is not shown. */
   async #reached(turn: string): Promise<boolean> {
     const goal: Goal = { turn, sequence: "start" };
     if (this.#reader.has(goal)) return true;

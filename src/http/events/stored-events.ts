@@ -37,7 +37,7 @@ export function blockStartEvent(turn: FollowedTurn, block: TurnBlock): SseEvent 
   };
 }
 
-/** The block's only delta when it was not seen growing; `undefined` for a block that has none. */
+/** One delta with all of a block, for readers who did not see it grow. `undefined` for a block that has none. */
 export function wholeDeltaEvent(turn: FollowedTurn, block: TurnBlock): SseEvent | undefined {
   const delta = wholeDelta(block);
   if (!delta) return undefined;
@@ -78,7 +78,7 @@ function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject 
   }
 }
 
-/** A live delta as readers are shown it. */
+/** Turns a live delta into the event that readers get. */
 export function liveDeltaEvent(data: JsonObject): SseEvent {
   const { delta, ...rest } = data;
   return { event: "block_delta", data: { ...rest, ...(isRecord(delta) && shownDelta(delta as JsonObject)) } };

@@ -15,8 +15,8 @@ export function opencodeEvent(type: string, properties: object = {}): SseEvent {
 }
 
 /**
- * A request in opencode's words (its `PermissionRequest`). Ids are ours: opencode's begin with what they are of, which
- * its clients do not look at.
+ * A request in opencode's form (its `PermissionRequest`). The ids are ours, without the prefixes of opencode's own; its
+ * clients do not look at these.
  */
 export function toOpencodePermission(permission: PermissionRecord) {
   const { id, sessionId, type, pattern, metadata, messageId, callId, title } = permission;
@@ -36,7 +36,7 @@ export function toOpencodeAsked(permission: PermissionRecord): SseEvent {
   return opencodeEvent("permission.asked", toOpencodePermission(permission));
 }
 
-/** opencode knows no end without an answer: one that expired or was withdrawn is a `reject` there. */
+/** For opencode every request ends with an answer, so one that expired or was withdrawn is told as a `reject`. */
 export function toOpencodeReplied({ id, sessionId, state, isAlways }: PermissionRecord): SseEvent {
   const approval = isAlways ? "always" : "once";
   const reply = state === "approved" ? approval : "reject";
@@ -45,14 +45,14 @@ export function toOpencodeReplied({ id, sessionId, state, isAlways }: Permission
 
 /** A call as a tool part; `undefined` for one that is not shown. */
 export function toPartUpdated(call: Call, sessionID: string): SseEvent | undefined {
-  const state = toToolState(call);
+  const state = toToolPartState(call);
   if (!state) return undefined;
   const { id, messageId: messageID, toolName: tool } = call;
   const part = { id, sessionID, messageID, type: "tool", callID: id, tool, state };
   return opencodeEvent("message.part.updated", { sessionID, part, time: Date.now() });
 }
 
-function toToolState(call: Call): ToolState | undefined {
+function toToolPartState(call: Call): ToolState | undefined {
   const shown = toToolCallState(call);
   if (!shown) return undefined;
   const {

@@ -47,7 +47,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const leave = source.follow(sessionId, live);
   try {
     await source.listen();
-    // From here on nothing is missed that happens to a session that is there.
+    // Only now: a client may take this event as the promise that it misses nothing from here on.
     if (present) await connected();
     live.onGap();
     for (;;) {
@@ -64,7 +64,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   }
 }
 
-/** Clients of this kind listen before they speak: the room may be empty still. */
+/** opencode's clients open the stream before they send anything, so the room may have no session yet. */
 async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
   const { closed } = stream;
   for (;;) {

@@ -45,10 +45,10 @@ export const opencodeRoutes: RoomRoutes = (app, { sql, source, streams, edits })
   });
 };
 
-/** A heartbeat of opencode's is an event like any other. */
+/** opencode's heartbeat is an event, not a comment. */
 const heartbeat = () => `data: ${JSON.stringify(opencodeEvent("server.heartbeat").data)}`;
 
-/** An error in the shape of opencode's own; it has none for 403 and 409. */
+/** An error in the form of opencode's own errors, which has none for 403, 409, 429 and 503. */
 function toOpencodeError({ statusCode, message, details }: HttpError): object {
   switch (statusCode) {
     case 400:

@@ -6,7 +6,7 @@ import { findRoomSession, hasId, type RoomAccess } from "../access/room-access.t
 import { HttpError } from "../http-error.ts";
 import { type SentDecision } from "./permission-body.ts";
 
-interface PermissionAnswer {
+interface ReceivedAnswer {
   readonly permissionId: string;
   /** As the caller names it; absent where the route has none. */
   readonly sessionId?: string | undefined;
@@ -18,7 +18,7 @@ interface AnswerOptions {
   readonly sql: Sql;
   readonly access: RoomAccess;
   readonly edits: EditGuard;
-  readonly answer: PermissionAnswer;
+  readonly answer: ReceivedAnswer;
 }
 
 /**
@@ -52,7 +52,7 @@ function toDecision(permission: PermissionRecord, sent: SentDecision, edits: Edi
   return { ...approval, edited };
 }
 
-/** With what opencode's clients read a missing permission from: its older route is one of ours, too. */
+/** Also has the fields by which opencode's clients know this error, because they use our route as well. */
 function unknownPermission(requestID: string): HttpError {
   const message = "There is no such permission";
   return new HttpError(404, message, { details: { _tag: "PermissionNotFoundError", requestID, message } });

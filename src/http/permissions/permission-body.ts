@@ -35,7 +35,7 @@ export const replyBody = z
   .strictObject({ reply: replies, message }, "expected an object")
   .transform(({ reply: response, message: text }, context) => toSentDecision({ response, message: text }, context));
 
-/** What has no place in the decision is refused: a caller that is told yes may rely on all that it has sent. */
+/** Refuses fields that the decision cannot carry, so that a caller who gets `true` knows that all it sent counts. */
 function toSentDecision(
   { response, message: text = "", editedInput: edited }: Answer,
   context: z.RefinementCtx,

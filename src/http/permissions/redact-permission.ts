@@ -2,8 +2,9 @@ import { type Sql } from "../../store/database/pool.ts";
 import { loadOpenPermissions, type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**
- * A request as a reader may see it: whole for whom it asks; for others as far as its tool's `stateDetail` lets them,
- * and what it touches says what its arguments are. `undefined`: not at all.
+ * A request as a reader may see it. Whoever is asked sees all of it; others see what the tool's `stateDetail` allows.
+ * With `name` that is the tool's name alone, since the patterns and the title would tell its arguments. `undefined`: the
+ * reader may not see it.
  */
 export function redactPermission(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
   const { participantIdentity, detail, toolName } = permission;

@@ -12,7 +12,7 @@ export function toAskedEvent(permission: PermissionRecord): SseEvent {
   return { event: "permission.asked", data: { turnId: permission.messageId, ...showPermission(permission) } };
 }
 
-/** Also for one that nobody answered: `state` says what became of it. */
+/** Tells that a request is over, also when nobody answered it: `state` says how it ended. */
 export function toRepliedEvent(permission: PermissionRecord): SseEvent {
   const { id: permissionId, sessionId, callId, messageId: turnId, state, isAlways, message, editedInput } = permission;
   const { repliedBy, repliedVia, repliedAt } = permission;

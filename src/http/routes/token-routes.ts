@@ -10,7 +10,7 @@ import { nameAll, zodValidator } from "../zod-types.ts";
 
 /** Who may have a token. */
 export interface TokenAccess {
-  /** Anyone on this machine, as long as there is no secret. Else only who knows it. */
+  /** Whether anyone on this machine gets one. Where there is a secret, only who knows it does. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
 }
@@ -21,7 +21,7 @@ interface TokenSettings {
   readonly tokenSecret: string | undefined;
 }
 
-/** Open while we run LiveKit ourselves, which listens on loopback, and listen there as well. */
+/** Open if LiveKit is the one that we run, which listens on loopback, and our HTTP server does so, too. */
 export function tokenAccess({ livekitUrl, httpHost, tokenSecret }: TokenSettings): TokenAccess {
   return { isOpen: livekitUrl === undefined && isLoopback(httpHost), secret: tokenSecret };
 }
@@ -40,7 +40,7 @@ const name = z
   .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters");
 const tokenBody = z.strictObject({
   room: name,
-  // LiveKit lets a second participant of one identity replace the first: nobody shall replace an agent.
+  // A participant who joins with the same identity replaces the first, and nobody may replace an agent.
   identity: name.refine(
     (identity) => !identity.startsWith(AGENT_PREFIX),
     `expected no "${AGENT_PREFIX}" at the beginning`,
@@ -71,13 +71,13 @@ export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }:
 }
 
 function checkSecret({ isOpen, secret }: TokenAccess, authorization = ""): void {
-  if (secret !== undefined && !isEqual(authorization, `Bearer ${secret}`))
+  if (secret !== undefined && !isSameSecret(authorization, `Bearer ${secret}`))
     throw new HttpError(401, "Authorization: expected Bearer and TOKEN_SECRET");
   if (secret === undefined && !isOpen)
     throw new HttpError(403, "Tokens are given out freely on loopback only, without LIVEKIT_URL: set TOKEN_SECRET");
 }
 
-function isEqual(given: string, expected: string): boolean {
+function isSameSecret(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -6,7 +6,7 @@ import { type AddressInfo } from "node:net";
 
 interface GrpcOptions {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly routes: (router: ConnectRouter) => void;
 }
@@ -20,9 +20,9 @@ export interface GrpcServer {
 /** Streams that one connection may have at once: every call here is short. */
 const MAX_STREAMS = 100;
 const MAX_CONNECTIONS = 500;
-/** A call has so long, its request included, whatever comes meanwhile: its token is read only once it is whole. */
+/** The time for a whole call. It also limits who sends slowly, because the token is only read once the request is whole. */
 const CALL_MS = 30_000;
-/** A connection that has had no call for so long is ended, also while its peer keeps it alive; clients open another. */
+/** A connection without a call is ended after this time, even if its peer sends pings. Clients then open another. */
 const IDLE_MS = 60_000;
 
 /**
@@ -37,7 +37,7 @@ export async function openGrpcServer({ host, port, routes }: GrpcOptions): Promi
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     limitTimes(session);
-    // A peer's fault ends its own connection, nothing else.
+    // An error of one connection ends that connection, nothing else.
     session.on("error", () => {});
   });
   server.listen(port, host);

@@ -7,18 +7,18 @@ import { type Sql } from "../../store/database/pool.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { PermissionService, type PermissionResponse } from "./generated/opencode/tool_pb.ts";
 import { responseBody, type SentDecision } from "../permissions/permission-body.ts";
-import { checkRoomToken, type LivekitKeys } from "../access/room-access.ts";
+import { checkRoomToken, type TokenKeys } from "../access/room-access.ts";
 import { HttpError, toHttpError } from "../http-error.ts";
 import { parseOrRefuse } from "../zod-types.ts";
 
 interface ServiceOptions {
-  readonly livekit: LivekitKeys;
+  readonly livekit: TokenKeys;
   readonly sql: Sql;
   readonly logger: Pick<FastifyBaseLogger, "error">;
 }
 
 const MAX_REQUEST_BYTES = 64 * 1024;
-/** The proto's message has no field for edited arguments. */
+/** The message in proto/opencode/tool.proto has no field for edited arguments. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
 const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
@@ -31,7 +31,10 @@ const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
   503: Code.Unavailable,
 };
 
-/** The proto's `PermissionService`, for whichever server it is put on. An empty answer means that the decision is stored. */
+/**
+ * The `PermissionService` of proto/opencode/tool.proto, for HTTP and for gRPC. An empty answer means that the decision is
+ * stored.
+ */
 export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   const respond = async (request: PermissionResponse, { requestHeader }: HandlerContext): Promise<void> => {
     const headers = { authorization: requestHeader.get("authorization") ?? undefined };
@@ -56,7 +59,7 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   };
 }
 
-/** Fields are named as in the proto. Proto3 cannot tell an empty session from none: that of the token's room is meant. */
+/** Errors name the fields as the proto does. In proto3 an empty session id is none: then the token's room decides. */
 function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision {
   if (permissionId === "") throw new HttpError(400, "permission_id: expected an id");
   for (const [field, id] of Object.entries({ session_id: sessionId, permission_id: permissionId }))

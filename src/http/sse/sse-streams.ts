@@ -4,9 +4,9 @@ import { HttpError, RETRY_SOON } from "../http-error.ts";
 import { SseStream, type SseTimes } from "./sse-stream.ts";
 
 interface StreamAnswer {
-  /** What has to be done before the stream opens; an error here is answered like that of any request. Returns what feeds it. */
+  /** Prepares the stream and returns what feeds it. An error thrown here is answered as for any other request. */
   readonly begin: () => Promise<(stream: SseStream) => Promise<void>>;
-  /** In place of the usual comment. */
+  /** The text that is sent again and again to keep the connection in use. @defaultValue an SSE comment */
   readonly heartbeat?: () => string;
 }
 
@@ -15,7 +15,7 @@ const MAX_STREAMS = 1_000;
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** All event streams of one server: how many a participant may have, and that each ends with its token or the server. */
+/** All event streams of one server. Limits how many are open, and ends each with its token or with the server. */
 export class SseStreams {
   readonly #times: SseTimes;
   readonly #open = new Set<SseStream>();
@@ -43,7 +43,7 @@ export class SseStreams {
       throw error;
     });
     reply.hijack();
-    // The reader has gone meanwhile, and its `close` will not be heard.
+    // The reader left while `begin` ran: its `close` event is over, and nothing would give the place back.
     if (reply.raw.destroyed) {
       leave();
       return reply;
