@@ -1,8 +1,7 @@
 import { AppError } from "../errors/app-error.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type Logger } from "pino";
-import { type LiveTools } from "../tool/live-tools.ts";
-import { type ServerTool } from "../tool/server-tool.ts";
+import { type LiveTools, type ServerTool } from "../tool/server-tool.ts";
 import { type AnsweredTurn } from "./answer/catch-up.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
 import { createBlockEvents } from "./events/block-events.ts";

@@ -1,6 +1,5 @@
-import { ValueType, type Meter } from "@opentelemetry/api";
-import { DESCRIPTION, type MetricName } from "./descriptions.ts";
-import { METRIC, VOCABULARY, type Convention } from "./names.ts";
+import { type Meter, ValueType } from "@opentelemetry/api";
+import { type Convention, METRIC, VOCABULARY } from "./names.ts";
 
 /** 0.01 s, doubled up to 81.92 s. */
 const SECONDS = Array.from({ length: 14 }, (_, power) => Math.round(2 ** power) / 100);
@@ -61,3 +60,50 @@ export function createInstruments(meter: Meter, convention: Convention) {
 }
 
 export type Instruments = ReturnType<typeof createInstruments>;
+
+type Leaves<Tree> = Tree extends string ? Tree : { [Key in keyof Tree]: Leaves<Tree[Key]> }[keyof Tree];
+
+/** Everything that is measured, in both vocabularies. */
+type MetricName =
+  | Leaves<typeof METRIC>
+  | Exclude<Leaves<(typeof VOCABULARY)[keyof typeof VOCABULARY]>, `gen_ai.usage.${string}`>;
+
+const FIRST_CHUNK =
+  "Time to receive the first chunk, measured from when the client issues the generation request to when the first " +
+  "chunk is received in the response stream.";
+const OUTPUT_CHUNK =
+  "Time per output chunk, recorded for each chunk received after the first one, measured as the time elapsed from the " +
+  "end of the previous chunk to the end of the current chunk.";
+
+/** What `/metrics`, OTLP and docs/telemetry.md say of each; of GenAI's in the conventions' words. */
+const DESCRIPTION: Readonly<Record<MetricName, string>> = {
+  "gen_ai.client.token.usage": "Number of input and output tokens used.",
+  "gen_ai.client.operation.duration": "GenAI operation duration.",
+  "gen_ai.client.operation.time_to_first_chunk": FIRST_CHUNK,
+  "gen_ai.client.operation.time_per_output_chunk": OUTPUT_CHUNK,
+  "gen_ai.client.inference.duration": "The duration of a single inference call, with its retries.",
+  "gen_ai.client.inference.time_to_first_chunk": FIRST_CHUNK,
+  "gen_ai.client.inference.time_per_output_chunk": OUTPUT_CHUNK,
+  "gen_ai.client.inference.usage.input_tokens": "The number of input (prompt) tokens used, including cached tokens.",
+  "gen_ai.client.inference.usage.output_tokens":
+    "The number of output (completion) tokens used, including reasoning tokens.",
+  "gen_ai.client.inference.usage.cache_read.input_tokens":
+    "The number of input tokens served from a provider-managed cache.",
+  "gen_ai.client.inference.usage.cache_write.input_tokens":
+    "The number of input tokens written to a provider-managed cache.",
+  "gen_ai.client.inference.operation.input_tokens": "The number of input (prompt) tokens used per inference operation.",
+  "gen_ai.client.inference.operation.output_tokens":
+    "The number of output (completion) tokens used per inference operation.",
+  "gen_ai.execute_tool.duration": "The duration of a single tool execution.",
+  "gen_ai.invoke_agent.duration": "The end-to-end duration of a single agent invocation, a turn.",
+  "gen_ai.invoke_agent.inference_calls": "The number of model calls of a single agent invocation.",
+  "gen_ai.invoke_agent.tool_calls": "The number of tool calls of a single agent invocation.",
+  "parley.tool.calls": "Tool calls that have ended.",
+  "parley.tool.extra_answers": "Answers to tool calls that changed nothing: late, twice, or from another.",
+  "parley.tool.open_calls": "Tool calls that have not ended.",
+  "parley.turn.result_to_model": "Time from a step's last result to the next model call.",
+  "parley.permission.wait": "Time that a call waited for somebody's permission.",
+  "parley.messages.dropped": "Messages of clients that were not taken.",
+  "parley.sessions": "Sessions that are open.",
+  "parley.store.waiting_blocks": "Blocks that are not stored yet.",
+};

@@ -1,4 +1,4 @@
-import { createTraceState, isSpanContextValid, trace, type Context, type SpanContext } from "@opentelemetry/api";
+import { type Context, type SpanContext, createTraceState, isSpanContextValid, trace } from "@opentelemetry/api";
 import { type JsonObject } from "../lib/json.ts";
 
 /** What travels beside a message, a request or a call so that spans elsewhere join the trace (W3C Trace Context). */
@@ -31,4 +31,10 @@ export function writeTrace(context: Context): TraceHeaders {
   const flags = (span.traceFlags & 0xff).toString(16).padStart(2, "0");
   const state = span.traceState?.serialize();
   return { traceparent: `00-${span.traceId}-${span.spanId}-${flags}`, ...(state && { tracestate: state }) };
+}
+
+/** What joins a log line to the span in which it is written. */
+export function activeTrace(): Record<string, string> {
+  const span = trace.getActiveSpan()?.spanContext();
+  return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
 }

@@ -1,12 +1,11 @@
 import { type Execution, type OnInterrupt, type StateDetail } from "../conversation/call.ts";
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import { type Tool, type ToolContext, type ToolPermission } from "./define-tool.ts";
-import { compileInputSchema, type InputSchema } from "./input-schema.ts";
-
-import { toTalkBehavior, type TalkBehavior } from "./talk-behavior.ts";
+import { type InputSchema, compileInputSchema } from "./input-schema.ts";
+import { type TalkBehavior, toTalkBehavior } from "./talk-behavior.ts";
 
 /** What becomes of a call that repeats an earlier one of its turn. */
-export type OnDuplicate = "allow" | "reuse" | "reject";
+type OnDuplicate = "allow" | "reuse" | "reject";
 
 /** A tool of the `tools/` folder or of an MCP server, named and compiled. */
 export interface ServerTool {
@@ -113,4 +112,12 @@ function parseSettings(name: string, schema: NonNullable<Tool["settings"]>, valu
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new TypeError(`${["toolSettings", name, ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is invalid"}`);
+}
+
+/** Tells of tools that come and go while sessions run. */
+export interface LiveTools {
+  /** The names of all that may come begin with one of these. */
+  readonly prefixes: readonly string[];
+  /** Calls back when there are others than before. The returned function ends that. */
+  readonly onChanged: (listener: () => void) => () => void;
 }

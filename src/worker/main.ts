@@ -2,7 +2,7 @@ import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { loadConfig } from "./settings/load-config.ts";
-import { createLogger, type Logger } from "./log/logger.ts";
+import { createLogger, type Logger } from "./logger.ts";
 import { endChildren } from "./process/end-process.ts";
 import { startWorker } from "./start.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";

@@ -10,7 +10,7 @@ import { missingSpeech } from "../voice/providers/speech-choice.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import { type Config } from "./config.ts";
 import { withoutPassword } from "./settings/database-url.ts";
-import { type Logger } from "./log/logger.ts";
+import { type Logger } from "./logger.ts";
 import { missingSettings } from "./settings/missing-settings.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";

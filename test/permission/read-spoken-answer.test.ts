@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { readSpokenAnswer } from "../../src/permission/read-spoken-answer.ts";
-import { SPOKEN_ANSWERS } from "../../src/permission/spoken-answers.ts";
+import { SPOKEN_ANSWERS, readSpokenAnswer } from "../../src/permission/spoken-answers.ts";
 
 test.each([
   ["en", "Yes."],

@@ -1,9 +1,9 @@
 import { pino, type Logger } from "pino";
 import { type Telemetry, type TelemetrySettings } from "../../src/telemetry/telemetry.ts";
-import { describeError } from "../../src/worker/log/describe-error.ts";
+import { describeError } from "../../src/worker/logger.ts";
 import { parseEnvironment } from "../../src/worker/settings/environment.ts";
-import { activeTrace } from "../../src/telemetry/active-trace.ts";
-import { readOtelConfig } from "../../src/worker/settings/read-otel-config.ts";
+import { activeTrace } from "../../src/telemetry/trace-context.ts";
+import { readOtelConfig } from "../../src/worker/settings/load-config.ts";
 import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";
 import { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 

@@ -7,10 +7,9 @@ import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { type CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall } from "../../tool/calls/follow-call.ts";
 import { failure, success } from "../../tool/outcome.ts";
-import { type Destination, type Outbox } from "../wire/outbox.ts";
+import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
 import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";
-import { StreamedRequests } from "../wire/streamed-requests.ts";
 import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */

@@ -3,7 +3,7 @@ import { type Call, type StateDetail } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { callErrorType } from "../../telemetry/error-type.ts";
+import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts";
 import { type CallPorts, type CallTurn } from "../../tool/calls/call-ports.ts";
 import { offeredTools, type OfferedTool } from "../../tool/tool-routing.ts";

@@ -1,5 +1,4 @@
-import { readSpokenAnswer } from "../../permission/read-spoken-answer.ts";
-import { spokenAnswersOf } from "../../permission/spoken-answers.ts";
+import { readSpokenAnswer, spokenAnswersOf } from "../../permission/spoken-answers.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type CallTurn } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";

@@ -8,7 +8,7 @@ import {
   toOutputMessage,
   toSystemInstructions,
 } from "../../telemetry/representation/to-chat-messages.ts";
-import { type ToolTiming } from "../../telemetry/representation/tool-timing.ts";
+import { type ToolTiming } from "../../telemetry/representation/tool-parts.ts";
 import { toToolDefinitions } from "../../telemetry/representation/to-tool-definitions.ts";
 import { capturesEvents, capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 import { type ChatCall } from "../turns/open-stream.ts";

@@ -7,7 +7,7 @@ import { ModelError } from "../../llm/model-error.ts";
 import { type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import { ATTR, type Convention, EVENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
-import { toFinishReason } from "../../telemetry/representation/to-finish-reason.ts";
+import { toFinishReason } from "../../telemetry/representation/to-chat-messages.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 import { recordUsage, usageAttributes } from "../../telemetry/usage.ts";
 import { type ChatCall } from "../turns/open-stream.ts";

@@ -4,7 +4,7 @@ import { createId } from "../../lib/id.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { isKept, type Message } from "../../protocol/messages/messages.ts";
+import { type Message, isKept } from "../../protocol/messages/messages.ts";
 import { type Replay, StanzaLog } from "../../protocol/stanza-log.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 
@@ -166,5 +166,23 @@ export class StanzaCounter {
     } finally {
       this.#isReserving = false;
     }
+  }
+}
+
+/** Requests that are on their way as streams, which packets overtake: what follows a request waits until it is out. */
+export class StreamedRequests {
+  readonly #streaming = new Map<string, Promise<void>>();
+
+  follow(id: string, sent: Promise<void>): void {
+    const over = sent.catch(() => {});
+    this.#streaming.set(id, over);
+    void over.then(() => this.#streaming.get(id) === over && this.#streaming.delete(id));
+  }
+
+  /** At once where nothing is on its way. */
+  after(id: string, send: () => void): void {
+    const streaming = this.#streaming.get(id);
+    if (streaming) void streaming.then(send);
+    else send();
   }
 }

@@ -1,16 +1,15 @@
 import { type HistoryBlock, type HistoryMessage } from "../../conversation/history.ts";
 import { type MessagePart } from "./message-part.ts";
 import { type RepresentationOptions, toMessageParts, toPartsByMessage } from "./to-message-parts.ts";
-import { type FinishReason } from "./to-finish-reason.ts";
 
 /** One of `gen_ai.input.messages`. */
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: "user" | "assistant" | "tool";
   readonly parts: readonly MessagePart[];
 }
 
 /** One of `gen_ai.output.messages`. */
-export interface OutputMessage {
+interface OutputMessage {
   readonly role: "assistant";
   readonly parts: readonly MessagePart[];
   readonly finish_reason: FinishReason;
@@ -57,4 +56,21 @@ function splitResults({ role, blocks }: HistoryMessage): RoleBlocks[] {
     { role: "tool" as const, blocks: results },
     { role, blocks: rest },
   ].filter((each) => each.blocks.length > 0);
+}
+
+/** GenAI's own, or the API's word where GenAI has none (`pause_turn`). */
+type FinishReason = "stop" | "length" | "content_filter" | "tool_call" | "error" | (string & {});
+
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "content_filter"],
+  ["tool_use", "tool_call"],
+]);
+
+/** `undefined`: the call ended without a reason, because it failed or was aborted. */
+export function toFinishReason(stopReason: string | undefined): FinishReason {
+  return stopReason === undefined ? "error" : (FINISH_REASONS.get(stopReason) ?? stopReason);
 }

@@ -1,7 +1,6 @@
 import { type ExecutionStatus, type MessagePart } from "./message-part.ts";
 import { type Representation } from "./representation.ts";
 import { type FunctionCall, type FunctionResponse, type ServerCall, type ServerResponse } from "./tool-half.ts";
-import { toTimingFields, type ToolTiming } from "./tool-timing.ts";
 
 /** A server tool's call with the response of its id, or one of them alone. */
 export type ServerExchange =
@@ -77,4 +76,29 @@ function nameOf({ call, response }: ServerExchange): string {
 function statusOf({ response }: ServerExchange): ExecutionStatus {
   if (response === undefined) return "incomplete";
   return response.isError ? "failed" : "completed";
+}
+
+/** What is known of when a server tool ran; Anthropic's results carry no times. */
+export interface ToolTiming {
+  /** Unix ms. */
+  readonly startedAt?: number;
+  readonly durationMs?: number;
+}
+
+interface TimingFields {
+  readonly duration_ms?: number;
+  readonly timestamp?: string;
+}
+
+/** Beyond it a Date has no text. */
+const MAX_DATE_MS = 8.64e15;
+
+/** What is unknown, or cannot be (a duration below 0, from a clock that was set back), is absent. */
+function toTimingFields({ startedAt, durationMs }: ToolTiming = {}): TimingFields {
+  const hasDuration = durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
+  const hasStart = startedAt !== undefined && Math.abs(startedAt) <= MAX_DATE_MS;
+  return {
+    ...(hasDuration && { duration_ms: durationMs }),
+    ...(hasStart && { timestamp: new Date(startedAt).toISOString().replace(".000Z", "Z") }),
+  };
 }

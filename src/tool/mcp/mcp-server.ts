@@ -5,11 +5,9 @@ import { abortable } from "../../lib/abortable.ts";
 import { type ToolContext } from "../define-tool.ts";
 import { type ServerTool } from "../server-tool.ts";
 import { callTool } from "./call-tool.ts";
-import { Connection } from "./connection.ts";
-import { listTools, MAX_TOOLS } from "./list-tools.ts";
+import { Connection, reasonOf } from "./connection.ts";
+import { MAX_TOOLS, listTools, listedName, toMcpTool } from "./to-mcp-tool.ts";
 import { type McpServerConfig } from "./mcp-config.ts";
-import { reasonOf } from "./mcp-error.ts";
-import { listedName, toMcpTool } from "./to-mcp-tool.ts";
 
 const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: true };
 /** A connection that ends sooner counts as an attempt that failed: else a server that crashes at once is never left in peace. */

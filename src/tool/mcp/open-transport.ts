@@ -2,7 +2,6 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { KillWithUs } from "../kill-with-us.ts";
 import { type HttpServerConfig, type McpServerConfig, type StdioServerConfig } from "./mcp-config.ts";
-import { cappedFetch } from "./capped-fetch.ts";
 
 /** Of one message. The SDK's own bound for stdio; over HTTP it has none. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
@@ -49,4 +48,55 @@ class StdioTransport extends StdioClientTransport {
     killWithUs.watch(this.pid ?? undefined, "process");
     await started;
   }
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * `fetch` whose bodies fail above `maxBytes`: the SDK holds a whole answer, and a whole event of a stream, in memory. Of
+ * an event stream, which has no end, each line counts by itself and each event's lines together.
+ */
+export function cappedFetch(maxBytes: number, onTooLarge: () => void): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    // A redirect is read by the SDK, which has to know the address that it came from.
+    const isRedirect = response.status >= 300 && response.status < 400;
+    if (!response.body || isRedirect) return response;
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    const body = response.body.pipeThrough(capped(maxBytes, { isStream, onTooLarge }));
+    const { status, statusText, headers } = response;
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+function capped(
+  maxBytes: number,
+  { isStream, onTooLarge }: { readonly isStream: boolean; readonly onTooLarge: () => void },
+): TransformStream<Uint8Array<ArrayBuffer>> {
+  let size = 0;
+  let previous = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      size += chunk.length;
+      if (isStream) {
+        const end = endOfEvent(chunk, previous);
+        if (end !== undefined) size = chunk.length - end;
+        previous = chunk.at(-1) ?? previous;
+      }
+      if (size <= maxBytes) return controller.enqueue(chunk);
+      onTooLarge();
+      throw new RangeError(`The answer is larger than ${maxBytes} bytes`);
+    },
+  });
+}
+
+/** Behind the last empty line of the chunk, which is where an event ends. */
+function endOfEvent(chunk: Uint8Array, previous: number): number | undefined {
+  for (let index = chunk.length - 1; index >= 0; index--) {
+    if (chunk[index] !== LINE_FEED) continue;
+    const before = chunk[index - 1] ?? previous;
+    const isAfterReturn = before === 0x0d && (chunk[index - 2] ?? LINE_FEED) === LINE_FEED;
+    if (before === LINE_FEED || isAfterReturn) return index + 1;
+  }
+  return undefined;
 }

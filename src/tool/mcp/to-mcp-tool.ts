@@ -1,9 +1,12 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
+import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
-import { defineTool, type ToolContext } from "../define-tool.ts";
-import { toServerTool, type ServerTool } from "../server-tool.ts";
-import { compileMcpSchema } from "./tool-schema.ts";
+import { type ToolContext, defineTool } from "../define-tool.ts";
+import { type InputSchema, compileForeignSchema } from "../input-schema.ts";
+import { NOT_AT_ROOT, toModelSchema } from "../model-schema.ts";
+import { type ServerTool, toServerTool } from "../server-tool.ts";
 
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
@@ -17,7 +20,7 @@ const listedSchema = z.looseObject({
   execution: z.looseObject({ taskSupport: z.unknown() }).partial().optional(),
 });
 
-export interface McpToolOptions {
+interface McpToolOptions {
   readonly server: string;
   readonly timeoutMs: number;
   /** Calls the tool by its own name. */
@@ -60,4 +63,42 @@ function mcpToolName(server: string, tool: string): string {
 export function listedName(listed: unknown): string {
   const parsed = z.looseObject({ name: z.string() }).safeParse(listed);
   return parsed.success ? parsed.data.name.slice(0, 100) : "(without a name)";
+}
+
+const MAX_SCHEMA_LENGTH = 32_768;
+
+/**
+ * A server's schema: the model sees nearly all of it, but our own check keeps to keywords that are cheap to check. What
+ * we do not check (patterns, references), the server does. Nobody who reads our log can change a server's schema, so
+ * what the API does not take at its root is checked, and not shown.
+ *
+ * @throws {TypeError} saying why the schema cannot be used
+ */
+export function compileMcpSchema(schema: unknown): InputSchema {
+  const clean = cleanJson(schema) as JsonObject;
+  const { length } = JSON.stringify(clean);
+  if (length > MAX_SCHEMA_LENGTH) throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
+  const atRoot = new Set<string>(NOT_AT_ROOT);
+  const shown = Object.fromEntries(Object.entries(clean).filter(([key]) => !atRoot.has(key)));
+  return compileForeignSchema(clean, toModelSchema(shown));
+}
+
+export const MAX_TOOLS = 128;
+const MAX_PAGES = 32;
+
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+/** All pages of a server's list, unchecked, so that one bad tool does not cost the others. */
+export async function listTools(client: Client, timeoutMs: number): Promise<readonly unknown[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const tools: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && tools.length <= MAX_TOOLS; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: "tools/list", params }, pageSchema, { timeout: timeoutMs });
+    tools.push(...answer.tools.slice(0, MAX_TOOLS + 1));
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return tools;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureAgent, type RoomClients } from "./ensure-agent.ts";
-import { type Logger } from "../log/logger.ts";
+import { type Logger } from "../logger.ts";
 
 interface AdoptOptions {
   readonly clients: RoomClients;

@@ -6,7 +6,7 @@ import { adoptRooms } from "./adopt-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { type Config } from "../config.ts";
 import { createRoomClients } from "./ensure-agent.ts";
-import { type Logger } from "../log/logger.ts";
+import { type Logger } from "../logger.ts";
 import { endChildren } from "../process/end-process.ts";
 import { processCommand } from "../process/running-processes.ts";
 import { type Service } from "../services/service.ts";

@@ -1,6 +1,6 @@
-import { type ScriptedTool, valueFor } from "./offered-tool.ts";
+import { isRecord } from "../../lib/json.ts";
 
-export interface PlannedCall {
+interface PlannedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -131,4 +131,28 @@ function findZone(part: string): string | undefined {
   if (place === undefined) return undefined;
   const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
   return zones.find((zone) => [zone, zone.split("/").at(-1) ?? ""].some((name) => name.toLowerCase() === place));
+}
+
+/** A tool that the request offers, with the names of its parameters. */
+interface ScriptedTool {
+  readonly name: string;
+  readonly parameters: readonly string[];
+}
+
+export function toOfferedTool(name: string, schema: unknown): ScriptedTool {
+  const properties = isRecord(schema) && isRecord(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  return { name, parameters: properties };
+}
+
+/** Gives each value to the first parameter whose name its pattern fits; a tool that names none gets none. */
+function valueFor(
+  tool: ScriptedTool,
+  values: readonly (readonly [RegExp, string])[],
+): Readonly<Record<string, unknown>> {
+  const input: Record<string, unknown> = {};
+  for (const [pattern, value] of values) {
+    const name = tool.parameters.find((parameter) => pattern.test(parameter) && !(parameter in input));
+    if (name !== undefined) input[name] = value;
+  }
+  return input;
 }

@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
-import { toOfferedTool } from "./offered-tool.ts";
-import { planToolCalls } from "./plan-tool-calls.ts";
+import { planToolCalls, toOfferedTool } from "./plan-tool-calls.ts";
 import { sayAnswers } from "./say-answer.ts";
 
 export interface ScriptedModel extends Service {

@@ -1,16 +1,20 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { type IncomingMessage, createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import { type Attributes, type HrTime, ValueType } from "@opentelemetry/api";
+import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import { emptyResource } from "@opentelemetry/resources";
+import { AggregationTemporality, DataPointType, type MetricData } from "@opentelemetry/sdk-metrics";
 import { type Service } from "../services/service.ts";
-import { MetricsTotal } from "./metrics-total.ts";
+import { type PushedHistogram, type PushedMetric, pushedMetricsSchema } from "./push-exporter.ts";
 
 /** The variable by which job processes inherit where the hub is. */
 export const METRICS_HUB = "PARLEY_METRICS_HUB";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-export interface MetricsHub extends Service {
+interface MetricsHub extends Service {
   /** Where job processes hand in what they measured; a random path keeps others out. */
   readonly url: string;
   /** All of it, for Prometheus. */
@@ -53,4 +57,104 @@ function isSame(a: string, b: string): boolean {
 async function read(request: IncomingMessage): Promise<unknown> {
   if (Number(request.headers["content-length"] ?? Infinity) > MAX_BODY_BYTES) throw new RangeError("Too large");
   return await json(request);
+}
+
+/** A process that says nothing for so long is gone, and its levels with it. What it has counted stays. */
+const GONE_AFTER_MS = 15_000;
+const NO_TIME: HrTime = [0, 0];
+
+interface Series {
+  readonly attributes: Attributes;
+  /** Of all processes together. */
+  sum: number;
+  histogram: PushedHistogram | undefined;
+  /** By process. */
+  readonly levels: Map<string, number>;
+}
+
+interface Metric extends Pick<PushedMetric, "name" | "unit" | "description" | "kind"> {
+  readonly series: Map<string, Series>;
+}
+
+/** The sum of what many processes, most of them gone by now, have measured. */
+export class MetricsTotal {
+  readonly #metrics = new Map<string, Metric>();
+  readonly #heardAt = new Map<string, number>();
+  readonly #serializer = new PrometheusSerializer("", false, undefined, true, true);
+
+  /** `false`: it cannot be read, and nothing of it counts. */
+  add(body: unknown): boolean {
+    const pushed = pushedMetricsSchema.safeParse(body);
+    if (!pushed.success) return false;
+    const { source, metrics } = pushed.data;
+    this.#heardAt.set(source, performance.now());
+    for (const metric of metrics) this.#addMetric(source, metric);
+    return true;
+  }
+
+  /** In Prometheus' text format. */
+  render(): string {
+    this.#forgetTheGone();
+    const metrics = [...this.#metrics.values()].map(toMetricData);
+    return this.#serializer.serialize({
+      resource: emptyResource(),
+      scopeMetrics: [{ scope: { name: "parley" }, metrics }],
+    });
+  }
+
+  #addMetric(source: string, { points, ...metric }: PushedMetric): void {
+    const known = this.#metrics.get(metric.name) ?? { ...metric, series: new Map<string, Series>() };
+    this.#metrics.set(metric.name, known);
+    for (const { attributes, value } of points) {
+      const key = JSON.stringify(Object.entries(attributes).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+      const series = known.series.get(key) ?? { attributes, sum: 0, histogram: undefined, levels: new Map() };
+      known.series.set(key, series);
+      if (typeof value === "object") series.histogram = addHistogram(series.histogram, value);
+      else if (known.kind === "level") series.levels.set(source, value);
+      else series.sum += value;
+    }
+  }
+
+  #forgetTheGone(): void {
+    const now = performance.now();
+    for (const [source, heardAt] of this.#heardAt) {
+      if (now - heardAt < GONE_AFTER_MS) continue;
+      this.#heardAt.delete(source);
+      for (const { series } of this.#metrics.values()) for (const each of series.values()) each.levels.delete(source);
+    }
+  }
+}
+
+function addHistogram(before: PushedHistogram | undefined, more: PushedHistogram): PushedHistogram {
+  if (!before) return more;
+  return {
+    boundaries: before.boundaries,
+    counts: before.counts.map((count, bucket) => count + (more.counts[bucket] ?? 0)),
+    sum: before.sum + more.sum,
+    count: before.count + more.count,
+  };
+}
+
+function toMetricData({ name, unit, description, kind, series }: Metric): MetricData {
+  const descriptor = { name, unit, description, valueType: ValueType.DOUBLE };
+  const base = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
+  const all = [...series.values()];
+  const points = <Value>(valueOf: (each: Series) => Value) =>
+    all.map((each) => ({ startTime: NO_TIME, endTime: NO_TIME, attributes: each.attributes, value: valueOf(each) }));
+  if (kind === "histogram")
+    return {
+      ...base,
+      dataPointType: DataPointType.HISTOGRAM,
+      dataPoints: points(({ histogram }) => toHistogram(histogram)),
+    };
+  if (kind === "sum")
+    return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points(({ sum }) => sum) };
+  const now = points(({ levels }) => [...levels.values()].reduce((sum, level) => sum + level, 0));
+  return { ...base, dataPointType: DataPointType.GAUGE, dataPoints: now };
+}
+
+function toHistogram(
+  { boundaries, counts, sum, count }: PushedHistogram = { boundaries: [], counts: [], sum: 0, count: 0 },
+) {
+  return { buckets: { boundaries, counts }, sum, count };
 }

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { beforeEach, expect, test } from "vitest";
-import { toChatMessages, toOutputMessage } from "../../../src/telemetry/representation/to-chat-messages.ts";
-import { toFinishReason } from "../../../src/telemetry/representation/to-finish-reason.ts";
+import {
+  toChatMessages,
+  toFinishReason,
+  toOutputMessage,
+} from "../../../src/telemetry/representation/to-chat-messages.ts";
 import { representationSchema } from "../../../src/telemetry/representation/representation.ts";
 import { toToolDefinitions } from "../../../src/telemetry/representation/to-tool-definitions.ts";
 import { recordedTurn } from "./recorded-turn.ts";

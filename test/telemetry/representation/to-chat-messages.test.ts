@@ -4,10 +4,10 @@ import { type HistoryMessage, textBlock } from "../../../src/conversation/histor
 import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import {
   toChatMessages,
+  toFinishReason,
   toOutputMessage,
   toSystemInstructions,
 } from "../../../src/telemetry/representation/to-chat-messages.ts";
-import { toFinishReason } from "../../../src/telemetry/representation/to-finish-reason.ts";
 import { toToolDefinitions } from "../../../src/telemetry/representation/to-tool-definitions.ts";
 
 const OPTION_2 = { representation: "server_tool_call" } as const;

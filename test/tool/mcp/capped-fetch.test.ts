@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { cappedFetch } from "../../../src/tool/mcp/capped-fetch.ts";
+import { cappedFetch } from "../../../src/tool/mcp/open-transport.ts";
 
 let tooLarge = 0;
 

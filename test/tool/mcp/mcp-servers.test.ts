@@ -1,6 +1,6 @@
 import { type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test, vi } from "vitest";
-import { compileMcpSchema } from "../../../src/tool/mcp/tool-schema.ts";
+import { compileMcpSchema } from "../../../src/tool/mcp/to-mcp-tool.ts";
 import { offeredTools } from "../../../src/tool/tool-routing.ts";
 import { serverTool } from "../memory-ports.ts";
 import { HttpToolServer } from "./http-server.ts";

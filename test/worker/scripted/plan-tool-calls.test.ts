@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { toOfferedTool } from "../../../src/worker/scripted/offered-tool.ts";
-import { planToolCalls } from "../../../src/worker/scripted/plan-tool-calls.ts";
+import { planToolCalls, toOfferedTool } from "../../../src/worker/scripted/plan-tool-calls.ts";
 
 const schema = (...names: string[]) => ({
   type: "object",

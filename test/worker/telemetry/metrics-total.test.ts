@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { MetricsTotal } from "../../../src/worker/telemetry/metrics-total.ts";
-import { openMetricsHub } from "../../../src/worker/telemetry/metrics-hub.ts";
+import { MetricsTotal, openMetricsHub } from "../../../src/worker/telemetry/metrics-hub.ts";
 
 const metric = (kind: string, value: unknown) => ({
   name: "a.b",

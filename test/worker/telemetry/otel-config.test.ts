@@ -3,7 +3,7 @@ import { SamplingDecision } from "@opentelemetry/sdk-trace-node";
 import { expect, test } from "vitest";
 import { parseEnvironment } from "../../../src/worker/settings/environment.ts";
 import { openMetricsHub } from "../../../src/worker/telemetry/metrics-hub.ts";
-import { readOtelConfig } from "../../../src/worker/settings/read-otel-config.ts";
+import { readOtelConfig } from "../../../src/worker/settings/load-config.ts";
 import { createSampler } from "../../../src/worker/telemetry/sampler.ts";
 import { startTelemetry } from "../../../src/worker/telemetry/start-telemetry.ts";
 

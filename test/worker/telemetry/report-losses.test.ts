@@ -4,7 +4,7 @@ import { type AddressInfo } from "node:net";
 import { trace } from "@opentelemetry/api";
 import { afterAll, expect, test, vi } from "vitest";
 import { parseEnvironment } from "../../../src/worker/settings/environment.ts";
-import { readOtelConfig } from "../../../src/worker/settings/read-otel-config.ts";
+import { readOtelConfig } from "../../../src/worker/settings/load-config.ts";
 import { reportLosses } from "../../../src/worker/telemetry/report-losses.ts";
 import { startTelemetry } from "../../../src/worker/telemetry/start-telemetry.ts";
 

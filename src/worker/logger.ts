@@ -1,0 +1,54 @@
+import { type Logger as PinoLogger, multistream, pino } from "pino";
+import { build as pretty } from "pino-pretty";
+import { AppError } from "../errors/app-error.ts";
+import { activeTrace } from "../telemetry/trace-context.ts";
+import { type Config } from "./config.ts";
+
+export type Logger = PinoLogger;
+
+/**
+ * The log of one process. Writes to stderr only, synchronously (nothing is lost at exit): stdout belongs to the ready
+ * line. Readable in a terminal, JSON elsewhere, unless LOG_FORMAT says which.
+ *
+ * @param also gets every line, too, as JSON
+ */
+export function createLogger(
+  { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
+  also?: { readonly write: (line: string) => void },
+): Logger {
+  const isPretty = logFormat === "pretty" || (logFormat === "auto" && process.stderr.isTTY);
+  const options = {
+    level: logLevel,
+    base: { pid: process.pid },
+    mixin: activeTrace,
+    serializers: { error: describeError, err: describeError },
+  };
+  const destination = isPretty
+    ? pretty({ destination: 2, sync: true, colorize: process.stderr.isTTY, ignore: "pid,hostname", singleLine: true })
+    : pino.destination({ dest: 2, sync: true });
+  if (!also) return pino(options, destination);
+  const streams = [destination, also].map((stream) => ({ level: "trace" as const, stream }));
+  return pino(options, multistream(streams));
+}
+
+/** What the log says of an error. */
+interface ErrorDescription {
+  readonly type: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly at?: readonly string[];
+  readonly cause?: ErrorDescription;
+}
+
+/**
+ * An error without content: only texts of our own errors are kept. A driver's or a tool's message may quote what a
+ * participant said, so of any other error the log has its type, its code and where it came from.
+ */
+export function describeError(error: unknown): ErrorDescription | undefined {
+  if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };
+  const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+  const cause = describeError(error.cause);
+  if (error instanceof AppError) return { type: error.name, ...code, message: error.message, ...(cause && { cause }) };
+  const at = (error.stack ?? "").split("\n").filter((line) => /^\s+at /u.test(line));
+  return { type: error.name, ...code, at: at.slice(0, 8).map((line) => line.trim()), ...(cause && { cause }) };
+}
