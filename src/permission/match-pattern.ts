@@ -43,6 +43,11 @@ export function isMentioned(pattern: string, text: string): boolean {
   return fits(patternOf(pattern, "mentioned"), text, "surely");
 }
 
+/** The pattern that says this text and nothing else. */
+export function literalPattern(text: string): string {
+  return text.replaceAll(/[\\*?]/g, String.raw`\$&`);
+}
+
 function fits({ places, runs }: CompiledPattern, text: string, reading: Reading): boolean {
   if (reading !== "possibly" || !text.includes(UNKNOWN)) {
     let from = 0;

@@ -1,5 +1,4 @@
-import { check, expect, type Keyword, keysOf, ok, unknown } from "./json-schema-check.ts";
-import { type Steps } from "./json-schema-steps.ts";
+import { check, expect, type Keyword, keysOf, ok, type Steps, unknown } from "./json-schema-check.ts";
 import { isRecord } from "../json.ts";
 
 const MAX_SHOWN_LENGTH = 500;

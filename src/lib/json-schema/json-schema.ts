@@ -7,11 +7,12 @@ import {
   ok,
   type Problem,
   type Schema,
+  Steps,
+  TooManyStepsError,
   unknown,
   wrong,
 } from "./json-schema-check.ts";
 import { PART_KEYWORDS } from "./json-schema-parts.ts";
-import { Steps, TooManyStepsError } from "./json-schema-steps.ts";
 import { VALUE_KEYWORDS } from "./json-schema-values.ts";
 import { isRecord } from "../json.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { type Call } from "../../conversation/call.ts";
 import { type JsonObject } from "../../lib/json.ts";
-import { literalPattern } from "../../lib/literal-pattern.ts";
+import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import { type Action, type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";

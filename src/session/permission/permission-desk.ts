@@ -4,7 +4,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
-import { literalPattern } from "../../lib/literal-pattern.ts";
+import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import { type PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";

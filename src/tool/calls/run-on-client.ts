@@ -1,5 +1,4 @@
 import { type Failure } from "../../conversation/call.ts";
-import { assertNever } from "../../lib/assert-never.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type ClientSignal, type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
@@ -120,8 +119,6 @@ function ask(call: OpenCall, ports: CallPorts, { route, wasAsked }: Ask): Promis
       case "returned":
         if (isClaimed) clearTimeout(timer);
         return send();
-      default:
-        return assertNever(signal);
     }
   };
   ports.ledger.onClientSignal(id, onSignal);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { literalPattern } from "../../../src/lib/literal-pattern.ts";
+import { literalPattern } from "../../../src/permission/match-pattern.ts";
 import { type PermissionRecord, loadPermission } from "../../../src/store/permissions/load-permissions.ts";
 import { storedPermission, storedRoom, type PermissionChanges } from "../../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../../support/servers/event-server.ts";
