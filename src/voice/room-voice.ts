@@ -15,7 +15,7 @@ import { type Player } from "./speak/player.ts";
 import { Quiet } from "./listen/quiet.ts";
 import { type Synthesizer } from "./providers/synthesizer.ts";
 import { UserSpeech } from "./listen/user-speech.ts";
-import { Utterance } from "./speak/utterance.ts";
+import { Utterance } from "./speak/spoken-part.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions {

@@ -1,7 +1,7 @@
 import { countLetters } from "../../conversation/heard.ts";
 import { type AnswerToSpeak, type Aside, type SpeechEnd, type SpokenAnswer } from "../../session/room/voice-port.ts";
 import { type Playback, type Played, type Player } from "./player.ts";
-import { Utterance } from "./utterance.ts";
+import { Utterance } from "./spoken-part.ts";
 
 /** An aside counts as said when so much of it was heard. */
 const HEARD_SHARE = 0.75;

@@ -1,5 +1,5 @@
 import { type Playback, type Played, type Player } from "./player.ts";
-import { type Utterance } from "./utterance.ts";
+import { type Utterance } from "./spoken-part.ts";
 
 /** Plays on a player that is still on its way. When there will be none, what it was given is unspoken. */
 export class AwaitedPlayer implements Player {

@@ -1,4 +1,4 @@
-import { type Utterance } from "./utterance.ts";
+import { type Utterance } from "./spoken-part.ts";
 
 /** Makes sound of utterances, one at a time. */
 export interface Player {

@@ -4,7 +4,7 @@ import { type AudioFrame } from "@livekit/rtc-node";
 import { forgetWhatWasSaid } from "../../livekit/agent-session.ts";
 import { type Playback, type Played, type Player } from "./player.ts";
 import { type Synthesizer } from "../providers/synthesizer.ts";
-import { type Utterance } from "./utterance.ts";
+import { type Utterance } from "./spoken-part.ts";
 
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
 import { type Played, type Player } from "../../../src/voice/speak/player.ts";
-import { type Utterance } from "../../../src/voice/speak/utterance.ts";
+import { type Utterance } from "../../../src/voice/speak/spoken-part.ts";
 
 /** Plays nothing: a test says how each utterance ends. */
 function speech() {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AwaitedPlayer } from "../../../src/voice/speak/awaited-player.ts";
 import { type Played, type Player } from "../../../src/voice/speak/player.ts";
-import { Utterance } from "../../../src/voice/speak/utterance.ts";
+import { Utterance } from "../../../src/voice/speak/spoken-part.ts";
 
 const utterance = () => new Utterance({ kind: "answer", language: undefined, onHeard: () => {} });
 
