@@ -1,9 +1,9 @@
-import { inference, voice, type stt } from "@livekit/agents";
-import { type Room } from "@livekit/rtc-node";
+import { type ReadableStream } from "node:stream/web";
+import { inference, llm, voice, type stt } from "@livekit/agents";
+import { type AudioFrame, type Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { type AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
-import { NoModel, SpeechAgent } from "./speech-agent.ts";
 import { type Synthesizer } from "./providers/synthesizer.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
@@ -92,4 +92,50 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
 function turnDetection(hasEars: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
   if (!hasEars) return null;
   return endOfTurn === "model" ? undefined : "vad";
+}
+
+/** Where AgentSession's parts get what they hand on. Nothing here throws. */
+interface SpeechAgentPorts {
+  /** The text of the reply that is being generated. */
+  readonly nextText: () => ReadableStream<string>;
+  readonly synthesize: (text: AsyncIterable<string>) => ReadableStream<AudioFrame>;
+  /** The participant has said something and is silent. */
+  readonly onUserTurn: (text: string) => void;
+}
+
+/**
+ * The turn engine in the place of AgentSession's model: replies are what the session gives to be spoken, and what is said
+ * to it goes to the session, which decides what becomes of it. AgentSession's own chat context stays empty.
+ */
+class SpeechAgent extends voice.Agent {
+  readonly #ports: SpeechAgentPorts;
+
+  constructor(ports: SpeechAgentPorts) {
+    super({ instructions: "" });
+    this.#ports = ports;
+  }
+
+  override async llmNode(): Promise<ReadableStream<string>> {
+    return this.#ports.nextText();
+  }
+
+  override async ttsNode(text: ReadableStream<string> | AsyncIterable<string>): Promise<ReadableStream<AudioFrame>> {
+    return this.#ports.synthesize(text);
+  }
+
+  override async onUserTurnCompleted(_context: llm.ChatContext, message: llm.ChatMessage): Promise<void> {
+    this.#ports.onUserTurn(message.textContent ?? "");
+    throw new voice.StopResponse();
+  }
+}
+
+/** AgentSession wants a model; `llmNode` never asks it. */
+class NoModel extends llm.LLM {
+  override label(): string {
+    return "parley";
+  }
+
+  override chat(): llm.LLMStream {
+    throw new TypeError("The turn engine answers, not AgentSession's model");
+  }
 }

@@ -6,16 +6,14 @@ import { type OnRoomInput, type RoomParticipant } from "../session/room/room-inp
 import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
-import { AwaitedPlayer } from "./speak/awaited-player.ts";
 import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
 import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
 import { Microphones } from "./listen/microphones.ts";
 import { Misheard } from "./listen/misheard.ts";
-import { type Player } from "./speak/player.ts";
-import { Quiet } from "./listen/quiet.ts";
+import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { type Synthesizer } from "./providers/synthesizer.ts";
-import { UserSpeech } from "./listen/user-speech.ts";
-import { Utterance } from "./speak/spoken-part.ts";
+import { Quiet, UserSpeech } from "./listen/user-speech.ts";
+import { SpokenPart } from "./speak/spoken-part.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions {
@@ -182,10 +180,10 @@ export class RoomVoice implements VoicePort {
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;
-    const utterance = new Utterance({ kind: "aside", language: undefined, onHeard: () => {} });
-    utterance.write(notUnderstood);
-    utterance.end();
-    this.#session.player.play(utterance);
+    const part = new SpokenPart({ kind: "aside", language: undefined, onHeard: () => {} });
+    part.write(notUnderstood);
+    part.end();
+    this.#session.player.play(part);
   }
 
   #participant(): RoomParticipant | undefined {

@@ -1,29 +1,29 @@
 import { countLetters } from "../../conversation/heard.ts";
 import { type AnswerToSpeak, type Aside, type SpeechEnd, type SpokenAnswer } from "../../session/room/voice-port.ts";
 import { type Playback, type Played, type Player } from "./player.ts";
-import { Utterance } from "./spoken-part.ts";
+import { SpokenPart } from "./spoken-part.ts";
 
 /** An aside counts as said when so much of it was heard. */
 const HEARD_SHARE = 0.75;
 
-interface Said {
-  readonly utterance: Utterance;
+interface Queued {
+  readonly part: SpokenPart;
   readonly spoken: PromiseWithResolvers<boolean>;
 }
 
 /**
- * Speaks one answer: its text and what is said beside it, one utterance after another. A participant that speaks over
+ * Speaks one answer: its text and what is said beside it, one part after another. A participant that speaks over
  * it ends it.
  */
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
-  readonly #waiting: Said[] = [];
-  #playing: { readonly said: Said; readonly playback: Playback } | undefined;
+  readonly #waiting: Queued[] = [];
+  #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
   /** Resolves when nothing is spoken and nothing waits to be. */
   #running: Promise<void> | undefined;
   /** Takes the answer's text. */
-  #writing: Utterance | undefined;
+  #writing: SpokenPart | undefined;
   /** silent: what comes is shown, but not spoken · stopped: what was not heard never will be */
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #heard = "";
@@ -40,7 +40,7 @@ export class AnswerSpeech implements SpokenAnswer {
     if (this.#state !== "speaking" || (isBlank && !this.#writing)) return;
     if (!this.#writing) {
       const { language, onHeard } = this.#answer;
-      this.#writing = new Utterance({ kind: "answer", language, onHeard });
+      this.#writing = new SpokenPart({ kind: "answer", language, onHeard });
       this.#add(this.#writing);
     }
     this.#writing.write(text);
@@ -54,11 +54,11 @@ export class AnswerSpeech implements SpokenAnswer {
   aside(text: string): Aside {
     if (this.#state !== "speaking") return { spoken: Promise.resolve(false), cut: () => {} };
     this.flush();
-    const utterance = new Utterance({ kind: "aside", language: this.#answer.language, onHeard: () => {} });
-    utterance.write(text);
-    utterance.end();
-    const said = this.#add(utterance);
-    return { spoken: said.spoken.promise, cut: () => this.#cut(said) };
+    const part = new SpokenPart({ kind: "aside", language: this.#answer.language, onHeard: () => {} });
+    part.write(text);
+    part.end();
+    const queued = this.#add(part);
+    return { spoken: queued.spoken.promise, cut: () => this.#cut(queued) };
   }
 
   async untilHeard(): Promise<void> {
@@ -79,31 +79,31 @@ export class AnswerSpeech implements SpokenAnswer {
     return { heard: this.#isWhole || this.#state === "silent" ? undefined : this.#heard };
   }
 
-  #add(utterance: Utterance): Said {
-    const said = { utterance, spoken: Promise.withResolvers<boolean>() };
-    this.#waiting.push(said);
+  #add(part: SpokenPart): Queued {
+    const queued = { part, spoken: Promise.withResolvers<boolean>() };
+    this.#waiting.push(queued);
     this.#running ??= this.#run();
-    return said;
+    return queued;
   }
 
   async #run(): Promise<void> {
-    for (let said = this.#waiting.shift(); said; said = this.#waiting.shift()) {
-      const playback = this.#player.play(said.utterance);
-      this.#playing = { said, playback };
+    for (let queued = this.#waiting.shift(); queued; queued = this.#waiting.shift()) {
+      const playback = this.#player.play(queued.part);
+      this.#playing = { queued, playback };
       const played = await playback.done;
       this.#playing = undefined;
-      this.#take(said, played);
+      this.#take(queued, played);
     }
     this.#running = undefined;
   }
 
-  #take({ utterance, spoken }: Said, { end: ended, heard }: Played): void {
-    const end = ended === "interrupted" && isAnswered(utterance, heard) ? "whole" : ended;
+  #take({ part, spoken }: Queued, { end: ended, heard }: Played): void {
+    const end = ended === "interrupted" && isAnswered(part, heard) ? "whole" : ended;
     spoken.resolve(end === "whole");
-    if (this.#writing === utterance) this.#writing = undefined;
-    utterance.end();
-    if (end === "whole") utterance.hearRest();
-    if (utterance.kind === "answer") this.#noteHeard(utterance, end === "whole" ? utterance.text : heard);
+    if (this.#writing === part) this.#writing = undefined;
+    part.end();
+    if (end === "whole") part.hearRest();
+    if (part.kind === "answer") this.#noteHeard(part, end === "whole" ? part.text : heard);
     if (end === "interrupted" && this.#state === "speaking") {
       this.#end("stopped");
       this.#answer.onInterrupted();
@@ -114,32 +114,32 @@ export class AnswerSpeech implements SpokenAnswer {
     }
   }
 
-  #noteHeard(utterance: Utterance, heard: string): void {
+  #noteHeard(part: SpokenPart, heard: string): void {
     this.#heard += this.#heard === "" || heard === "" ? heard : ` ${heard.trimStart()}`;
-    if (countLetters(heard) < countLetters(utterance.text)) this.#isWhole = false;
+    if (countLetters(heard) < countLetters(part.text)) this.#isWhole = false;
   }
 
   #end(state: "silent" | "stopped"): void {
     if (this.#state !== "speaking") return;
     this.#state = state;
     this.flush();
-    for (const { utterance, spoken } of this.#waiting.splice(0)) {
+    for (const { part, spoken } of this.#waiting.splice(0)) {
       spoken.resolve(false);
-      if (utterance.kind === "answer") this.#isWhole = false;
+      if (part.kind === "answer") this.#isWhole = false;
     }
     this.#playing?.playback.cut();
   }
 
-  #cut(said: Said): void {
-    const index = this.#waiting.indexOf(said);
+  #cut(queued: Queued): void {
+    const index = this.#waiting.indexOf(queued);
     if (index >= 0) {
       this.#waiting.splice(index, 1);
-      said.spoken.resolve(false);
-    } else if (this.#playing?.said === said) this.#playing.playback.cut();
+      queued.spoken.resolve(false);
+    } else if (this.#playing?.queued === queued) this.#playing.playback.cut();
   }
 }
 
 /** Who speaks over the last words of what was said beside the answer, a question perhaps, has heard it. */
-function isAnswered({ kind, text }: Utterance, heard: string): boolean {
+function isAnswered({ kind, text }: SpokenPart, heard: string): boolean {
   return kind === "aside" && countLetters(heard) >= HEARD_SHARE * countLetters(text);
 }

@@ -4,7 +4,7 @@ import { type AudioFrame } from "@livekit/rtc-node";
 import { forgetWhatWasSaid } from "../../livekit/agent-session.ts";
 import { type Playback, type Played, type Player } from "./player.ts";
 import { type Synthesizer } from "../providers/synthesizer.ts";
-import { type Utterance } from "./spoken-part.ts";
+import { type SpokenPart } from "./spoken-part.ts";
 
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;
@@ -14,13 +14,13 @@ interface SpeechPlayerOptions {
 
 /** What AgentSession is playing. */
 interface Current {
-  readonly utterance: Utterance;
+  readonly part: SpokenPart;
   readonly over: AbortController;
   handle: voice.SpeechHandle | undefined;
   isUnspoken: boolean;
 }
 
-/** Plays utterances as replies of an AgentSession. Each is one reply, and its text one stream of `llmNode`. */
+/** Plays parts as replies of an AgentSession. Each is one reply, and its text one stream of `llmNode`. */
 export class SpeechPlayer implements Player {
   readonly #options: SpeechPlayerOptions;
   #current: Current | undefined;
@@ -45,8 +45,8 @@ export class SpeechPlayer implements Player {
     if (handle && !handle.interrupted) handle.allowInterruptions = isInterruptible;
   }
 
-  play(utterance: Utterance): Playback {
-    const current: Current = { utterance, over: new AbortController(), handle: undefined, isUnspoken: false };
+  play(part: SpokenPart): Playback {
+    const current: Current = { part, over: new AbortController(), handle: undefined, isUnspoken: false };
     this.#current = current;
     let isCut = false;
     const done = this.#play(current)
@@ -61,7 +61,7 @@ export class SpeechPlayer implements Player {
       });
     const cut = () => {
       isCut = true;
-      utterance.end();
+      part.end();
       current.handle?.interrupt(true);
     };
     return { done, cut };
@@ -69,7 +69,7 @@ export class SpeechPlayer implements Player {
 
   /** For `llmNode`. */
   nextText(): ReadableStream<string> {
-    return this.#current?.utterance.stream ?? emptyStream();
+    return this.#current?.part.stream ?? emptyStream();
   }
 
   /** For `ttsNode`: closes early when no sound can be made; an error would make AgentSession wait for 10 s. */
@@ -77,10 +77,10 @@ export class SpeechPlayer implements Player {
     const current = this.#current;
     const { synthesizer, onProblem } = this.#options;
     if (!current || !synthesizer) return emptyStream();
-    const { over, utterance } = current;
+    const { over, part } = current;
     const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
       try {
-        const frames = synthesizer.speak(text, { language: utterance.language, signal: over.signal });
+        const frames = synthesizer.speak(text, { language: part.language, signal: over.signal });
         for await (const frame of frames) {
           if (over.signal.aborted) return;
           controller.enqueue(frame);
@@ -99,13 +99,13 @@ export class SpeechPlayer implements Player {
   /** Hears of the words as they are played. */
   readonly words = {
     captureText: async (text: string | voice.TimedString): Promise<void> => {
-      this.#current?.utterance.hear(typeof text === "string" ? text : text.text);
+      this.#current?.part.hear(typeof text === "string" ? text : text.text);
     },
     flush: (): void => {},
   };
 
   async #play(current: Current): Promise<Played> {
-    const { utterance } = current;
+    const { part } = current;
     const handle = this.#options.session.generateReply({
       chatCtx: llm.ChatContext.empty(),
       allowInterruptions: this.#isInterruptible,
@@ -114,13 +114,13 @@ export class SpeechPlayer implements Player {
     const played = handle.waitForPlayout();
     // AgentSession asks its stream to stop late; ended here, it does at once.
     void handle.waitIfNotInterrupted([played]).then(
-      () => utterance.end(),
-      () => utterance.end(),
+      () => part.end(),
+      () => part.end(),
     );
     await played;
     forgetWhatWasSaid(this.#options.session);
     if (handle.interrupted) return { end: "interrupted", heard: heardOf(handle) };
-    return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: utterance.text };
+    return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: part.text };
   }
 }
 

@@ -1,7 +1,7 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
 import { countLetters, dropLetters } from "../../conversation/heard.ts";
 
-interface UtteranceOptions {
+interface SpokenPartOptions {
   /** Part of the answer, or said beside it. */
   readonly kind: "answer" | "aside";
   readonly language: string | undefined;
@@ -9,9 +9,9 @@ interface UtteranceOptions {
   readonly onHeard: (text: string) => void;
 }
 
-/** Something to be said in one go. Its text may still be growing while it is spoken. */
-export class Utterance {
-  readonly kind: UtteranceOptions["kind"];
+/** A part of what the agent says, spoken in one go. Its text may still be growing meanwhile. */
+export class SpokenPart {
+  readonly kind: SpokenPartOptions["kind"];
   readonly language: string | undefined;
   /** Never errors: an error would leave AgentSession waiting for good. */
   readonly stream: ReadableStream<string>;
@@ -20,7 +20,7 @@ export class Utterance {
   #text = "";
   #heard = 0;
 
-  constructor({ kind, language, onHeard }: UtteranceOptions) {
+  constructor({ kind, language, onHeard }: SpokenPartOptions) {
     this.kind = kind;
     this.language = language;
     this.#onHeard = onHeard;

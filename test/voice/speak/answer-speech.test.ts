@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
 import { type Played, type Player } from "../../../src/voice/speak/player.ts";
-import { type Utterance } from "../../../src/voice/speak/spoken-part.ts";
+import { type SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
-/** Plays nothing: a test says how each utterance ends. */
+/** Plays nothing: a test says how each part ends. */
 function speech() {
-  const playing: { utterance: Utterance; end: (played: Played) => void }[] = [];
+  const playing: { part: SpokenPart; end: (played: Played) => void }[] = [];
   const told: string[] = [];
   const player: Player = {
-    play: (utterance) => {
+    play: (part) => {
       const { promise, resolve } = Promise.withResolvers<Played>();
-      playing.push({ utterance, end: resolve });
+      playing.push({ part, end: resolve });
       return { done: promise, cut: () => resolve({ end: "cut", heard: "One" }) };
     },
   };
@@ -26,10 +26,10 @@ function speech() {
     await expect.poll(() => playing.length).toBeGreaterThan(index);
     playing[index]?.end({ end: how, heard });
   };
-  return { answer, told, end, texts: () => playing.map(({ utterance }) => utterance.text) };
+  return { answer, told, end, texts: () => playing.map(({ part }) => part.text) };
 }
 
-test("text is one utterance until a flush, and what is said beside it has its place between", async () => {
+test("text is one part until a flush, and what is said beside it has its place between", async () => {
   const { answer, end, texts, told } = speech();
   answer.write("One ");
   answer.write("two.");

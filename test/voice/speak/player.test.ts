@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import { AwaitedPlayer } from "../../../src/voice/speak/awaited-player.ts";
-import { type Played, type Player } from "../../../src/voice/speak/player.ts";
-import { Utterance } from "../../../src/voice/speak/spoken-part.ts";
+import { AwaitedPlayer, type Played, type Player } from "../../../src/voice/speak/player.ts";
+import { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
-const utterance = () => new Utterance({ kind: "answer", language: undefined, onHeard: () => {} });
+const part = () => new SpokenPart({ kind: "answer", language: undefined, onHeard: () => {} });
 
 test("what is cut before there is a player is never played", async () => {
   const player = Promise.withResolvers<Player>();
-  const { done, cut } = new AwaitedPlayer(player.promise).play(utterance());
+  const { done, cut } = new AwaitedPlayer(player.promise).play(part());
 
   cut();
   player.resolve({
@@ -20,7 +19,7 @@ test("what is cut before there is a player is never played", async () => {
 });
 
 test("without a player it is unspoken", async () => {
-  const { done } = new AwaitedPlayer(Promise.resolve(undefined)).play(utterance());
+  const { done } = new AwaitedPlayer(Promise.resolve(undefined)).play(part());
 
   expect(await done).toEqual({ end: "unspoken", heard: "" });
 });
@@ -34,7 +33,7 @@ test("the player's own playback is what ends it, and what is cut then", async ()
       return { done: over.promise, cut: () => over.resolve({ end: "cut", heard: "One" }) };
     },
   };
-  const { done, cut } = new AwaitedPlayer(Promise.resolve(player)).play(utterance());
+  const { done, cut } = new AwaitedPlayer(Promise.resolve(player)).play(part());
   await begun.promise;
 
   cut();
