@@ -12,7 +12,7 @@ import { type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
 import { IncomingMessages } from "./wire/incoming.ts";
-import { Outbox } from "./wire/outbox.ts";
+import { Outbox } from "./wire/client-outbox.ts";
 import { ProgressSender } from "./tools/progress-sender.ts";
 import { ToolRequests } from "./tools/tool-requests.ts";
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
