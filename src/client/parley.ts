@@ -12,7 +12,7 @@ import { type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
 import { IncomingMessages } from "./wire/incoming.ts";
-import { Outbox } from "./wire/client-outbox.ts";
+import { ClientOutbox } from "./wire/client-outbox.ts";
 import { ProgressSender } from "./tools/progress-sender.ts";
 import { ToolRequests } from "./tools/tool-requests.ts";
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
@@ -77,7 +77,7 @@ export class Parley implements AsyncDisposable {
     this.#listen();
   }
 
-  readonly #outbox = new Outbox({
+  readonly #outbox = new ClientOutbox({
     conversationId: () => conversationIdOfRoom(this.#transport.roomName),
     publish: (bytes, way) => {
       const to = this.#link.agents;

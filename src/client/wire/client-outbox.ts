@@ -8,7 +8,7 @@ import { Unacknowledged } from "./unacknowledged.ts";
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 1_000;
 
-export interface OutboxOptions {
+interface ClientOutboxOptions {
   readonly conversationId: () => string;
   readonly publish: (bytes: Uint8Array, way: "packet" | "stream") => Promise<void>;
 }
@@ -21,14 +21,14 @@ export interface SentMessage {
 }
 
 /** Numbers what we say from 1 and sends it in order, at most 8 at a time. */
-export class Outbox {
-  readonly #options: OutboxOptions;
+export class ClientOutbox {
+  readonly #options: ClientOutboxOptions;
   readonly #queue: (() => void)[] = [];
   readonly unacknowledged = new Unacknowledged();
   #lastStanza = 0;
   #inFlight = 0;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: ClientOutboxOptions) {
     this.#options = options;
   }
 

@@ -1,5 +1,6 @@
 import { Encoder } from "@msgpack/msgpack";
 import * as v from "valibot";
+import { type Execution } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
@@ -9,7 +10,7 @@ import { fieldNames, type Message, MESSAGES, messageTypeOf } from "../messages/m
 import { MalformedMessageError, parseMessage, type ReadableParts } from "../messages/parse-message.ts";
 import { peekEnvelope } from "./peek.ts";
 import { type Budget, toSendable } from "./sendable.ts";
-import { type Execution, executionSchema } from "../messages/tool-messages.ts";
+import { executionSchema } from "../messages/tool-messages.ts";
 import { unpackPacket } from "./unpack.ts";
 
 /** A message with its envelope, ready to be encoded. */

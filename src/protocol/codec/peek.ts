@@ -2,8 +2,8 @@ import { LIMITS } from "../limits.ts";
 import { PacketCursor } from "./packet-cursor.ts";
 import { unpackValue } from "./unpack.ts";
 
-const ENVELOPE_KEYS: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
-const BODY_KEYS: ReadonlySet<string> = new Set([
+const WANTED_OF_ENVELOPE: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
+const WANTED_OF_BODY: ReadonlySet<string> = new Set([
   "conversationId",
   "id",
   "requestId",
@@ -25,7 +25,7 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const envelope: Record<string, unknown> = { body };
   try {
-    peek.readMap(ENVELOPE_KEYS, envelope, () => peek.readMap(BODY_KEYS, body, () => peek.skipValue()));
+    peek.readMap(WANTED_OF_ENVELOPE, envelope, () => peek.readMap(WANTED_OF_BODY, body, () => peek.skipValue()));
   } catch {
     // What was read before the fault is all there is.
   }

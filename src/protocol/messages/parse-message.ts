@@ -1,10 +1,11 @@
+import { type Execution } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { LIMITS } from "../limits.ts";
 import { type Configuration } from "./control-messages.ts";
 import { type MapSchema, parseMap, readFields } from "./fields.ts";
 import { fieldNames, type Message, type MessageBody, MESSAGES, type MessageType } from "./messages.ts";
 import { sortAnnouncements } from "./tool-announcement.ts";
-import { type Execution, executionSchema, normalizeToolUseResult } from "./tool-messages.ts";
+import { executionSchema, normalizeToolUseResult } from "./tool-messages.ts";
 
 /** What could be read of a message that cannot be used, so that it can still be acknowledged and answered. */
 export interface ReadableParts {

@@ -4,7 +4,6 @@ import { TOOL_NAME } from "../limits.ts";
 
 /** Who is to run the tool. It is checked before the rest of its request, which may be another's. */
 export const executionSchema = v.object({ execution: choice("server", "client", "either") });
-export type Execution = v.InferOutput<typeof executionSchema>["execution"];
 
 /** A missing or unknown `execution` makes the message malformed: nobody may guess who runs the tool. */
 export const toolUseRequestSchema = v.object({
