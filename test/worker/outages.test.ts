@@ -1,19 +1,15 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { connect, type Sql } from "../../src/store/database/pool.ts";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { type Sql } from "../../src/store/database/pool.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
-import { Participant } from "../support/participant.ts";
-import { startOwnLivekit, type OwnLivekit } from "../support/servers/own-livekit.ts";
+import { announced } from "../support/client-tool.ts";
+import { type Participant } from "../support/participant.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
-import { tempDatabase } from "../support/servers/temp-database.ts";
-import { jobProcesses, runMain, settingsFor } from "./support/run-main.ts";
+import { jobProcesses } from "./support/run-main.ts";
+import { WorkerParts } from "./support/worker-parts.ts";
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const scan = { name: "scan", description: "S.", inputSchema: { type: "object" }, timeoutMs: 2_000 };
+const scan = announced("scan", { timeoutMs: 2_000 });
 /** About 3 s long. */
 const LONG = reply([text("One two. Three four. Five six. Seven eight. Nine ten. The end.")], {
   slow: 120,
@@ -21,43 +17,17 @@ const LONG = reply([text("One two. Three four. Five six. Seven eight. Nine ten. 
 });
 const WHOLE = "One two. Three four. Five six. Seven eight. Nine ten. The end.";
 
-interface Parts {
-  readonly livekit: OwnLivekit;
-  readonly model: ModelServer;
-  readonly sql: Sql;
-  /** What the worker reaches LiveKit through. */
-  readonly proxy: TcpProxy;
-  readonly mainPid: number;
-  readonly join: (room: string, identity: string) => Promise<Participant>;
-}
-
-/** A whole worker with a LiveKit, a database and a model of its own. */
-async function startParts(cleanup: AsyncDisposableStack): Promise<Parts> {
-  const [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
-  cleanup.defer(() => livekit.close());
-  cleanup.defer(() => database.drop());
-  cleanup.defer(() => model.close());
-  const proxy = cleanup.use(await TcpProxy.start(livekit.url));
-  const folder = await mkdtemp(join(tmpdir(), "parley-outage-"));
-  cleanup.defer(() => rm(folder, { recursive: true }));
-  const sql = connect(database.url, { maxConnections: 1 });
-  cleanup.defer(() => sql.end({ timeout: 1 }));
-  const throughProxy = { ...livekit, url: proxy.url.replace(/\/$/u, "") };
-  const main = runMain({
-    ...(await settingsFor({ livekit: throughProxy, databaseUrl: database.url, modelUrl: model.url, folder })),
-    PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
-  });
-  cleanup.defer(async () => {
-    main.kill("SIGTERM");
-    await main.ended;
-  });
-  await main.ready;
-  const joinRoom = async (room: string, identity: string) => {
-    const participant = await Participant.join(room, identity, { server: livekit });
-    cleanup.defer(() => participant.leave());
-    return participant;
-  };
-  return { livekit, model, sql, proxy, mainPid: main.pid, join: joinRoom };
+/** A whole worker that reaches its own LiveKit through a proxy. */
+async function startParts(cleanup: AsyncDisposableStack) {
+  const parts = await WorkerParts.start();
+  const proxy = await TcpProxy.start(parts.livekit.url);
+  cleanup.use(proxy);
+  cleanup.use(parts);
+  const env = { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts" };
+  const { pid: mainPid } = await parts.run({ env, livekitUrl: proxy.url.replace(/\/$/u, "") });
+  const { livekit, model, database } = parts;
+  const joinRoom = (room: string, identity: string) => parts.join(room, identity);
+  return { livekit, model, sql: database.sql, proxy, mainPid, join: joinRoom };
 }
 
 /** Waits for an agent, and makes itself known to it. */

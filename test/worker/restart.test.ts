@@ -1,25 +1,26 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Room } from "@livekit/rtc-node";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect as connectSdk } from "../../src/client/index.ts";
-import { connect, type Sql } from "../../src/store/database/pool.ts";
+import { type Sql } from "../../src/store/database/pool.ts";
 import { replyToPermission } from "../../src/store/permissions/reply-to-permission.ts";
 import { createId } from "../../src/lib/id.ts";
-import { startModelServer, type ModelServer } from "../support/model-server/model-server.ts";
+import { type ModelServer } from "../support/model-server/model-server.ts";
 import { noHeaders, reply, text, toolUse, type Step } from "../support/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
-import { startOwnLivekit } from "../support/servers/own-livekit.ts";
-import { tempDatabase } from "../support/servers/temp-database.ts";
-import { jobProcesses, settingsFor, runMain, type RunningMain } from "./support/run-main.ts";
+import { announced } from "../support/client-tool.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { type OwnLivekit } from "../support/servers/own-livekit.ts";
+import { jobProcesses, type RunningMain } from "./support/run-main.ts";
+import { WorkerParts } from "./support/worker-parts.ts";
 
-const scan = { name: "scan", description: "S.", inputSchema: { type: "object" } };
+const scan = announced("scan");
 const THREE_TOOLS = [toolUse("look"), toolUse("order", { hangMs: 0 }), toolUse("scan")];
 
-let livekit: Awaited<ReturnType<typeof startOwnLivekit>>;
-let database: Awaited<ReturnType<typeof tempDatabase>>;
+const parts = forFile(() => WorkerParts.start());
+let livekit: OwnLivekit;
 let model: ModelServer;
 let main: RunningMain;
 let sql: Sql;
@@ -27,23 +28,10 @@ let folder: string;
 let room: string;
 
 beforeAll(async () => {
-  [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
-  folder = await mkdtemp(join(tmpdir(), "parley-restart-"));
-  sql = connect(database.url, { maxConnections: 3 });
-  main = runMain({
-    ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
-    PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts",
-    TEST_RUNS_FILE: join(folder, "runs"),
-  });
-  await main.ready;
-});
-
-afterAll(async () => {
-  main.kill("SIGTERM");
-  await main.ended;
-  await Promise.all([sql.end(), model.close(), livekit.close()]);
-  await database.drop();
-  await rm(folder, { recursive: true });
+  ({ livekit, model, folder } = parts);
+  ({ sql } = parts.database);
+  const env = { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts", TEST_RUNS_FILE: join(folder, "runs") };
+  main = await parts.run({ env });
 });
 
 beforeEach(async () => {

@@ -1,36 +1,21 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
-import { startModelServer } from "../../support/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
-import { Participant } from "../../support/participant.ts";
-import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
-import { tempDatabase } from "../../support/servers/temp-database.ts";
-import { settingsFor, runMain } from "../../worker/support/run-main.ts";
+import { WorkerParts } from "../../worker/support/worker-parts.ts";
 
 test("a worker's rooms find the servers connected, one that hangs delays nothing, and none outlives the worker", async () => {
-  await using cleanup = new AsyncDisposableStack();
-  const [livekit, database] = await Promise.all([startOwnLivekit(), tempDatabase()]);
-  cleanup.defer(() => livekit.close());
-  cleanup.defer(() => database.drop());
-  const model = await startModelServer();
-  cleanup.defer(() => model.close());
-  const folder = await mkdtemp(join(tmpdir(), "parley-mcp-"));
-  cleanup.defer(() => rm(folder, { recursive: true }));
+  await using parts = await WorkerParts.start();
+  const { model, folder } = parts;
   const notes = async () => (await readFile(join(folder, "notes"), "utf8").catch(() => "")).split("\n");
-  const main = runMain({
-    ...(await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder })),
-    PARLEY_CONFIG: "test/fixtures/mcp/parley.config.ts",
-    MCP_NOTES: join(folder, "notes"),
+  const main = await parts.run({
+    env: { PARLEY_CONFIG: "test/fixtures/mcp/parley.config.ts", MCP_NOTES: join(folder, "notes") },
   });
-  await main.ready;
   await vi.waitFor(async () => expect((await notes())[0]).toMatch(/^start/), { timeout: 10_000 });
 
-  const user = await Participant.join(`room-${createId()}`, "user", { server: livekit });
-  cleanup.defer(() => user.leave());
+  const user = await parts.join(`room-${createId()}`, "user");
   await user.until(() => user.all("configuration").length > 0, "the worker's configuration");
   model.script([reply([toolUse("shop_echo", { text: "hi" })]), reply([text("Done.")])]);
   expect(await user.answerTo(await user.say("Go"))).toBe("Done.");

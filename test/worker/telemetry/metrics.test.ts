@@ -1,15 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { reply, text } from "../../support/model-server/step.ts";
-import { startModelServer } from "../../support/model-server/model-server.ts";
-import { Participant } from "../../support/participant.ts";
 import { OtlpReceiver } from "../../support/servers/otlp-receiver.ts";
-import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
-import { tempDatabase } from "../../support/servers/temp-database.ts";
-import { runMain, settingsFor } from "../support/run-main.ts";
+import { WorkerParts } from "../support/worker-parts.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -22,26 +15,18 @@ interface Running extends AsyncDisposable {
 
 /** A worker of this repository's configuration, as a process. */
 async function startWorker(env: NodeJS.ProcessEnv = {}): Promise<Running> {
-  const folder = await mkdtemp(join(tmpdir(), "parley-metrics-"));
   await using starting = new AsyncDisposableStack();
-  starting.defer(() => rm(folder, { recursive: true, force: true }));
-  const [livekit, model, database] = await Promise.all([startOwnLivekit(), startModelServer(), tempDatabase()]);
-  starting.defer(() => livekit.close());
-  starting.defer(() => model.close());
-  starting.defer(() => database.drop());
-  const settings = await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder });
-  const main = runMain({ ...settings, ...env }, "--worker-only");
+  const parts = starting.use(await WorkerParts.start());
+  const main = await parts.run({ env, args: ["--worker-only"] });
+  const { httpUrl = "" } = await main.ready;
   const stop = async () => {
     main.kill("SIGTERM");
     await main.exited;
   };
-  starting.defer(stop);
-  const { httpUrl = "" } = await main.ready;
   const cleanup = starting.move();
   const talk = async () => {
-    model.script([reply([text("Done.")])]);
-    const user = await Participant.join(`room-${createId()}`, "user", { server: livekit });
-    cleanup.defer(() => user.leave());
+    parts.model.script([reply([text("Done.")])]);
+    const user = await parts.join(`room-${createId()}`, "user");
     await vi.waitFor(() => expect(user.room.remoteParticipants.size).toBe(1), { timeout: 20_000 });
     await user.configure({});
     return await user.answerTo(await user.say("Go"), 20_000);

@@ -1,0 +1,65 @@
+import { type RunningMain, runMain, settingsFor } from "./run-main.ts";
+import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import { Participant } from "../../support/participant.ts";
+import { type OwnLivekit, startOwnLivekit } from "../../support/servers/own-livekit.ts";
+import { type TempDatabase, tempDatabase } from "../../support/servers/temp-database.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly args?: readonly string[];
+  /** By which it reaches LiveKit. */
+  readonly livekitUrl?: string;
+}
+
+/** All that a worker needs, of its own, and the workers that a test runs with it. */
+export class WorkerParts implements AsyncDisposable {
+  readonly livekit: OwnLivekit;
+  readonly database: TempDatabase;
+  readonly model: ModelServer;
+  readonly folder: string;
+  readonly #cleanup: AsyncDisposableStack;
+
+  private constructor(
+    parts: Pick<WorkerParts, "livekit" | "database" | "model" | "folder">,
+    cleanup: AsyncDisposableStack,
+  ) {
+    ({ livekit: this.livekit, database: this.database, model: this.model, folder: this.folder } = parts);
+    this.#cleanup = cleanup;
+  }
+
+  static async start(): Promise<WorkerParts> {
+    await using starting = new AsyncDisposableStack();
+    const { path: folder } = starting.use(await tempFolder());
+    const database = starting.use(await tempDatabase());
+    const model = starting.use(await startModelServer());
+    const livekit = await startOwnLivekit();
+    starting.defer(() => livekit.close());
+    return new WorkerParts({ livekit, database, model, folder }, starting.move());
+  }
+
+  /** A worker that has said that it is ready. */
+  async run({ env, args = [], livekitUrl = this.livekit.url }: RunOptions = {}): Promise<RunningMain> {
+    const settings = await settingsFor({
+      livekit: { ...this.livekit, url: livekitUrl },
+      databaseUrl: this.database.url,
+      modelUrl: this.model.url,
+      folder: this.folder,
+    });
+    const main = runMain({ ...settings, ...env }, ...args);
+    this.#cleanup.defer(async () => {
+      main.kill("SIGTERM");
+      await main.ended;
+    });
+    await main.ready;
+    return main;
+  }
+
+  async join(room: string, identity: string): Promise<Participant> {
+    return this.#cleanup.use(await Participant.join(room, identity, { server: this.livekit }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cleanup.disposeAsync();
+  }
+}
