@@ -31,6 +31,13 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   expect(unknown).toEqual([]);
 });
 
+test("the list of decisions has a row for each", () => {
+  const list = textOf("docs/decisions/README.md");
+  const missing = globSync("*.md", { cwd: "docs/decisions" }).filter((page) => !list.includes(`](${page})`));
+
+  expect(missing).toEqual(["README.md"]);
+});
+
 function leadsSomewhere(page: string, link: string): boolean {
   const [path = "", anchor] = link.split("#");
   const target = path === "" ? page : normalize(join(dirname(page), path));
