@@ -7,22 +7,15 @@ import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
+import { askedToWrite, FEATURES, WRITE } from "./asked-to-write.ts";
 
-const FEATURES = { features: ["permissions"] };
 const policy = (changes: object = {}) => ({ permission: { rules: [], byVoice: false, waitMs: 60_000, ...changes } });
-const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 
 const states = (agent: TestAgent) => agent.sql<{ state: string; replied_via: string | null }[]>`
   select state, replied_via from permissions order by created_at`;
 
 test("a call waits for its permission, pending, and runs when it is approved", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Done.")])]);
-  const messageId = await user.say("Write it");
-
-  const request = await user.next("permission_request");
+  const { agent, user, ran, messageId, request } = await askedToWrite(["Done."]);
   expect(request).toMatchObject({ type: "edit", pattern: ["notes/a.md"], title: "Write notes/a.md" });
   expect(JSON.parse(request.metadataJson)).toEqual({
     folder: "notes",
@@ -47,12 +40,7 @@ test.each([
   [{}, "Not run: the participant rejected it"],
   [{ message: "Not that file" }, "Not run: the participant rejected it. What the participant said: Not that file"],
 ])("a rejected call does not run, and the model reads why (%j)", async (extra, expected) => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("All right.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["All right."]);
   await user.send({ type: "permission_response", body: { permissionId, response: "reject", ...extra } });
 
   expect(await user.answerTo(messageId)).toBe("All right.");
@@ -143,12 +131,10 @@ test("a rule about a tool's name asks before a tool that declares no permission"
 });
 
 test("silence is no: after its time a request has expired, whatever the tool's own time is", async () => {
-  const { tool, ran } = guardedTool({ timeoutMs: 50 });
-  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ waitMs: 1_000 }) });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Nobody answered.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["Nobody answered."], {
+    guarded: { timeoutMs: 50 },
+    policy: policy({ waitMs: 1_000 }),
+  });
 
   expect(await user.answerTo(messageId)).toBe("Nobody answered.");
   expect(toolResults(agent)).toEqual([{ content: "Not run: no answer within 1 s", isError: true }]);
@@ -159,12 +145,7 @@ test("silence is no: after its time a request has expired, whatever the tool's o
 });
 
 test("of two answers one wins, and the other is told so", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("So be it.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["So be it."]);
   await Promise.all(
     (["approve", "reject"] as const).map((response) =>
       user.send({ type: "permission_response", body: { permissionId, response } }),
@@ -198,12 +179,8 @@ test("only the participant that was asked can answer, and only what was asked", 
 });
 
 test("an answer that another process has stored is heard", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Done.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId, sessionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId, request } = await askedToWrite(["Done."]);
+  const { sessionId } = request;
   const sql = connect(agent.databaseUrl, { maxConnections: 1 });
   const decision = { kind: "approve", isAlways: false } as const;
   await replyToPermission(sql, { permissionId, sessionId, by: "user", via: "http", decision });
@@ -214,12 +191,7 @@ test("an answer that another process has stored is heard", async () => {
 });
 
 test("a stop withdraws the question with its call", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId } = await askedToWrite([]);
   await user.send({ type: "control_stop", body: {} });
   await user.answerTo(messageId);
   await expect.poll(() => states(agent)).toEqual([{ state: "withdrawn", replied_via: null }]);
@@ -267,12 +239,10 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
 const NO_SECRETS = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
 
 test("edited arguments that a rule denies are no answer: the question stays open for another", async () => {
-  const { tool, ran } = guardedTool({ allowEditedInput: true });
-  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules: NO_SECRETS }) });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Done.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["Done."], {
+    guarded: { allowEditedInput: true },
+    policy: policy({ rules: NO_SECRETS }),
+  });
   const editedInputJson = '{"path":"secrets/key"}';
   await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
 
@@ -288,12 +258,11 @@ test("edited arguments that a rule denies are no answer: the question stays open
 });
 
 test("arguments that a rule denies are not run, even where a process of other rules has stored them", async () => {
-  const { tool, ran } = guardedTool({ allowEditedInput: true });
-  await using agent = await TestAgent.start({ tools: { write: tool }, policy: policy({ rules: NO_SECRETS }) });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("No.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId, sessionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId, request } = await askedToWrite(["No."], {
+    guarded: { allowEditedInput: true },
+    policy: policy({ rules: NO_SECRETS }),
+  });
+  const { sessionId } = request;
   const edited = { input: { path: "secrets/key" }, patterns: ["secrets/key"] };
   const decision = { kind: "approve", isAlways: false, edited } as const;
   await replyToPermission(agent.sql, { permissionId, sessionId, by: "user", via: "http", decision });
@@ -327,12 +296,7 @@ test("always beside edited arguments grants what they touch, and not what was sh
 });
 
 test("a tool that does not allow it takes no edited arguments", async () => {
-  const { tool } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Done.")])]);
-  await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, permissionId } = await askedToWrite(["Done."]);
   const body = { permissionId, response: "approve", editedInputJson: '{"path":"b"}' } as const;
   await user.send({ type: "permission_response", body });
 
@@ -341,12 +305,7 @@ test("a tool that does not allow it takes no edited arguments", async () => {
 });
 
 test("a message beside an approval is refused by name: the model would not get it", async () => {
-  const { tool } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Done.")])]);
-  await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, permissionId } = await askedToWrite(["Done."]);
   await user.send({ type: "permission_response", body: { permissionId, response: "approve", message: "But quickly" } });
 
   expect(await user.next("error_message")).toMatchObject({
@@ -358,12 +317,7 @@ test("a message beside an approval is refused by name: the model would not get i
 });
 
 test("an approval of other arguments than those that would run is none", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("No.")])]);
-  const messageId = await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["No."]);
   await agent.sql`update permissions set input_hash = 'of something else'`;
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
 

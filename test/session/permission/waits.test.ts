@@ -9,21 +9,17 @@ import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
+import { askedToWrite, FEATURES, WRITE } from "./asked-to-write.ts";
 
-const FEATURES = { features: ["permissions"] };
-const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 const WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
 const isDone = ({ text: said }: { text: string }) => said === "It is written.";
 
 test.each(["queue", "interrupt"] as const)(
   "a new message (%s) is answered while a permission waits; the model is told so, and of the outcome later",
   async (onNewMessage) => {
-    const { tool, ran } = guardedTool();
-    await using agent = await TestAgent.start({ tools: { write: tool }, policy: { onNewMessage } });
-    const user = await agent.client("user", FEATURES);
-    agent.model.script([WRITE, reply([text("Yes?")]), reply([text("It is written.")])]);
-    await user.say("Write it");
-    const { id: permissionId } = await user.next("permission_request");
+    const { agent, user, ran, permissionId } = await askedToWrite(["Yes?", "It is written."], {
+      policy: { onNewMessage },
+    });
 
     expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes?");
     expect(toolResults(agent)).toEqual([{ content: WAITING, isError: false }]);
@@ -38,12 +34,7 @@ test.each(["queue", "interrupt"] as const)(
 );
 
 test("a rejection after the person has talked on is told as well", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Yes?")]), reply([text("It is written.")])]);
-  await user.say("Write it");
-  const { id: permissionId } = await user.next("permission_request");
+  const { agent, user, ran, permissionId } = await askedToWrite(["Yes?", "It is written."]);
   await user.answerTo(await user.say("Are you there?"));
   await user.send({ type: "permission_response", body: { permissionId, response: "reject" } });
   await user.next("assistant_sentence", isDone);
@@ -104,12 +95,7 @@ test("who leaves and comes back while a permission waits is asked the same again
 });
 
 test("a worker that takes over waits on for the same request, and runs the call once it is allowed", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("It is written.")])]);
-  await user.say("Write it");
-  const request = await user.next("permission_request");
+  const { agent, user, ran, request } = await askedToWrite(["It is written."]);
   await agent.leave();
   expect(await agent.calls()).toMatchObject([{ state: "pending" }]);
   user.received.length = 0;
@@ -145,12 +131,7 @@ test("an answer that came while no worker was there is followed by the next one"
 });
 
 test("a request that outlived its turn outlives the worker, too", async () => {
-  const { tool, ran } = guardedTool();
-  await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user", FEATURES);
-  agent.model.script([WRITE, reply([text("Yes?")]), reply([text("It is written.")])]);
-  await user.say("Write it");
-  const request = await user.next("permission_request");
+  const { agent, user, ran, request } = await askedToWrite(["Yes?", "It is written."]);
   await user.answerTo(await user.say("Are you there?"));
   await agent.leave();
   user.received.length = 0;

@@ -1,0 +1,23 @@
+import { onTestFinished } from "vitest";
+import { type AgentOptions, TestAgent } from "../../support/agent.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+
+export const FEATURES = { features: ["permissions"] };
+export const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
+
+interface Options extends AgentOptions {
+  readonly guarded?: Parameters<typeof guardedTool>[0];
+}
+
+/** A user who is asked whether the model may write notes/a.md, and what the model says `then`. It ends with the test. */
+export async function askedToWrite(then: readonly string[], { guarded, ...options }: Options = {}) {
+  const { tool, ran } = guardedTool(guarded);
+  const agent = await TestAgent.start({ tools: { write: tool }, ...options });
+  onTestFinished(() => agent[Symbol.asyncDispose]());
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([WRITE, ...then.map((words) => reply([text(words)]))]);
+  const messageId = await user.say("Write it");
+  const request = await user.next("permission_request");
+  return { agent, user, ran, messageId, request, permissionId: request.id };
+}
