@@ -8,6 +8,7 @@ import { type PermissionRecord } from "../../src/store/permissions/load-permissi
 import { type Sql } from "../../src/store/database/pool.ts";
 import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { createId } from "../../src/lib/id.ts";
+import { callOf } from "../support/call.ts";
 
 export function sessionClaim(changes: Partial<SessionClaim> = {}): SessionClaim {
   return {
@@ -53,32 +54,8 @@ export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWr
 }
 
 export function newCall(turnId: string, changes: Partial<Call> = {}): Call {
-  return {
-    id: createId(),
-    turnId,
-    messageId: "of its turn",
-    participant: "ann",
-    toolUseId: `toolu_${createId()}`,
-    toolName: "get_forecast",
-    executionAsked: "either",
-    timeoutMs: 30_000,
-    idempotencyKey: "key",
-    input: { city: "Utrecht" },
-    onInterrupt: "finish",
-    isBackground: false,
-    state: "pending",
-    executionResolved: undefined,
-    addressee: undefined,
-    startedAt: undefined,
-    deadlineAt: undefined,
-    finishedAt: undefined,
-    outcome: undefined,
-    revision: 1,
-    logs: [],
-    progress: undefined,
-    detail: "full",
-    ...changes,
-  };
+  const own = { id: createId(), turnId, messageId: "of its turn", toolUseId: `toolu_${createId()}` };
+  return callOf({ ...own, toolName: "get_forecast", executionAsked: "either", input: { city: "Utrecht" }, ...changes });
 }
 
 /** A new pending call in a new turn. */

@@ -1,18 +1,28 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { TestAgent } from "../../support/agent.ts";
+import { type AgentOptions, TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../support/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";
 
-test("a client's error result reaches the model as an error, with the partial result", async () => {
-  await using agent = await TestAgent.start();
-  const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(scriptOf("scan"));
+interface CallOptions extends AgentOptions {
+  readonly configuration?: Parameters<TestAgent["client"]>[1];
+}
+
+/** The model calls a tool and the user's client has got the request. It ends with the test. */
+async function openCall(name: string, { configuration = { tools: [announced(name)] }, ...options }: CallOptions = {}) {
+  const agent = await TestAgent.start(options);
+  onTestFinished(() => agent[Symbol.asyncDispose]());
+  const user = await agent.client("user", configuration);
+  agent.model.script(scriptOf(name));
   const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  return { agent, user, id, request: await user.next("tool_use_request") };
+}
+
+test("a client's error result reaches the model as an error, with the partial result", async () => {
+  const { agent, user, id, request } = await openCall("scan");
   await user.answer(request.id, {
     success: false,
     errorCode: "execution_error",
@@ -39,12 +49,7 @@ test("a client that never answers is answered for at the deadline and told to st
 });
 
 test("an announced tool that names no time has 30 s, whatever the config gives the server's own", async () => {
-  await using agent = await TestAgent.start({ policy: { toolTimeoutMs: 5_000 } });
-  const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(scriptOf("scan"));
-  const id = await user.say("Go");
-
-  const request = await user.next("tool_use_request");
+  const { user, id, request } = await openCall("scan", { policy: { toolTimeoutMs: 5_000 } });
   expect(request.timeoutMs).toBe(30_000);
 
   await user.answer(request.id, { success: true });
@@ -52,11 +57,7 @@ test("an announced tool that names no time has 30 s, whatever the config gives t
 });
 
 test("a call that its client says was cancelled is cancelled on record", async () => {
-  await using agent = await TestAgent.start();
-  const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(scriptOf("scan"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("scan");
 
   await user.answer(request.id, { success: false, errorCode: "cancelled", errorMessage: "Closed by hand" });
   await user.answerTo(id);
@@ -66,11 +67,7 @@ test("a call that its client says was cancelled is cancelled on record", async (
 });
 
 test("late and duplicate results are recorded and change nothing", async () => {
-  await using agent = await TestAgent.start();
-  const user = await agent.client("user", { tools: [announced("scan")] });
-  agent.model.script(scriptOf("scan"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("scan");
   await user.answer(request.id, { success: true, result: { first: true } });
   await user.answer(request.id, { success: true, result: { first: false } });
   await user.answerTo(id);
@@ -144,11 +141,7 @@ const both = (ran: string[]) =>
 
 test("an either tool runs on the client that announced it", async () => {
   const ran: string[] = [];
-  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
-  const user = await agent.client("user", { tools: [announced("both")] });
-  agent.model.script(scriptOf("both"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("both", { tools: { both: both(ran) } });
   expect(request.execution).toBe("client");
   await user.answer(request.id, { success: true, result: { value: "from the client" } });
   await user.answerTo(id);
@@ -157,11 +150,7 @@ test("an either tool runs on the client that announced it", async () => {
 
 test("an either tool that the client declines is taken over by the server", async () => {
   const ran: string[] = [];
-  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
-  const user = await agent.client("user", { tools: [announced("both")] });
-  agent.model.script(scriptOf("both"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("both", { tools: { both: both(ran) } });
   await user.answer(request.id, { success: false, errorCode: "unknown_tool" });
   await user.answerTo(id);
   expect([lastContent(agent), ran]).toEqual(["from the server", ["server"]]);
@@ -173,11 +162,9 @@ test.each([
   ["invalid_parameters", "parameters.page: expected a number"],
   ["no_paper", undefined],
 ])("what a client reports of an either tool that only it has, %s (%s), is stored as it is", async (code, message) => {
-  await using agent = await TestAgent.start();
-  const user = await agent.client("user", { tools: [announced("scan", { execution: "either" })] });
-  agent.model.script(scriptOf("scan"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("scan", {
+    configuration: { tools: [announced("scan", { execution: "either" })] },
+  });
   const error = { errorCode: code, ...(message !== undefined && { errorMessage: message }) };
   await user.answer(request.id, { success: false, ...error });
   await user.answer(request.id, { success: true });
@@ -191,11 +178,10 @@ test.each([
 
 test("an either tool that a client of unknown tools does not claim is taken over, and its late result does not count", async () => {
   const ran: string[] = [];
-  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
-  const user = await agent.client("user", { features: ["claims", "tool_use_cancel"] });
-  agent.model.script(scriptOf("both"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("both", {
+    configuration: { features: ["claims", "tool_use_cancel"] },
+    tools: { both: both(ran) },
+  });
   expect(request.execution).toBe("either");
   expect(await user.next("tool_use_cancel")).toMatchObject({ id: request.id, reason: "superseded" });
   await user.answer(request.id, { success: true, result: { value: "too late" } });
@@ -205,11 +191,10 @@ test("an either tool that a client of unknown tools does not claim is taken over
 
 test("an either tool that the client claims is not run by the server", async () => {
   const ran: string[] = [];
-  await using agent = await TestAgent.start({ tools: { both: both(ran) } });
-  const user = await agent.client("user", { features: ["claims"] });
-  agent.model.script(scriptOf("both"));
-  const id = await user.say("Go");
-  const request = await user.next("tool_use_request");
+  const { agent, user, id, request } = await openCall("both", {
+    configuration: { features: ["claims"] },
+    tools: { both: both(ran) },
+  });
   const stanzaId = user.received.find(({ message }) => message.type === "tool_use_request")?.stanzaId ?? 0;
   await user.send({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: true } });
   await new Promise((resolve) => setTimeout(resolve, 1_300));
