@@ -158,11 +158,12 @@ test("a slow stream that makes progress is not cut", async () => {
 
 test("a slow reader is not a silent sender", async () => {
   server.script([reply([text("Some words that take their time")], { chunking: 10 })]);
-  const model = createModel({ apiKey: "k", baseUrl: server.url, idleTimeoutMs: 40 });
+  // The sender is this process, too, which other work may hold up for a while: the reader takes longer than that.
+  const model = createModel({ apiKey: "k", baseUrl: server.url, idleTimeoutMs: 500 });
   let count = 0;
   for await (const _ of model.stream(request([user("Hello")]), new AbortController().signal)) {
     count++;
-    if (count === 2) await new Promise((resolve) => setTimeout(resolve, 150));
+    if (count === 2) await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 
   expect(count).toBe(8);
