@@ -19,7 +19,10 @@ import { type SseTimes } from "./sse/sse-stream.ts";
 import { SseStreams } from "./sse/sse-streams.ts";
 import { zodValidator, type ZodTypes } from "./zod-types.ts";
 
-/** All routes that need a room's token. To add one, write a file in `routes/` and put its name here. */
+/**
+ * All routes that need a room's token; the RPC service checks its own. To add one, write a file in `routes/` and put its
+ * name here. What it reads is a function in `src/store/`.
+ */
 const ROOM_ROUTES: readonly RoomRoutes[] = [sessionRoutes, eventRoutes, permissionRoutes, grantRoutes, opencodeRoutes];
 
 interface HttpOptions {

@@ -51,7 +51,7 @@ export class SessionTurns {
   );
   readonly #lateOutcomes: LateOutcomes;
   #past: readonly AnsweredTurn[];
-  /** What a ControlStop may name to mean the running turn. */
+  /** The running turn's id first, then its messages': a ControlStop may name any of them. */
   #runningIds: readonly string[] = [];
   #answer: Pick<AnswerOutput, "silence"> | undefined;
 
@@ -65,18 +65,18 @@ export class SessionTurns {
     });
   }
 
-  /** Those that have ended. */
+  /** The history's turns that have ended. */
   get past(): readonly AnsweredTurn[] {
     return this.#past;
   }
 
   /**
-   * @param interrupts it was said over the running turn, whatever the policy is
+   * @param interrupts ends the running turn whatever the policy is, unless a tool blocks that
    * @throws {AppError} `queue_overflow`, `unavailable`
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
-    const isOver = interrupts || this.#options.policy.onNewMessage === "interrupt";
-    if (isOver && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
+    const interruptsNow = interrupts || this.#options.policy.onNewMessage === "interrupt";
+    if (interruptsNow && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
     this.#queue.add(turn);
     this.passOver();
   }

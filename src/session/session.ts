@@ -67,6 +67,7 @@ export class Session {
   readonly #logger: Logger;
   readonly #telemetry: SessionTelemetry;
   readonly #watchers: readonly SessionWatcher[];
+  /** Of user messages that began a turn or answered a question: each is taken once. */
   readonly #messageIds: Set<string>;
   readonly #peers = new Peers();
   readonly #admission: Admission;
@@ -178,8 +179,8 @@ export class Session {
 
   /**
    * Ends the session: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written.
-   * What only waits for leave to start is left as it is, for the next worker. Messages that waited for their turn are
-   * refused.
+   * A call that only waits for a permission to start stays as it is, for the next worker. Messages that waited for their
+   * turn are refused.
    */
   async close(graceMs: number): Promise<void> {
     this.#admission.close();
@@ -243,8 +244,8 @@ export class Session {
   }
 
   /**
-   * A yes or no to a question that was put in words is no message. What was said is one like a typed one, but that it
-   * never waits for the running answer to end.
+   * A yes or no to a question that was put in words is an answer, and begins no turn. What was spoken interrupts the
+   * running turn, whatever the policy, unless a tool blocks that.
    */
   #begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): void {
     if (this.#messageIds.has(id)) return;
@@ -257,8 +258,9 @@ export class Session {
   }
 
   #tell(event: SessionEvent): void {
-    const mayOnlyWait = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
-    if (mayOnlyWait) this.#turns.passOver();
+    // After these the turn may have nothing left but permissions to wait for.
+    const mayBeWaiting = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
+    if (mayBeWaiting) this.#turns.passOver();
     for (const watch of this.#watchers) {
       try {
         watch(event);

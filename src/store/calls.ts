@@ -81,8 +81,32 @@ export async function loadCall(
   return call;
 }
 
-/** What the table has in columns of its own. */
-interface Row extends Omit<Call, "outcome" | "onInterrupt" | "editedInput"> {
+/** A row of the query below: whatever stands here must be selected there, and a field of `Call` that is missing here is an error. */
+interface Row extends Pick<
+  Call,
+  | "id"
+  | "turnId"
+  | "messageId"
+  | "participant"
+  | "toolUseId"
+  | "toolName"
+  | "input"
+  | "timeoutMs"
+  | "executionAsked"
+  | "executionResolved"
+  | "addressee"
+  | "idempotencyKey"
+  | "isBackground"
+  | "state"
+  | "startedAt"
+  | "deadlineAt"
+  | "finishedAt"
+  | "revision"
+  | "logs"
+  | "progress"
+  | "detail"
+  | "wasAskedFor"
+> {
   readonly result: JsonObject | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;

@@ -14,7 +14,7 @@ export interface PermissionNeed {
   readonly title: string;
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
-  /** Whether a spoken or written yes may allow it. */
+  /** Whether a spoken yes may allow it; a typed one may then, too. Without it only a typed yes to a question shown whole. */
   readonly voiceApproval: boolean;
   /** What arguments that the person puts in the place of the model's must match; absent where it may not. */
   readonly editedInputSchema: JsonObject | undefined;
@@ -58,7 +58,7 @@ export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed 
 }
 
 /** @throws {TypeError} naming the field that is wrong */
-export function askedNeed(
+export function needOfRunning(
   { voiceApproval = true }: Pick<FoundTool, "voiceApproval">,
   { type, pattern, ignoresCase = false, title, metadata = {} }: PermissionAsk,
 ): PermissionNeed {

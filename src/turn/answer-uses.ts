@@ -9,7 +9,7 @@ import { type TurnEvent } from "./turn-event.ts";
 export interface ToolRunner {
   /** Rejects only when the call could not be stored. */
   readonly run: (use: ToolUse) => Promise<ModelAnswer>;
-  /** Puts a use that must not run on record. */
+  /** Puts on record a use that must not run. */
   readonly refuse: (use: ToolUse, why: string) => ModelAnswer;
   /** The tool changes nothing, so it may start while the model still streams. */
   readonly startsEarly: (toolName: string) => boolean;

@@ -60,7 +60,7 @@ export class SessionCalls {
   readonly #fillers: Fillers;
   /** Of tools for which the model's API refused a request. */
   readonly #refusedSchemas = new WeakSet<object>();
-  /** The one whose answer goes on. */
+  /** The turn that is being answered. */
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
@@ -178,7 +178,7 @@ export class SessionCalls {
     return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
   }
 
-  /** The same of calls that have not been started, which the next worker can wait on for. */
+  /** The same of calls that have not been started, for which the next worker can go on waiting. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const hasBegun = this.#ledger
       .openCalls()

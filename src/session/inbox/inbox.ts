@@ -26,7 +26,7 @@ interface InboxOptions {
 
 /**
  * Handles one packet whose sender is known. Never throws, whatever the bytes are: what cannot be used is answered with
- * an ErrorMessage to its sender. A client's message is acknowledged before it is handled, and a repeated one only that.
+ * an ErrorMessage to its sender. A client's message is acknowledged before it is handled; a repeated one is acknowledged and not handled.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;

@@ -12,7 +12,7 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 
-/** What the rules say of a call. A tool's own name is a thing to be ruled about as well, for every tool. */
+/** What the rules say of a call. The use of a tool is a deed itself, of type `tool`. */
 export function judge(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -25,8 +25,8 @@ export function judge(
 }
 
 /**
- * What a decided request lets its call do. Only an approval of exactly this call's tool and arguments lets it run, and
- * of what they touch: by the time that another worker takes the call up, a path may lead elsewhere.
+ * What a decided request lets its call do. An approval is for this tool, these arguments and what they touched when it was
+ * asked: by the time that another worker takes the call up, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;

@@ -20,8 +20,8 @@ interface OpenPermissionsOptions {
 const GIVE_UP_AFTER_MS = 10_000;
 
 /**
- * The requests that a session waits for. The store decides; here it is heard, whichever process has written it: by its
- * notification, by reading again whenever the listening begins anew, and at the latest when the time is over.
+ * The requests that a session waits for. The store decides, whichever process has written the answer. We learn of it by its
+ * notification, by reading again when listening begins anew, and at the latest when the time is over.
  */
 export class OpenPermissions {
   readonly #options: OpenPermissionsOptions;
@@ -61,7 +61,7 @@ export class OpenPermissions {
     request.resolve(record);
   }
 
-  /** Ends a request without an answer; one that the store has already stays. Never rejects. */
+  /** Ends a request without an answer; an answer that the store already has stays. Never rejects. */
   async end({ permissionId, state }: PermissionEnd): Promise<void> {
     const { store, logger } = this.#options;
     const request = this.#open.get(permissionId);

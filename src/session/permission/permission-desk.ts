@@ -82,8 +82,9 @@ export class PermissionDesk {
   }
 
   /**
-   * The same for what a call that runs asks leave for. Its tool's name was judged before it began. Without a turn that
-   * goes on, who has no dialog is shown the question apart from any; else it is said behind the participant's next answer.
+   * The same for what a running call asks leave for. Its tool's name was judged before it began. Once the call's turn is
+   * over, a present participant without dialogs is shown the question in a message of its own; for anybody else
+   * `sayAgain` says it, where it is put in words at all, after their next answer.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
@@ -109,12 +110,12 @@ export class PermissionDesk {
   }
 
   /** Whether calls of a tool may start at once, without anybody being asked. */
-  isFree(toolName: string, hasPermission: boolean): boolean {
-    if (hasPermission) return false;
+  isFree(toolName: string, declaresPermission: boolean): boolean {
+    if (declaresPermission) return false;
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
-  /** An answer by data packet. One that does not count is answered with an error. */
+  /** Whether this participant is asked for anything. */
   isAnyAwaited(from: string): boolean {
     return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
   }
@@ -126,6 +127,7 @@ export class PermissionDesk {
     );
   }
 
+  /** An answer by data packet. One that does not count is answered with an error. */
   handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
     this.#answer(from, body).catch(refuse);
@@ -174,7 +176,7 @@ export class PermissionDesk {
     await this.#questions.sayAgain(participant, turn);
   }
 
-  /** A call that an earlier worker asked about has ended, perhaps because it cannot run any more. Never rejects. */
+  /** Ends the requests of a call that an earlier worker made, and that nobody here waits for. Never rejects. */
   async withdraw({ id: callId }: Call): Promise<void> {
     if (this.#open.records.some((record) => record.callId === callId)) return;
     try {
@@ -194,7 +196,7 @@ export class PermissionDesk {
     const { store, sessionId, serverTools, policy } = this.#options;
     const permission = await store.load(permissionId);
     const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
-    // The store refuses the answer then, and says why.
+    // Not checked: the store refuses such an answer, and says why.
     if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
     const checked = checkEditedInput(permission, input, { serverTools, rules: policy.rules });
     if ("error" in checked) throw new AppError("malformed", `permission_response.editedInputJson: ${checked.error}`);

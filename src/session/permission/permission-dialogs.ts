@@ -11,7 +11,7 @@ interface PermissionDialogsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Requests that were decided while their client was away, of which it hears when it comes back. */
+/** Decided requests of a participant that has no dialog now, of which it hears when it has one. */
 const MAX_MISSED = 16;
 
 /** What the client that is asked sees of its requests: each is shown, and closed again, whoever has answered. */
@@ -27,7 +27,7 @@ export class PermissionDialogs {
 
   show(record: PermissionRecord): void {
     const { id, participantIdentity: identity } = record;
-    if (!this.#isShown(identity)) return;
+    if (!this.#hasDialogs(identity)) return;
     const leftMs = Math.max(0, record.expiresAt - Date.now());
     const message: Message = { type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) };
     // What is lost is shown again when the client comes back.
@@ -43,7 +43,7 @@ export class PermissionDialogs {
 
   close(record: PermissionRecord): void {
     const { id, participantIdentity: identity } = record;
-    if (!this.#isShown(identity)) {
+    if (!this.#hasDialogs(identity)) {
       const missed = [...(this.#missed.get(identity) ?? []), record];
       this.#missed.set(identity, missed.slice(-MAX_MISSED));
       return;
@@ -54,14 +54,14 @@ export class PermissionDialogs {
 
   /** Tells a client that has just named its features what it does not know. */
   welcome(identity: string, open: readonly PermissionRecord[]): void {
-    if (!this.#isShown(identity)) return;
+    if (!this.#hasDialogs(identity)) return;
     const missed = this.#missed.get(identity) ?? [];
     this.#missed.delete(identity);
     for (const record of missed) this.close(record);
     for (const record of open) if (record.participantIdentity === identity) this.show(record);
   }
 
-  #isShown(identity: string): boolean {
+  #hasDialogs(identity: string): boolean {
     return this.#options.peers.withFeature("permissions").includes(identity);
   }
 }

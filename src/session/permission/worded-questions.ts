@@ -7,7 +7,7 @@ import { type Peers } from "../peers/peers.ts";
 
 interface Question {
   readonly record: PermissionRecord;
-  /** Whether a spoken yes may allow it. */
+  /** Whether a spoken yes may allow it; a typed one may then, too. Without it only a typed yes to a question shown whole. */
   readonly voiceApproval: boolean;
   /** It need not be said any more. */
   readonly cut: AbortSignal;
@@ -20,13 +20,14 @@ export type Saying = Pick<CallTurn, "aside" | "signal" | "speech">;
 
 interface WordedQuestionsOptions {
   readonly peers: Pick<Peers, "get">;
-  /** Whether each question is said, and a spoken yes or no counts. */
+  /** Whether questions are said, and a spoken yes or no counts. */
   readonly byVoice: boolean;
 }
 
 /**
- * Questions that are put in words beside an answer: said where there is a voice, else shown. Each is with `byVoice`, and one
- * whose participant has a client that shows no dialogs always is: it would see nothing and be waited for.
+ * Questions that are put in words beside an answer: said where there is a voice, else shown. Always what is asked of somebody
+ * whose client shows no dialogs, for it would see nothing and be waited for; of others with `byVoice`, unless the tool
+ * says `voiceApproval: false`.
  */
 export class WordedQuestions {
   readonly #options: WordedQuestionsOptions;
@@ -76,7 +77,7 @@ export class WordedQuestions {
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
-    // What may not be allowed by ear may be by one who reads it, if it is all there.
+    // Without `voiceApproval` a typed yes counts only where the whole title was shown.
     const isTypable = voiceApproval || (!speech && record.title.length < MAX_TITLE_LENGTH);
     const language = this.#options.peers.get(record.participantIdentity)?.language;
     await aside(isTypable ? toSpokenQuestion(record.title, language) : record.title, cut);

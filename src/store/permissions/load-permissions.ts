@@ -2,7 +2,7 @@ import { type JsonObject } from "../../lib/json.ts";
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** By which way an answer came. */
+/** By which way an answer came. `data`: a PermissionResponse; `text`: a typed yes or no. */
 export type PermissionWay = "data" | "http" | "rpc" | "voice" | "text";
 
 /** What a tool wanted to do and what was said to it. Times are milliseconds since the epoch. */
@@ -19,6 +19,7 @@ export interface PermissionRecord {
   readonly participantIdentity: string;
   readonly toolName: string;
   readonly type: string;
+  /** What it would touch, as patterns that match it literally: `always` grants these. */
   readonly pattern: readonly string[];
   readonly title: string;
   readonly metadata: JsonObject;

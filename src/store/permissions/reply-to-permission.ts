@@ -10,9 +10,9 @@ export const PERMISSION_CHANNEL = "parley_permissions";
 export type PermissionDecision =
   | {
       readonly kind: "approve";
-      /** Stored as a grant for each pattern of what runs as well. */
+      /** Also stored as grants, one a pattern of what runs. */
       readonly isAlways: boolean;
-      /** The caller has checked that they may be. */
+      /** Checked by `checkEditedInput`. */
       readonly edited?: EditedInput | undefined;
     }
   | { readonly kind: "reject"; readonly message?: string | undefined };

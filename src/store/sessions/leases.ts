@@ -17,7 +17,7 @@ export interface SessionClaim {
 }
 
 interface ClaimedSession extends SessionRecord {
-  /** Whose lease had run out without a word: its worker may only stand still. */
+  /** Whose lease had run out: that worker may stand still, and not be dead. */
   readonly takenFrom: string | null;
 }
 

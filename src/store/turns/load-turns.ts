@@ -3,7 +3,7 @@ import { type InputText, type TurnRecord, type TurnState } from "../../conversat
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** The session's whole record, oldest turn first: what history is built from. */
+/** The turns of the session's history, oldest first; replaced ones are left out. */
 export async function loadTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
   return await selectTurns(sql, { sessionId });
 }

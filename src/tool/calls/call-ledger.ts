@@ -9,7 +9,7 @@ type CallChange = Partial<
   Pick<Call, "state" | "editedInput" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
 >;
 
-/** What is known of the client that runs a call, short of its result. A failure: it says that it has no such tool. */
+/** What is known of the client that runs a call, short of its result. A `Failure` is its answer `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;
 
 /** A call that has not ended. */
@@ -55,7 +55,8 @@ const REMEMBERED_CALLS = 1_000;
 
 /**
  * The one writer of every call's state in a session. All sources of an outcome (result, deadline, stop, disconnect,
- * denial) end in `settle`, which lets the first one win; what comes later is told to the listener and changes nothing.
+ * denial) end in `settle`, which lets the first one win. What comes later changes nothing; a late answer is told to the
+ * listener.
  */
 export class CallLedger {
   readonly #open = new Map<string, Entry>();
@@ -98,7 +99,7 @@ export class CallLedger {
     return entry;
   }
 
-  /** Notes a call, which may be an earlier worker's, as the first of its key, if it is and that matters. */
+  /** Remembers the first call of a key, which may be an earlier worker's, where its tool may not repeat one. */
   recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
     const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};
     if (onDuplicate === "allow" || this.#firstOfKey.has(idempotencyKey)) return;
@@ -131,7 +132,7 @@ export class CallLedger {
     if (entry) entry.onClientSignal = handler;
   }
 
-  /** Passes on a claim or a refusal; `false` when the call is not open or another participant was asked. */
+  /** Passes on what is known of its client; `false` when the call is not open or another participant was asked. */
   signal(callId: string, from: string, signal: ClientSignal): boolean {
     const entry = this.#open.get(callId);
     if (entry?.current.addressee !== from) return false;
@@ -145,15 +146,15 @@ export class CallLedger {
   }
 
   /** Ignored for a call that has ended. */
-  update(callId: string, progress: CallChange): void {
+  update(callId: string, changes: CallChange): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
-    change(entry, progress);
+    change(entry, changes);
     this.#listener.onChanged(entry.current);
     if (entry.current.state === "running") entry.begin("begun");
   }
 
-  /** Another call runs in the place of this one. */
+  /** It counts as begun: the call that it repeats runs for it. */
   begin(callId: string): void {
     this.#open.get(callId)?.begin("begun");
   }

@@ -5,8 +5,8 @@ const LINE_CUT = "… [cut]";
 const FULL = "[more lines were not kept]";
 
 /**
- * What a call has logged, within bounds: the first 1,000 lines or 64 KiB, a line at most 4 KiB. What was left out is
- * said in the lines themselves.
+ * What a call has logged, within bounds: at most 1,000 lines or 64 KiB, a line at most 4 KiB. What was left out is said
+ * in the lines themselves.
  */
 export class CallLog {
   #lines: readonly string[];

@@ -54,7 +54,7 @@ export interface CallPorts {
   readonly resultMaxBytes: number;
   /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
   readonly durable: (callId: string) => Promise<void>;
-  /** Resolves when the call may be handed to whoever runs it, or is over; the time until then is not the call's. */
+  /** Resolves when the call may be handed to whoever runs it, or is over; that time does not count against its deadline. */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
   /** Whether the call may run: at once where nobody need be asked, else when the person has answered. */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
@@ -73,6 +73,6 @@ export interface CallPorts {
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
   /** What of a tool's calls may be shown, where the operator says so. */
   readonly toolDetail: Readonly<Record<string, StateDetail>>;
-  /** A call that the model was told is still running has ended. */
+  /** A call has ended for which the model was given a receipt. */
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
 }

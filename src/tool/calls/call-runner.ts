@@ -85,7 +85,7 @@ export class CallRunner {
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
     if (stored?.state === "pending" && stored.wasAskedFor) return this.#waitOn(stored, found, turn);
-    // Not started, and whether the model's message was ever complete is not known: only then may a tool act.
+    // Never started. A tool that acts needs a complete message, and whether this one was is not known.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
       return this.run(use, turn, stored);

@@ -4,7 +4,7 @@ import { failure, messageOf, toModelAnswer, type ModelAnswer } from "../outcome.
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
 
-/** What the model reads of a call that goes on without its turn, in place of a result. */
+/** The receipt of a call that goes on without its turn. */
 const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
 /** The same of one that has not begun: nobody has allowed it yet. */
 const STILL_WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
@@ -42,7 +42,7 @@ export async function followCall(call: Call, turn: CallTurn, { ports, start }: F
     ports.ledger.settle(call.id, failure("execution_error", "Not run: the call could not be stored"));
     throw error;
   }
-  void started(open, turn, { ports, start });
+  void startWhenAllowed(open, turn, { ports, start });
   const begun = call.isBackground ? [open.begun] : [];
   const end = await Promise.race([open.settled, detached, ...begun]);
   if (typeof end === "object") return toAnswer(end);
@@ -73,8 +73,8 @@ export function refuseOpenCall(
 }
 
 /**
- * Ends an open call from our side and tells the client that runs it. What it did by then is not known. Only what the
- * participant has aborted is `cancelled`.
+ * Ends an open call from our side and tells the client that runs it. What it did by then is not known. Only what a
+ * participant stopped or interrupted is `cancelled`; what a closing session ends is `outcome_unknown` or `not_run`.
  */
 export function cancelCall(
   call: OpenCall,
@@ -100,7 +100,7 @@ function endOfClosed(isRunning: boolean): Failure {
 }
 
 /** Never rejects: a start that fails in any way is the call's failure. */
-async function started(open: OpenCall, turn: CallTurn, { ports, start }: Follow): Promise<void> {
+async function startWhenAllowed(open: OpenCall, turn: CallTurn, { ports, start }: Follow): Promise<void> {
   try {
     if (!open.over.aborted) await ports.untilMayStart(open, turn);
     if (!open.over.aborted) await start(open);
@@ -111,11 +111,11 @@ async function started(open: OpenCall, turn: CallTurn, { ports, start }: Follow)
   }
 }
 
-type Receipt = typeof STILL_RUNNING | typeof STILL_WAITING;
+type DetachedReceipt = typeof STILL_RUNNING | typeof STILL_WAITING;
 
-/** Resolves, with what the model is told, when the turn was aborted and the call is to go on without it. */
-function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<Receipt> {
-  const detached = Promise.withResolvers<Receipt>();
+/** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with the receipt. */
+function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<DetachedReceipt> {
+  const detached = Promise.withResolvers<DetachedReceipt>();
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;

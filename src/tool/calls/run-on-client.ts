@@ -19,7 +19,7 @@ interface ClientRun {
 
 /**
  * Asks one participant to run the call and waits for it to end: by its answer, by the deadline (`timeoutMs` and the
- * grace, from the moment of publishing; a call that was asked before has the time that is left), or because the
+ * grace, from the moment when it is set running; a call that was asked before has the time that is left), or because the
  * participant is gone. The server takes an `either` call over when the client declined it, has said that it claims such
  * calls and did not claim this one in time, or was never reached; where the client may have run it already, only if the
  * tool is idempotent. A client that knows no claims and is silent may be running it: then nobody else does.
@@ -27,10 +27,10 @@ interface ClientRun {
 export async function runOnClient(call: OpenCall, { route, wasAsked, ...work }: ClientRun): Promise<void> {
   const { tool, ports } = work;
   const { id, timeoutMs, executionAsked, startedAt = Date.now() } = call.current;
-  const isShared = executionAsked === "either" && tool.run !== undefined;
+  const isEither = executionAsked === "either" && tool.run !== undefined;
   const totalMs = timeoutMs + TOOL_TIMES.graceMs;
   const deadlineAt = startedAt + totalMs;
-  // The stored start is all that a new worker knows. From here on no clock that can be set counts.
+  // Across workers only the stored wall clock counts; here, the monotonic one.
   const leftMs = Math.min(totalMs, deadlineAt - Date.now());
   const startedAtTick = performance.now() - (totalMs - leftMs);
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
@@ -41,12 +41,12 @@ export async function runOnClient(call: OpenCall, { route, wasAsked, ...work }: 
   if (leftMs <= 0) return expire();
   const timer = setTimeout(expire, leftMs);
   try {
-    // The next worker asks the same participant again, and nobody else.
+    // On record first, so that the next worker asks this participant, and nobody else.
     await ports.durable(id);
     if (call.over.aborted) return;
     const end = await ask(call, ports, { route, wasAsked });
     if (!end || call.over.aborted) return;
-    if (!isShared || (end.mayHaveRun && !tool.idempotent)) {
+    if (!isEither || (end.mayHaveRun && !tool.idempotent)) {
       ports.ledger.settle(id, end.outcome, end.by);
       return;
     }
@@ -81,7 +81,7 @@ type Ask = Pick<ClientRun, "route" | "wasAsked">;
 function ask(call: OpenCall, ports: CallPorts, { route, wasAsked }: Ask): Promise<ClientEnd | undefined> {
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd | undefined>();
-  /** Or it need not be: its silence means nothing. */
+  /** Also true where no claim is expected. */
   let isClaimed = route.to === "client" || !route.claims;
   let wasSent = wasAsked;
   let wasDelivered = false;

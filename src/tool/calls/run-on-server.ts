@@ -5,7 +5,7 @@ import { type ToolContext } from "../define-tool.ts";
 import { type FoundTool } from "../tool-routing.ts";
 import { failure, messageOf, success, timedOut, toResultMap } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
-import { askedNeed, type Permit } from "../permission-need.ts";
+import { needOfRunning, type Permit } from "../permission-need.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
 
@@ -21,8 +21,8 @@ interface ServerRun {
 
 /**
  * Runs the tool's function in this process: request to all participants, the run, result to all. The call settles on
- * the deadline at the latest, even when the function ignores its signal; what it returns later is recorded as late. A
- * call that was taken over from a client has only the time that is left.
+ * the deadline at the latest, which stands still while the tool asks for leave, and even when the function ignores its
+ * signal; what it returns later is recorded as late. A call that was taken over from a client has only the time left.
  */
 export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun): Promise<void> {
   const { ports } = work;
@@ -97,7 +97,7 @@ function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall)
   };
   const ask: ToolContext["ask"] = async (request) => {
     call.over.throwIfAborted();
-    const permit = ports.ask(call, askedNeed(tool, request));
+    const permit = ports.ask(call, needOfRunning(tool, request));
     const answer = permit instanceof Promise ? await answered(permit) : permit;
     if (!answer.isAllowed) throw new PermissionDenied(`Not allowed: ${answer.why}`);
   };

@@ -6,7 +6,10 @@ import { livekit } from "./livekit.ts";
 import { none } from "./none.ts";
 import { openai } from "./openai.ts";
 
-/** All there are. What may be chosen, which keys are read and what the docs say follows from this list alone. */
+/**
+ * All there are. What may be chosen and which keys are read follows from this list. docs/voice.md (in the same order),
+ * .env.example, docs/operating.md, docker-compose.yml and package.json name each by hand.
+ */
 export const SPEECH_PROVIDERS = [espeak, none, livekit, deepgram, openai, cartesia, elevenlabs] as const;
 
 export const STT_NAMES = SPEECH_PROVIDERS.filter((provider) => "listen" in provider).map(({ name }) => name);
