@@ -29,7 +29,7 @@ test("a turn with a tool in a real room is streamed as it happens, and again fro
   const { id } = (await found.json()) as { id: string };
   await using reader = await server.open({ id, room: agent.roomName });
   agent.model.script([
-    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")], { chunking: 5 }),
+    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")], { slow: 20, chunking: 5 }),
     reply([text("It is 3.")]),
   ]);
 

@@ -186,7 +186,8 @@ export class CrashWorld {
     const { session } = opened;
     this.#everySession.set(worker, session);
     if (!worker.isAlive) return;
-    this.#session = session;
+    // One that slept while it opened its session is in the room beside the one that has it now.
+    if (worker.state === "alive") this.#session = session;
     for (const client of this.#clients) {
       session.handle({ type: "joined", participant: client.participant });
       this.clock.after(this.random() * 900, () => client.configure());
