@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import pRetry from "p-retry";
-import { type Call, type ExtraAnswer, type Outcome } from "../../conversation/call.ts";
+import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import { type TurnBlock } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
@@ -168,15 +168,10 @@ export class Recorder implements LedgerListener {
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }
 
-  /** Tells that it is stored, also when a repeated write finds it so. */
+  /** Whoever made it has cleaned its input and result. Tells that it is stored, also when a repeated write finds it so. */
   #saveCall(call: Call, after?: Promise<void>): void {
-    const stored = {
-      ...call,
-      input: toObject(call.input),
-      ...(call.outcome && { outcome: cleanOutcome(call.outcome) }),
-    };
     const write = async () => {
-      await saveCall(this.#writer, stored);
+      await saveCall(this.#writer, call);
       this.#events.onCallStored(call);
     };
     this.#write(call.id, write, after);
@@ -226,10 +221,6 @@ async function retried<Result>(operation: () => Promise<Result>): Promise<Result
 
 function toObject(value: JsonObject): JsonObject {
   return cleanJson(value) as JsonObject;
-}
-
-function cleanOutcome(outcome: Outcome): Outcome {
-  return outcome.result ? { ...outcome, result: toObject(outcome.result) } : outcome;
 }
 
 function cleanBlock(block: TurnBlock): TurnBlock {
