@@ -186,7 +186,7 @@ export class Session {
     this.#admission.close();
     this.#unfollowTools();
     await this.#turns.close(graceMs);
-    this.#calls.cancelAll();
+    await this.#calls.close();
     await this.#permissions.close();
     await this.#recorder.close();
     await this.#outbox.drain();

@@ -12,6 +12,9 @@ import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";
 import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
+/** A client answers a cancel at once; one that does not is not waited for any longer. */
+const CANCEL_ANSWER_MS = 500;
+
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
 export class CallWire {
   readonly #outbox: Outbox;
@@ -20,6 +23,9 @@ export class CallWire {
   /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
+  /** The calls that a closing session has cancelled, with the client that has not answered yet. */
+  readonly #unconfirmed = new Map<string, string>();
+  #onAllConfirmed = () => {};
 
   constructor(outbox: Outbox, peers: Peers, telemetry: Pick<SessionTelemetry, "traceOfCall">) {
     this.#outbox = outbox;
@@ -75,6 +81,7 @@ export class CallWire {
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
     const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
     if (!knows) return;
+    if (reason === "closed") this.#unconfirmed.set(id, addressee);
     this.#streamed.after(id, () =>
       this.#outbox.post({ type: "tool_use_cancel", body: { id, reason } }, { to: [addressee] }),
     );
@@ -87,12 +94,26 @@ export class CallWire {
     for (const call of open) cancelCall(call, "closed", { ledger, sendCancel });
   }
 
+  /**
+   * Resolves when the clients have answered what a closing session cancelled, or for too long have not: a cancel that
+   * is still on its way when the worker leaves the room is lost, and its tool runs on.
+   */
+  async whenCancelsAreAnswered(): Promise<void> {
+    if (this.#unconfirmed.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onAllConfirmed = resolve;
+    const timer = setTimeout(resolve, CANCEL_ANSWER_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+
   handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
     const outcome = outcomeOfResult(body);
     const isShared = ledger.find(body.id)?.current.executionAsked === "either";
     const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
     if (isShared && isRefused && ledger.signal(body.id, from.identity, outcome)) return;
     ledger.answer(body.id, outcome, from.identity);
+    this.#confirm(body.id, from);
   }
 
   handleUnreadableResult(from: Peer, { callId, error }: { callId: string; error: AppError }, ledger: CallLedger): void {
@@ -114,6 +135,12 @@ export class CallWire {
   /** The call whose request a stanza carried that a client may claim. */
   callOf(stanzaId: number): string | undefined {
     return this.#callOfStanza.get(stanzaId);
+  }
+
+  #confirm(callId: string, from: Peer): void {
+    if (this.#unconfirmed.get(callId) !== from.identity) return;
+    this.#unconfirmed.delete(callId);
+    if (this.#unconfirmed.size === 0) this.#onAllConfirmed();
   }
 
   forget({ id }: Call): void {

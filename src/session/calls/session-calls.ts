@@ -234,8 +234,10 @@ export class SessionCalls {
     this.#states.welcome(identity, open);
   }
 
-  cancelAll(): void {
+  /** Cancels what is open, and waits for a moment until the clients have answered. */
+  async close(): Promise<void> {
     this.#wire.cancelAll(this.#ledger);
+    await this.#wire.whenCancelsAreAnswered();
   }
 
   /** Until it is announced or listed anew. */

@@ -161,10 +161,12 @@ export class Recorder implements LedgerListener {
     await this.#lease.untilHeld();
   }
 
-  /** Stores what is left; the pool stays open. */
+  /** Stores what is left; the pool stays open. What still waits behind others after a while is refused. */
   async close(): Promise<void> {
-    this.#closing.abort(new AppError("unavailable", "The session was closed first"));
+    const refuse = () => this.#closing.abort(new AppError("unavailable", "The session was closed first"));
+    const timer = setTimeout(refuse, GIVE_UP_AFTER_MS);
     await Promise.allSettled([...this.#chains.values(), this.#besides.onIdle()]);
+    clearTimeout(timer);
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }
 
