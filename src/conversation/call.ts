@@ -36,8 +36,8 @@ export interface Failure {
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
- * One tool call: as the ledger changes it, as it is stored, and as whatever is shown of it is made. A new field is added
- * here, to the table, and where it is used.
+ * One tool call: as the ledger changes it, as it is stored, and as whatever is shown of it is made. A new field is
+ * added here, to the table, and where it is used.
  */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */
@@ -64,7 +64,7 @@ export interface Call {
   readonly addressee: string | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | undefined;
-  /** Of a running call absent while its clock stands still: a person's leave is waited for. */
+  /** Of a running call absent while its clock stands still: a permission is waited for. */
   readonly deadlineAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly outcome: Outcome | undefined;
@@ -76,10 +76,10 @@ export interface Call {
   readonly progress: number | undefined;
   /** What of it may be shown. */
   readonly detail: StateDetail;
-  /** The arguments that the person put in the place of `input`: with these it runs. */
+  /** The arguments that the participant put in the place of `input`: with these it runs. */
   readonly editedInput?: JsonObject;
-  /** Of a stored call that an earlier worker asked leave for. */
-  readonly wasAskedFor?: boolean;
+  /** Of a stored call that an earlier worker asked permission for. */
+  readonly permissionAsked?: boolean;
 }
 
 /** An answer that changed nothing, kept on the call's record. */

@@ -17,7 +17,7 @@ export function evaluateRules(
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }
 
-/** Whether the grants of a person cover all of these values. Nothing is not covered. */
+/** Whether the grants of a participant cover all of these values. Nothing is not covered. */
 export function isGranted({ type, values }: Wish, granted: readonly string[]): boolean {
   // 0.1.0 put this before a line of several commands.
   const patterns = type === COMMAND_TYPE ? granted.map((pattern) => pattern.replace(/^; /u, "")) : granted;

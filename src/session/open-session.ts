@@ -37,7 +37,9 @@ export interface OpenSessionOptions extends Pick<
   readonly link: Pick<RoomLink, "publish" | "openTranscription" | "hasOtherAgent">;
   /** Told of what happens, beside those who follow by the database. */
   readonly watchers: readonly SessionWatcher[];
-  /** Takes a worker out of the room whose lease has run out: what it has not sent by then reaches nobody. Never rejects. */
+  /**
+   * Takes a worker out of the room whose lease has run out: what it has not sent by then reaches nobody. Never rejects.
+   */
   readonly evict: (owner: string) => Promise<void>;
   /** Another worker has the session: this one must leave the room. */
   readonly onLost: () => void;
@@ -69,7 +71,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const { databaseUrl, conversationId, logger, policy } = options;
   const { writer } = lease;
   const { sessionId } = writer.lease;
-  const link = heldLink(options.link, lease);
+  const link = leasedLink(options.link, lease);
   const { past, ...left } = await restore(writer, { maxBytes: policy.toolResultMaxBytes });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const unsent = new CountedLog(logger, "a message could not be sent");
@@ -141,7 +143,7 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
 }
 
 /** The room as a worker speaks in it that may have lost its session: what it says waits until it knows. */
-function heldLink(
+function leasedLink(
   link: Pick<RoomLink, "publish" | "openTranscription">,
   lease: SessionLease,
 ): Pick<RoomLink, "publish" | "openTranscription"> {

@@ -2,7 +2,7 @@ import { type Call, type ExtraAnswer, type Outcome } from "../conversation/call.
 import { type JsonObject } from "../lib/json.ts";
 import { type Sql, jsonParameter } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
-import { type SessionWriter, heldRow, lostLease, writeHeld } from "./sessions/session-writer.ts";
+import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
 
 /**
  * Stores a call as it is now. What is stored already is replaced while it is open, and by a newer revision only: the
@@ -16,7 +16,7 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
   const failure = outcome && "errorCode" in outcome ? outcome : undefined;
   const time = (at: number | undefined) => (at === undefined ? null : sql.types.timestamp(at));
   const rows = await runQuery(sql`
-    with held as materialized (${heldRow({ sql, lease })}), saved as (
+    with fence as materialized (${fencingRow({ sql, lease })}), saved as (
       insert into tool_calls (
         id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, state,
         execution_resolved, participant_identity, started_at, deadline_at, is_background, logs, progress,
@@ -28,7 +28,7 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
         ${time(call.deadlineAt)}::timestamptz, ${call.isBackground}, ${sql.json(call.logs)}, ${call.progress ?? null}::real,
         ${jsonParameter(sql, outcome?.result)}::jsonb, ${failure?.errorCode ?? null}, ${failure?.errorMessage ?? null},
         ${time(call.finishedAt)}::timestamptz, ${call.revision}
-      from held
+      from fence
       on conflict (id) do update set
         state = excluded.state,
         execution_resolved = excluded.execution_resolved,
@@ -51,7 +51,7 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
       from saved
       where saved.state not in ('pending', 'running') and call_id = saved.id and permissions.state = 'asked'
     )
-    select from held
+    select from fence
   `);
   if (rows.length === 0) throw lostLease();
 }
@@ -81,7 +81,10 @@ export async function loadCall(
   return call;
 }
 
-/** A row of the query below: whatever stands here must be selected there, and a field of `Call` that is missing here is an error. */
+/**
+ * A row of the query below: whatever stands here must be selected there, and a field of `Call` that is missing here is
+ * an error.
+ */
 interface Row extends Pick<
   Call,
   | "id"
@@ -105,7 +108,7 @@ interface Row extends Pick<
   | "logs"
   | "progress"
   | "detail"
-  | "wasAskedFor"
+  | "permissionAsked"
 > {
   readonly result: JsonObject | null;
   readonly errorCode: string | null;
@@ -124,7 +127,7 @@ async function loadCalls(sql: Sql, isWanted: ReturnType<Sql>): Promise<Call[]> {
       tool_calls.finished_at as "finishedAt", revision, logs, progress, detail,
       result, tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
       (select edited_input from permissions where call_id = tool_calls.id and not while_running) as "editedInput",
-      exists (select from permissions where call_id = tool_calls.id) as "wasAskedFor"
+      exists (select from permissions where call_id = tool_calls.id) as "permissionAsked"
     from tool_calls join turns on turns.id = turn_id
     where ${isWanted}
     order by tool_calls.created_at, tool_calls.id
@@ -174,9 +177,9 @@ export async function recordExtraAnswer(
       'success', ${answer.success}::boolean,
       'errorCode', ${answer.errorCode ?? null}::text
     )
-    from held
+    from fence
     where id = ${callId} and jsonb_array_length(extra_answers) < ${KEPT}
     returning id
   `;
-  await writeHeld(writer, statement);
+  await writeFenced(writer, statement);
 }

@@ -1,7 +1,7 @@
 import { createId } from "../lib/id.ts";
 import { type Sql, connect } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
-import { type SessionWriter, heldRow } from "./sessions/session-writer.ts";
+import { type SessionWriter, fencingRow } from "./sessions/session-writer.ts";
 
 export interface ListenOptions {
   readonly databaseUrl: string;
@@ -71,12 +71,13 @@ export const MAX_PAYLOAD_BYTES = 7_500;
 
 /**
  * Tells whoever listens, in order. PostgreSQL drops a payload that repeats another of the same batch, so no two may be
- * equal; each holds at most `MAX_PAYLOAD_BYTES` and no NUL. Once another worker has the session, nobody is told anything.
+ * equal; each holds at most `MAX_PAYLOAD_BYTES` and no NUL. Once another worker has the session, nobody is told
+ * anything.
  */
 export async function notifyEvents(writer: SessionWriter, payloads: readonly string[]): Promise<void> {
   await runQuery(writer.sql`
-    with held as materialized (${heldRow(writer)})
+    with fence as materialized (${fencingRow(writer)})
     select pg_notify(${EVENT_CHANNEL}, payload)
-    from held, json_array_elements_text(${JSON.stringify(payloads)}::text::json) as batch (payload)
+    from fence, json_array_elements_text(${JSON.stringify(payloads)}::text::json) as batch (payload)
   `);
 }

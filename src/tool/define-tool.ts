@@ -3,7 +3,10 @@ import { type JsonObject } from "../lib/json.ts";
 
 /** What a running tool is given besides its input. */
 export interface ToolContext<Settings = unknown> {
-  /** The tool's entry (or the one it shares) under `toolSettings` in parley.config.ts, checked by the tool's `settings` at start. */
+  /**
+   * The tool's entry (or the one it shares) under `toolSettings` in parley.config.ts, checked by the tool's `settings`
+   * at start.
+   */
   readonly settings: Settings;
   /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on. */
   readonly signal: AbortSignal;
@@ -14,25 +17,27 @@ export interface ToolContext<Settings = unknown> {
   /** Who asked: the participant whose turn this is, and its room. */
   readonly participant: string;
   readonly room: string;
-  /** What leave was given for, as `permission.pattern` said it; absent when an earlier worker was given it. */
+  /** What permission was given for, as `permission.pattern` said it; absent when an earlier worker was given it. */
   readonly permitted?: readonly string[];
   /** Adds a line to the call's record, which is shown while it runs. What comes after its end is dropped. */
   readonly log: (line: string) => void;
   /** Says how far it is, 0 to 1. */
   readonly progress: (fraction: number) => void;
   /**
-   * Asks for leave to go on, for what only the running tool knows of. The rules judge first; where they say so, the
-   * participant is asked, and the tool's `timeoutMs` stands still. Resolves when it is allowed.
+   * Asks for permission to go on, for what only the running tool knows of. The rules judge first; where they say so,
+   * the participant is asked, and the tool's `timeoutMs` stands still. Resolves when it is allowed.
    *
    * @throws {PermissionDenied} when it is not; the tool may go on without it, or let it out: then the call ends as
    *   `permission_denied`
    */
   readonly ask: (request: PermissionAsk) => Promise<void>;
-  /** `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace. */
+  /**
+   * `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace.
+   */
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
-/** What a tool asks leave for before it runs. Each function gets the checked input. */
+/** What a tool asks permission for before it runs. Each function gets the checked input. */
 export interface ToolPermission<Input, Settings = unknown> {
   /** The kind of thing, as rules name it: values of `read` and `edit` are paths, those of `bash` command lines. */
   readonly type: string;
@@ -40,13 +45,13 @@ export interface ToolPermission<Input, Settings = unknown> {
   readonly pattern: (input: Input, settings: Settings) => string | readonly string[];
   /** Whether names that differ in upper and lower case are one there. @defaultValue false */
   readonly ignoresCase?: (input: Input, settings: Settings) => boolean;
-  /** What the person is asked, without the question: "Write notes/today.md". */
+  /** What the participant is asked, without the question: "Write notes/today.md". */
   readonly title: (input: Input) => string;
   /** What else a client may show. */
   readonly metadata?: (input: Input) => JsonObject;
 }
 
-/** What a tool asks leave for while it runs: the fields of `ToolPermission`. */
+/** What a tool asks permission for while it runs: the fields of `ToolPermission`. */
 export interface PermissionAsk {
   readonly type: string;
   readonly pattern: string | readonly string[];
@@ -73,7 +78,10 @@ interface ToolOptions<Input, Settings> {
   readonly timeoutMs?: number;
   /** Changes nothing anywhere: may start before the model has finished its message. @defaultValue false */
   readonly readOnly?: boolean;
-  /** May run again after a crash of the worker: a second run has no further effect. @defaultValue the value of `readOnly` */
+  /**
+   * May run again after a crash of the worker: a second run has no further effect. @defaultValue the value of
+   * `readOnly`
+   */
   readonly idempotent?: boolean;
   /**
    * What becomes of a running call when the participant begins a new message over it: `finish` lets it end and brings
@@ -113,14 +121,17 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "speak"
    */
   readonly onResult?: "speak" | "wait" | "silent";
-  /** What a call needs leave for. The rules of the config decide whether the person is asked; without it, it is not. */
+  /**
+   * What a call needs permission for. The rules of the config decide whether the participant is asked; without it, it
+   * is not.
+   */
   readonly permission?: ToolPermission<Input, Settings>;
   /**
-   * Whether a yes in words may allow a call. With `false` only a typed one does, to a question that was shown whole to a
-   * client without dialogs. @defaultValue true
+   * Whether a yes in words may allow a call. With `false` only a typed one does, to a question that was shown whole to
+   * a client without dialogs. @defaultValue true
    */
   readonly voiceApproval?: boolean;
-  /** Whether the person may put other arguments in the place of the model's. @defaultValue false */
+  /** Whether the participant may put other arguments in the place of the model's. @defaultValue false */
   readonly allowEditedInput?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type PermissionAsk, type ToolPermission } from "./define-tool.ts";
 import { type FoundTool } from "./tool-routing.ts";
 import { messageOf } from "./outcome.ts";
 
-/** What one call needs leave for. */
+/** What one call needs permission for. */
 export interface PermissionNeed {
   /** `tool` when the tool declares none: only a rule that names it can ask or deny. */
   readonly type: string;
@@ -14,21 +14,24 @@ export interface PermissionNeed {
   readonly title: string;
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
-  /** Whether a spoken yes may allow it; a typed one may then, too. Without it only a typed yes to a question shown whole. */
+  /**
+   * Whether a spoken yes may allow it; a typed one may then, too. Without it only a typed yes to a question shown
+   * whole.
+   */
   readonly voiceApproval: boolean;
-  /** What arguments that the person puts in the place of the model's must match; absent where it may not. */
+  /** What arguments that the participant puts in the place of the model's must match; absent where it may not. */
   readonly editedInputSchema: JsonObject | undefined;
 }
 
 /** A need with the one who is asked: the owner of the device that the call would run on, else whose turn it is. */
 export interface AskedNeed extends PermissionNeed {
-  readonly askedOf: string;
+  readonly approver: string;
 }
 
 /** Whether a call may run. */
 export type Permit =
-  /** `askedOf`: no other participant's device may run it, for that one was not asked. */
-  | { readonly isAllowed: true; readonly editedInput?: JsonObject; readonly askedOf?: string }
+  /** `approver`: no other participant's device may run it, for that one was not asked. */
+  | { readonly isAllowed: true; readonly editedInput?: JsonObject; readonly approver?: string }
   /** `why` goes on from "Not run: " or "Not allowed: ". */
   | { readonly isAllowed: false; readonly why: string };
 

@@ -48,13 +48,13 @@ export interface OfferedTool {
 export type FoundTool = Omit<ServerTool, "description" | "isAway">;
 
 /**
- * Who a call goes to. `ask` is an `either` tool whose client's list is unknown: one that `claims` does so first, any other
- * has all of the call's time to answer.
+ * Who a call goes to. `unannounced`: an `either` tool goes to a client that may have it, for its list is unknown; one
+ * that `claims` says first that it takes the call, any other has all of the call's time to answer.
  */
 export type Route =
   | { readonly to: "server" }
   | { readonly to: "client"; readonly identity: string }
-  | { readonly to: "ask"; readonly identity: string; readonly claims: boolean }
+  | { readonly to: "unannounced"; readonly identity: string; readonly claims: boolean }
   | { readonly to: "nobody" };
 
 type ServerTools = ReadonlyMap<string, ServerTool>;
@@ -99,7 +99,7 @@ export function routeCall(tool: FoundTool, hosts: readonly ToolHost[]): Route {
   if (able) return { to: "client", identity: able.identity };
   const unknown = hosts.find((host) => host.tools === undefined);
   if (tool.execution === "either" && tool.run)
-    return unknown ? { to: "ask", identity: unknown.identity, claims: unknown.claims } : { to: "server" };
+    return unknown ? { to: "unannounced", identity: unknown.identity, claims: unknown.claims } : { to: "server" };
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 

@@ -28,7 +28,10 @@ const rulePattern = z
   .min(1)
   .refine((text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text), "{a,b} is no choice: write a rule for each, or \\{a,b}");
 const permissionSchema = z.strictObject({
-  /** `type` and `pattern` are globs. A deny wins, then the last rule that matches; when none does, the person is asked. */
+  /**
+   * `type` and `pattern` are globs. A deny wins, then the last rule that matches; when none does, the participant is
+   * asked.
+   */
   rules: z
     .array(z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }))
     .default([]),
@@ -88,7 +91,7 @@ export const configFileSchema = z.strictObject({
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
-  /** Which calls may run, and how a person is asked (docs/permissions.md). */
+  /** Which calls may run, and how a participant is asked (docs/permissions.md). */
   permission: permissionSchema.prefault({}),
 });
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEventPublisher } from "../../src/session/events/event-publisher.ts";
-import { closePermission } from "../../src/store/permissions/ask-permission.ts";
+import { endPermission } from "../../src/store/permissions/ask-permission.ts";
 import { replyToPermission, type PermissionDecision } from "../../src/store/permissions/reply-to-permission.ts";
 import { type PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
 import { PermissionFeed } from "../../src/http/events/permission-feed.ts";
@@ -106,7 +106,7 @@ test("what was answered unheard is shown when the stream looks again", async () 
 test("one that is over before it was shown is asked first, and each is shown once", async () => {
   const { feed, events, ask } = await shown();
   const permission = await ask();
-  await closePermission(writerOf(database.sql, permission.sessionId), {
+  await endPermission(writerOf(database.sql, permission.sessionId), {
     permissionId: permission.id,
     state: "expired",
   });

@@ -23,7 +23,7 @@ test("a call is loaded as it was stored", async () => {
   const { call, turn } = await storedCall(database.sql);
   const { messageId, participantIdentity: participant } = turn;
 
-  expect(await load(call)).toEqual({ ...call, messageId, participant, onInterrupt: "finish", wasAskedFor: false });
+  expect(await load(call)).toEqual({ ...call, messageId, participant, onInterrupt: "finish", permissionAsked: false });
 });
 
 test("whatever changes on a call is stored, and so is its end", async () => {

@@ -23,7 +23,7 @@ interface Options {
   readonly untilMayStart?: () => Promise<void>;
   /** @defaultValue allows everything */
   readonly permit?: CallPorts["permit"];
-  readonly ask?: CallPorts["ask"];
+  readonly permitRunning?: CallPorts["permitRunning"];
   /** Of a call's n-th request. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
@@ -78,7 +78,8 @@ export class MemoryPorts implements CallPorts {
   readonly untilMayStart = () => this.#options.untilMayStart?.() ?? Promise.resolve();
   readonly permit: CallPorts["permit"] = (call, need, turn) =>
     this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
-  readonly ask: CallPorts["ask"] = (call, need) => this.#options.ask?.(call, need) ?? { isAllowed: true };
+  readonly permitRunning: CallPorts["permitRunning"] = (call, need) =>
+    this.#options.permitRunning?.(call, need) ?? { isAllowed: true };
   readonly withdraw = () => Promise.resolve();
   readonly denialOf = () => undefined;
   readonly isPresent = (identity: string) => !this.absent.has(identity);

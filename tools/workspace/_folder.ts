@@ -81,7 +81,7 @@ export async function findEntry(
     const shown = relative(root, join(folder.path, name));
     if (permitted && !permitted.includes(shown)) {
       await folder[Symbol.asyncDispose]();
-      throw new Error("The path leads elsewhere than when leave was asked for");
+      throw new Error("The path leads elsewhere than when permission was asked for");
     }
     return { folder, name, shown, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
   } catch (error) {

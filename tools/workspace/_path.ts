@@ -35,7 +35,7 @@ interface PathInput {
   readonly path: string;
 }
 
-/** What a tool that works on one file asks leave for: the file, by each of its names. */
+/** What a tool that works on one file asks permission for: the file, by each of its names. */
 export function filePermission(type: "read" | "edit", verb: string) {
   return {
     type,

@@ -12,7 +12,7 @@ export interface TextFile {
   readonly shown: string;
 }
 
-/** What leave was given for: the file is touched under one of these names only. */
+/** What permission was given for: the file is touched under one of these names only. */
 type Permitted = readonly string[] | undefined;
 
 /** Reads a text file of the workspace whole. @throws an error fit for the model */
@@ -38,7 +38,9 @@ async function readEntry({ folder, name, shown }: Entry): Promise<string> {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
-/** Puts a text in the place of a file, whole or not at all; folders on the way are made. Gives the path from the root. */
+/**
+ * Puts a text in the place of a file, whole or not at all; folders on the way are made. Gives the path from the root.
+ */
 export async function writeText(
   root: string,
   path: string,

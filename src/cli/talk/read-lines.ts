@@ -10,8 +10,8 @@ interface Terminal {
 }
 
 /**
- * One turn a line, but for a line that comes while a call waits for leave: that answers it. Resolves when the input has
- * ended and the last turn too, or on Ctrl-C while nothing is being said.
+ * One turn a line, but for a line that comes while a call waits for permission: that answers it. Resolves when the
+ * input has ended and the last turn too, or on Ctrl-C while nothing is being said.
  */
 export async function readLines(parley: Parley, { isJson, timeoutMs, output, onFailed }: Terminal): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && !isJson;

@@ -87,7 +87,7 @@ export class CallWire {
     );
   }
 
-  /** Calls that wait for leave to start are left as they are: the next worker waits on. */
+  /** Calls that wait for permission to start are left as they are: the next worker waits on. */
   cancelAll(ledger: CallLedger): void {
     const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
     const open = ledger.openCalls().filter(({ isWaiting, current }) => !(isWaiting && current.state === "pending"));

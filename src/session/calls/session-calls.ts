@@ -113,7 +113,7 @@ export class SessionCalls {
         return untilMayStart(call, turn, { voice: options.voice, startWhen });
       },
       permit: (call, need, turn) => options.permissions.permit(call, need, turn),
-      ask: (call, need) => {
+      permitRunning: (call, need) => {
         const turn = this.#turn?.turnId === call.current.turnId ? this.#turn : undefined;
         return options.permissions.permitRunning(call, need, turn);
       },
@@ -283,7 +283,7 @@ export class SessionCalls {
     const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
     this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
     this.#options.recorder.onSettled(call);
-    if (call.wasAskedFor) void this.#options.permissions.withdraw(call);
+    if (call.permissionAsked) void this.#options.permissions.withdraw(call);
     this.#wire.forget(call);
   }
 }

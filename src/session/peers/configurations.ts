@@ -42,7 +42,9 @@ export class Configurations {
     this.#peers = peers;
   }
 
-  /** Tells the clients that are present whenever the worker's tools are others. The returned function ends all waiting. */
+  /**
+   * Tells the clients that are present whenever the worker's tools are others. The returned function ends all waiting.
+   */
   follow(): () => void {
     const unfollow = this.#liveTools.onChanged(() => {
       for (const client of this.#peers.clients()) this.send(client);
@@ -93,7 +95,8 @@ export class Configurations {
 
   /**
    * A new worker does not know yet whose tools there are: the client whose turn goes on, the owners of tools that its
-   * calls wait for leave to use, and the MCP servers that it needs, get a moment to name them again. Never rejects.
+   * calls wait for permission to use, and the MCP servers that it needs, get a moment to name them again. Never
+   * rejects.
    */
   async untilAnnounced({ turn, calls }: UnfinishedTurn, signal: AbortSignal): Promise<void> {
     const { blocks, participantIdentity } = turn;
@@ -104,8 +107,8 @@ export class Configurations {
   }
 
   /**
-   * Goes on with a call that an earlier worker left, once its tool is known. What waits at the end is left as it is, for
-   * the next worker.
+   * Goes on with a call that an earlier worker left, once its tool is known. What waits at the end is left as it is,
+   * for the next worker.
    */
   async whenKnown(call: Call, goOn: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
@@ -113,10 +116,12 @@ export class Configurations {
     if (!signal.aborted) await goOn();
   }
 
-  /** A call that was not started, for it waits for leave, may be of a tool that its owner has yet to name again. */
+  /**
+   * A call that was not started, for it waits for permission, may be of a tool that its owner has yet to name again.
+   */
   async #untilKnown(call: Call, signal: AbortSignal): Promise<void> {
-    const { participant, toolName, state, wasAskedFor = false } = call;
-    if (!wasAskedFor || state !== "pending") return;
+    const { participant, toolName, state, permissionAsked = false } = call;
+    if (!permissionAsked || state !== "pending") return;
     if (this.#liveTools.prefixes.some((prefix) => toolName.startsWith(prefix))) {
       const use = { sequence: 0, blockType: "tool_use", textContent: null, content: { tool_name: toolName } };
       return this.#untilMcpToolsListed([use], signal);

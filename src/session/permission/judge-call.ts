@@ -25,8 +25,8 @@ export function judge(
 }
 
 /**
- * What a decided request lets its call do. An approval is for this tool, these arguments and what they touched when it was
- * asked: by the time that another worker takes the call up, a path may lead elsewhere.
+ * What a decided request lets its call do. An approval is for this tool, these arguments and what they touched when it
+ * was asked: by the time that another worker takes the call up, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
@@ -35,7 +35,7 @@ export function toPermit(permission: PermissionRecord, call: Call, need: Permiss
       if (inputHash !== hashInput(call)) return refused("the approval was for other arguments than these");
       if (!editedInput && !isGranted(need, permission.pattern))
         return refused("it would touch something else now than what was asked about");
-      return { isAllowed: true, askedOf: participantIdentity, ...(editedInput && { editedInput }) };
+      return { isAllowed: true, approver: participantIdentity, ...(editedInput && { editedInput }) };
     case "rejected":
       return refused(`the participant rejected it${message ? `. What the participant said: ${message}` : ""}`);
     case "expired":

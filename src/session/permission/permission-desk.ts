@@ -59,7 +59,9 @@ interface Asked extends AskedNeed {
   readonly whileRunning: boolean;
 }
 
-/** Where a session's calls get leave to run: by the rules, by what was granted before, or by asking a participant. */
+/**
+ * Where a session's calls get permission to run: by the rules, by what was granted before, or by asking a participant.
+ */
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
@@ -77,21 +79,21 @@ export class PermissionDesk {
   permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
     const action = judge(call.current.toolName, need, this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
-    if (action === "allow" && !call.current.wasAskedFor) return { isAllowed: true };
-    return this.#ask(call, { ...need, whileRunning: false }, turn);
+    if (action === "allow" && !call.current.permissionAsked) return { isAllowed: true };
+    return this.#request(call, { ...need, whileRunning: false }, turn);
   }
 
   /**
-   * The same for what a running call asks leave for. Its tool's name was judged before it began. Once the call's turn is
-   * over, a present participant without dialogs is shown the question in a message of its own; for anybody else
+   * The same for what a running call asks permission for. Its tool's name was judged before it began. Once the call's
+   * turn is over, a present participant without dialogs is shown the question in a message of its own; for anybody else
    * `sayAgain` says it, where it is put in words at all, after their next answer.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
     if (action === "allow") return { isAllowed: true };
-    const asked = { ...need, askedOf: call.current.participant, whileRunning: true };
-    return this.#ask(call, asked, this.#sayingOf(call, turn));
+    const asked = { ...need, approver: call.current.participant, whileRunning: true };
+    return this.#request(call, asked, this.#sayingOf(call, turn));
   }
 
   #sayingOf({ current, over }: OpenCall, turn: CallTurn | undefined): Saying {
@@ -203,15 +205,15 @@ export class PermissionDesk {
     return checked;
   }
 
-  async #ask(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
+  async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
     const { store, logger, tell } = this.#options;
-    const { id: callId, toolName, wasAskedFor = false } = call.current;
-    const { askedOf, type } = need;
-    if (need.whileRunning || !wasAskedFor) {
-      const grants = await store.grants(askedOf);
+    const { id: callId, toolName, permissionAsked = false } = call.current;
+    const { approver, type } = need;
+    if (need.whileRunning || !permissionAsked) {
+      const grants = await store.grants(approver);
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);
-      if (isGranted(need, granted)) return { isAllowed: true, askedOf };
+      if (isGranted(need, granted)) return { isAllowed: true, approver };
       if (this.#isOutOfReach(need)) return toUnaskable();
     }
     const record = await store.insert(this.#toRequest(call.current, need));
@@ -237,27 +239,27 @@ export class PermissionDesk {
   }
 
   /** A caller by telephone sees nothing and has its voice alone to answer with. */
-  #isOutOfReach({ askedOf, voiceApproval }: AskedNeed): boolean {
+  #isOutOfReach({ approver, voiceApproval }: AskedNeed): boolean {
     const { peers, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;
-    return peers.get(askedOf)?.isSip === true && !canTalk;
+    return peers.get(approver)?.isSip === true && !canTalk;
   }
 
   #toRequest(call: Call, need: Asked) {
     const { policy } = this.#options;
     const { toolName, input, participant, turnId, messageId } = call;
-    const { type, values, title, metadata, editedInputSchema = null, askedOf, whileRunning } = need;
+    const { type, values, title, metadata, editedInputSchema = null, approver, whileRunning } = need;
     return {
       id: createId(),
       turnId,
       callId: call.id,
       messageId,
-      participantIdentity: askedOf,
+      participantIdentity: approver,
       toolName,
       type,
       pattern: values.map(literalPattern),
       title,
-      metadata: { ...metadata, toolName, input, ...(participant !== askedOf && { participant }) },
+      metadata: { ...metadata, toolName, input, ...(participant !== approver && { participant }) },
       inputHash: hashInput(call),
       editedInputSchema,
       whileRunning,

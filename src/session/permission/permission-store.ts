@@ -2,7 +2,7 @@ import { type Logger } from "pino";
 import {
   type NewPermission,
   type PermissionEnd,
-  closePermission,
+  endPermission,
   insertPermission,
   withdrawPermissions,
 } from "../../store/permissions/ask-permission.ts";
@@ -45,7 +45,7 @@ export function createPermissionStore(writer: SessionWriter, { databaseUrl, logg
     insert: (permission) => insertPermission(writer, permission),
     load: (permissionId) => loadPermission(sql, { permissionId }),
     reply: (reply) => replyToPermission(sql, reply),
-    close: (end) => closePermission(writer, end),
+    close: (end) => endPermission(writer, end),
     withdraw: (callId) => withdrawPermissions(writer, { callId }),
     grants: (identity) => listGrants(sql, { identity }),
     listen: ({ onAnswered, onListening }) =>

@@ -34,7 +34,7 @@ interface RecorderEvents {
  * (notes, answers that change nothing) holds up neither.
  */
 export class Recorder implements LedgerListener {
-  readonly #lease: Pick<SessionLease, "untilHeld" | "lose">;
+  readonly #lease: Pick<SessionLease, "untilOwned" | "lose">;
   readonly #writer: SessionWriter;
   readonly #blocks: BlockWriter;
   readonly #events: Required<RecorderEvents>;
@@ -46,7 +46,7 @@ export class Recorder implements LedgerListener {
   #failure: AppError | undefined;
 
   constructor(
-    lease: Pick<SessionLease, "writer" | "untilHeld" | "lose">,
+    lease: Pick<SessionLease, "writer" | "untilOwned" | "lose">,
     { onLost, onCallStored = () => {} }: RecorderEvents,
   ) {
     this.#lease = lease;
@@ -158,7 +158,7 @@ export class Recorder implements LedgerListener {
     await Promise.allSettled(chains);
     await this.#blocks.flush();
     if (this.#failure) throw this.#failure;
-    await this.#lease.untilHeld();
+    await this.#lease.untilOwned();
   }
 
   /** Stores what is left; the pool stays open. What still waits behind others after a while is refused. */
@@ -170,7 +170,9 @@ export class Recorder implements LedgerListener {
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }
 
-  /** Whoever made it has cleaned its input and result. Tells that it is stored, also when a repeated write finds it so. */
+  /**
+   * Whoever made it has cleaned its input and result. Tells that it is stored, also when a repeated write finds it so.
+   */
   #saveCall(call: Call, after?: Promise<void>): void {
     const write = async () => {
       await saveCall(this.#writer, call);

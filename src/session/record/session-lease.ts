@@ -26,7 +26,7 @@ export class SessionLease {
   readonly #options: SessionLeaseOptions;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #heldUntil: number;
+  #ownedUntil: number;
   /** When the database last left a renewal without an answer. */
   #unansweredAt = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | undefined;
@@ -36,7 +36,7 @@ export class SessionLease {
     const { leaseMs, claimedAt } = options;
     this.writer = { sql, lease: { sessionId, epoch } };
     this.#options = options;
-    this.#heldUntil = claimedAt + leaseMs;
+    this.#ownedUntil = claimedAt + leaseMs;
     this.#timer = setInterval(() => void this.#renew(), leaseMs / 3);
   }
 
@@ -58,8 +58,8 @@ export class SessionLease {
    *
    * @throws {AppError} `lost_lease`
    */
-  async untilHeld(): Promise<void> {
-    while (!this.#isHeld) await this.#askAgain();
+  async untilOwned(): Promise<void> {
+    while (!this.#isOwned) await this.#askAgain();
     this.#lost.signal.throwIfAborted();
   }
 
@@ -74,7 +74,7 @@ export class SessionLease {
 
   get maySpeak(): boolean {
     if (this.#lost.signal.aborted) return false;
-    return this.#isHeld || (this.#isDatabaseAway && this.#options.isAlone());
+    return this.#isOwned || (this.#isDatabaseAway && this.#options.isAlone());
   }
 
   async release(): Promise<void> {
@@ -82,8 +82,8 @@ export class SessionLease {
     await releaseLease(this.writer);
   }
 
-  get #isHeld(): boolean {
-    return performance.now() < this.#heldUntil;
+  get #isOwned(): boolean {
+    return performance.now() < this.#ownedUntil;
   }
 
   get #isDatabaseAway(): boolean {
@@ -94,7 +94,7 @@ export class SessionLease {
     this.#lost.signal.throwIfAborted();
     await this.#renew();
     this.#lost.signal.throwIfAborted();
-    if (!this.#isHeld && !this.maySpeak) await sleep(RETRY_MS);
+    if (!this.#isOwned && !this.maySpeak) await sleep(RETRY_MS);
   }
 
   #renew(): Promise<void> {
@@ -107,7 +107,7 @@ export class SessionLease {
     const unanswered = setTimeout(() => (this.#unansweredAt = performance.now()), leaseMs / 3);
     try {
       if (!(await renewLease(this.writer, { leaseMs }))) return this.lose();
-      this.#heldUntil = askedAt + leaseMs;
+      this.#ownedUntil = askedAt + leaseMs;
       this.#unansweredAt = Number.NEGATIVE_INFINITY;
     } catch (error) {
       this.#unansweredAt = performance.now();

@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import { jsonParameter } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
-import { type SessionWriter, writeHeld } from "../sessions/session-writer.ts";
+import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
 import { type PermissionRecord, permissionColumns } from "./load-permissions.ts";
 
 export interface NewPermission extends Pick<
@@ -26,8 +26,8 @@ export interface NewPermission extends Pick<
 }
 
 /**
- * Stores a request before anybody is asked. A call has one that lets it start: when it has it already (the answer was lost, or an earlier
- * worker asked), that one is returned as it stands.
+ * Stores a request before anybody is asked. A call has one that lets it start: when it has it already (the answer was
+ * lost, or an earlier worker asked), that one is returned as it stands.
  */
 export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
   const { id, callId, whileRunning, waitMs } = permission;
@@ -41,11 +41,11 @@ export async function insertPermission(writer: SessionWriter, permission: NewPer
       ${permission.participantIdentity}, ${permission.toolName}, ${permission.type}, ${sql.json(permission.pattern)},
       ${permission.title}, ${sql.json(permission.metadata)}, ${permission.inputHash},
       ${jsonParameter(sql, permission.editedInputSchema)}, ${whileRunning}, now() + ${waitMs} * interval '1 millisecond'
-    from held
+    from fence
     on conflict do nothing
     returning ${permissionColumns(sql)}
   `;
-  const inserted = await writeHeld<PermissionRecord>(writer, statement);
+  const inserted = await writeFenced<PermissionRecord>(writer, statement);
   if (inserted[0]) return inserted[0];
   const existing = await runQuery(sql<PermissionRecord[]>`
     select ${permissionColumns(sql)} from permissions
@@ -62,17 +62,17 @@ export interface PermissionEnd {
 }
 
 /** Ends an open request without an answer. Returns it as it stands then: an answer that was first stays. */
-export async function closePermission(
+export async function endPermission(
   writer: SessionWriter,
   { permissionId, state }: PermissionEnd,
 ): Promise<PermissionRecord | undefined> {
   const { sql } = writer;
   const statement = sql`
-    update permissions set state = ${state}, replied_at = now() from held
+    update permissions set state = ${state}, replied_at = now() from fence
     where id = ${permissionId} and state = 'asked'
     returning id
   `;
-  await writeHeld(writer, statement);
+  await writeFenced(writer, statement);
   const rows = await runQuery(sql<PermissionRecord[]>`
     select ${permissionColumns(sql)} from permissions where id = ${permissionId}
   `);
@@ -85,10 +85,10 @@ export async function withdrawPermissions(
   { callId }: { readonly callId: string },
 ): Promise<readonly PermissionRecord[]> {
   const { sql } = writer;
-  return await writeHeld<PermissionRecord>(
+  return await writeFenced<PermissionRecord>(
     writer,
     sql`
-      update permissions set state = 'withdrawn', replied_at = now() from held
+      update permissions set state = 'withdrawn', replied_at = now() from fence
       where call_id = ${callId} and state = 'asked'
       returning ${permissionColumns(sql)}
     `,

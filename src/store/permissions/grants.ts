@@ -1,7 +1,7 @@
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** What a person has allowed for good: this tool, for what matches the pattern. */
+/** What a participant has allowed for good: this tool, for what matches the pattern. */
 export interface GrantRecord {
   readonly id: string;
   readonly toolName: string;

@@ -32,7 +32,7 @@ export interface PermissionRecord {
   readonly state: "asked" | "approved" | "rejected" | "expired" | "withdrawn";
   /** An approval that was stored as a grant as well. */
   readonly isAlways: boolean;
-  /** What the person said beside a no. */
+  /** What the participant said beside a no. */
   readonly message: string | null;
   readonly editedInput: JsonObject | null;
   readonly repliedBy: string | null;

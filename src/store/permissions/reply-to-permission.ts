@@ -6,7 +6,7 @@ import { runQuery } from "../database/store-error.ts";
 /** Whoever runs the session listens here; a payload is the session's id, a space and the permission's id. */
 export const PERMISSION_CHANNEL = "parley_permissions";
 
-/** What a person said to a request. */
+/** What a participant said to a request. */
 export type PermissionDecision =
   | {
       readonly kind: "approve";

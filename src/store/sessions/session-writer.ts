@@ -16,26 +16,26 @@ export interface SessionWriter {
 }
 
 /**
- * For `with held as (…)`: one row while nobody has claimed the session anew, else none. The row is locked, so a statement
- * that has begun ends before the next claim, and one that begins after that claim finds nothing.
+ * For `with fence as (…)`: one row while nobody has claimed the session anew, else none. The row is locked, so a
+ * statement that has begun ends before the next claim, and one that begins after that claim finds nothing.
  */
-export function heldRow({ sql, lease }: SessionWriter) {
+export function fencingRow({ sql, lease }: SessionWriter) {
   return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;
 }
 
 /**
- * Runs one writing statement under the lease. It must read from `held`, or it would write without it, and what it
+ * Runs one writing statement under the lease. It must read from `fence`, or it would write without it, and what it
  * returns comes back: no rows when it changed nothing.
  *
  * @throws {AppError} `lost_lease` when another claim has made this one void: nothing has changed
  */
-export async function writeHeld<Row extends object>(
+export async function writeFenced<Row extends object>(
   writer: SessionWriter,
   statement: postgres.Fragment,
 ): Promise<readonly Row[]> {
   const rows = await runQuery(writer.sql<(Row & { readonly isChanged: true | null })[]>`
-    with held as materialized (${heldRow(writer)}), changed as (${statement})
-    select changed.* from held left join (select true as "isChanged", * from changed) as changed on true
+    with fence as materialized (${fencingRow(writer)}), changed as (${statement})
+    select changed.* from fence left join (select true as "isChanged", * from changed) as changed on true
   `);
   if (rows.length === 0) throw lostLease();
   return rows.flatMap(({ isChanged, ...row }) => (isChanged ? (row as unknown as Row) : []));

@@ -1,5 +1,5 @@
 import { type Sql } from "../database/pool.ts";
-import { writeHeld, type SessionWriter } from "../sessions/session-writer.ts";
+import { writeFenced, type SessionWriter } from "../sessions/session-writer.ts";
 import { runQuery } from "../database/store-error.ts";
 
 export interface Commentary {
@@ -24,11 +24,11 @@ export async function insertCommentary(
   const statement = sql`
     insert into commentaries (turn_id, message_id, participant_identity, content, commentary_type)
     select id, ${messageId}, ${participantIdentity}, ${content}, ${commentaryType}
-    from ${turnOf(sql, lease.sessionId, messageId)}, held
+    from ${turnOf(sql, lease.sessionId, messageId)}, fence
     where (select count(*) from commentaries where turn_id = turn.id) < ${MAX_COMMENTARIES}
     returning id
   `;
-  if ((await writeHeld(writer, statement)).length > 0) return "stored";
+  if ((await writeFenced(writer, statement)).length > 0) return "stored";
   const turns = await runQuery(sql`select from ${turnOf(sql, lease.sessionId, messageId)}`);
   return turns.length > 0 ? "too_many" : "unknown_message";
 }

@@ -3,7 +3,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type Sql } from "../database/pool.ts";
 import { errorCode, errorKind, toStoreError } from "../database/store-error.ts";
-import { type SessionWriter, heldRow, lostLease } from "../sessions/session-writer.ts";
+import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-writer.ts";
 
 /** A block with its turn: one row of `turn_blocks`. */
 export interface TurnBlockRow {
@@ -20,13 +20,13 @@ export interface TurnBlockRow {
 export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<number> {
   const { sql } = writer;
   const result = await sql<{ count: number }[]>`
-    with held as materialized (${heldRow(writer)}), stored as (
+    with fence as materialized (${fencingRow(writer)}), stored as (
       insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
-      select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}, held
+      select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}, fence
       on conflict (turn_id, sequence) do nothing
       returning 1
     )
-    select (select count(*)::int from stored) as count from held
+    select (select count(*)::int from stored) as count from fence
   `;
   if (!result[0]) throw lostLease();
   return result[0].count;

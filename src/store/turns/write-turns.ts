@@ -4,7 +4,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { jsonParameter } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
-import { type SessionWriter, heldRow, lostLease, writeHeld } from "../sessions/session-writer.ts";
+import { type SessionWriter, fencingRow, lostLease, writeFenced } from "../sessions/session-writer.ts";
 import { recordset } from "./write-blocks.ts";
 
 export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
@@ -30,13 +30,13 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   const rows = blocks.map((block) => ({ turnId: id, block }));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const inserted = await runQuery(sql<{ position: number | null }[]>`
-      with held as materialized (${heldRow(writer)}), begun as (
+      with fence as materialized (${fencingRow(writer)}), begun as (
         insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input)
         select
           ${id}, ${sessionId}, coalesce(max(position), 0) + 1, ${turn.participantIdentity}, ${parentMessageId},
           ${turn.messageId}, ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
         from turns where session_id = ${sessionId}
-        having exists (select from held)
+        having exists (select from fence)
         on conflict do nothing
         returning id, position
       ), replaced as (
@@ -48,7 +48,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
         select turn_id, sequence, block_type, text_content, content
         from ${recordset(sql, rows)} join begun on begun.id = turn_id
       )
-      select position from held left join begun on true
+      select position from fence left join begun on true
     `);
     if (inserted.length === 0) throw lostLease();
     const position = inserted[0]?.position ?? undefined;
@@ -90,15 +90,18 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
       last_stanza = ${end.lastStanza ?? null},
       heard = ${end.heard ?? null},
       finished_at = now()
-    from held
+    from fence
     where id = ${end.turnId} and state = 'running'
     returning id
   `;
-  const changed = await writeHeld(writer, statement);
+  const changed = await writeFenced(writer, statement);
   return changed.length > 0;
 }
 
 /** One more sentence of the turn's answer that is in none of its blocks. */
 export async function countAside(writer: SessionWriter, { turnId }: { turnId: string }): Promise<void> {
-  await writeHeld(writer, writer.sql`update turns set asides = asides + 1 from held where id = ${turnId} returning id`);
+  await writeFenced(
+    writer,
+    writer.sql`update turns set asides = asides + 1 from fence where id = ${turnId} returning id`,
+  );
 }

@@ -21,7 +21,7 @@ export interface OpenCall {
   readonly begun: Promise<"begun">;
   /** Aborted when the call has ended, however it ended: whatever works for the call watches it. */
   readonly over: AbortSignal;
-  /** A person's leave is waited for: to start it, or, while it runs, to go on. */
+  /** A permission is waited for: to start it, or, while it runs, to go on. */
   readonly isWaiting: boolean;
 }
 
@@ -177,7 +177,9 @@ export class CallLedger {
     if (entry) entry.isWaiting = isWaiting;
   }
 
-  /** Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered. */
+  /**
+   * Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered.
+   */
   settle(callId: string, ended: Outcome, by?: string): boolean {
     const entry = this.#open.get(callId);
     if (!entry) return false;

@@ -54,18 +54,22 @@ export interface CallPorts {
   readonly resultMaxBytes: number;
   /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
   readonly durable: (callId: string) => Promise<void>;
-  /** Resolves when the call may be handed to whoever runs it, or is over; that time does not count against its deadline. */
+  /**
+   * Resolves when the call may be handed to whoever runs it, or is over; that time does not count against its deadline.
+   */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
-  /** Whether the call may run: at once where nobody need be asked, else when the person has answered. */
+  /** Whether the call may run: at once where nobody need be asked, else when the participant has answered. */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
-  /** The same for what a running call asks leave for. */
-  readonly ask: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
+  /** The same for what a running call asks permission for. */
+  readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
   /** Nobody is asked about a stored call any more. Never rejects. */
   readonly withdraw: (call: Call) => Promise<void>;
   /** What nobody may allow: why it may not run, for the model; `undefined` when no rule denies it. */
   readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
   readonly isPresent: (identity: string) => boolean;
-  /** ToolUseRequest, to the call's addressee or, for one that no client runs, to all. Rejects when it cannot be sent. */
+  /**
+   * ToolUseRequest, to the call's addressee or, for one that no client runs, to all. Rejects when it cannot be sent.
+   */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;

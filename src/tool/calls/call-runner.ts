@@ -34,7 +34,7 @@ interface Judged extends Checked {
 
 /**
  * The way of a session's calls, from the model's tool use to what the model reads of it: find the tool, check the
- * arguments, ask for leave where the rules say so, hand the call to whoever runs it. The ledger settles it.
+ * arguments, ask for permission where the rules say so, hand the call to whoever runs it. The ledger settles it.
  */
 export class CallRunner {
   readonly #ports: CallPorts;
@@ -45,9 +45,9 @@ export class CallRunner {
 
   /**
    * Runs one tool use to its end and says what the model reads. Never rejects for anything that the tool, the client or
-   * the model did: each failure is an error answer. When the turn is aborted while the call is open, the answer comes at
-   * once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A tool that runs in the
-   * background is answered with a receipt once it has begun (and `onLateOutcome` later).
+   * the model did: each failure is an error answer. When the turn is aborted while the call is open, the answer comes
+   * at once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A tool that runs in
+   * the background is answered with a receipt once it has begun (and `onLateOutcome` later).
    *
    * @param stored the use's call, where an earlier worker has stored one and never started it
    * @throws the record's error, when the call could not be stored
@@ -75,7 +75,7 @@ export class CallRunner {
   /**
    * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
    * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. One
-   * that waits for a person's permission waits on. A call is on record as running before anybody is given it: one that is
+   * that waits for a permission waits on. A call is on record as running before anybody is given it: one that is
    * not goes all the way of a new one. What may have run and cannot be asked about ends as "outcome unknown".
    *
    * @param stored the call as it was recorded; absent when it was never stored, and so never started
@@ -84,7 +84,7 @@ export class CallRunner {
     const ports = this.#ports;
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
-    if (stored?.state === "pending" && stored.wasAskedFor) return this.#waitOn(stored, found, turn);
+    if (stored?.state === "pending" && stored.permissionAsked) return this.#waitOn(stored, found, turn);
     // Never started. A tool that acts needs a complete message, and whether this one was is not known.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
@@ -96,10 +96,10 @@ export class CallRunner {
     const identity = stored.addressee;
     if (identity !== undefined && stored.executionResolved !== "server") {
       const route = { to: "client", identity } as const;
-      return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasAsked: true }));
+      return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasRequested: true }));
     }
     // What it asked while it ran is over with that run: who goes on asks again.
-    if (stored.wasAskedFor) await ports.withdraw(stored);
+    if (stored.permissionAsked) await ports.withdraw(stored);
     if (found?.run && found.idempotent) {
       const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
       return this.#follow(fresh, turn, (call) => runOnServer(call, { tool: found, input, ports }));
@@ -125,7 +125,7 @@ export class CallRunner {
   #waitOn(stored: Call, tool: FoundTool | undefined, turn: CallTurn): Promise<ModelAnswer> {
     return this.#follow(stored, turn, (call) => {
       if (!tool) throw new TypeError(`Tool '${stored.toolName}' does not exist`);
-      return this.#ask(call, { tool, input: tool.input.parse(stored.input), turn });
+      return this.#handOverIfPermitted(call, { tool, input: tool.input.parse(stored.input), turn });
     });
   }
 
@@ -141,16 +141,16 @@ export class CallRunner {
       ledger.begin(call.current.id);
       return earlier.then((outcome) => void ledger.settle(call.current.id, outcome));
     }
-    return this.#ask(call, { tool, input: input.value, turn });
+    return this.#handOverIfPermitted(call, { tool, input: input.value, turn });
   }
 
-  /** Hands the call to whoever runs it, once it may run; at once where nobody need be asked. */
-  #ask(call: OpenCall, checked: Checked): Promise<void> | undefined {
+  /** At once where nobody need be asked. */
+  #handOverIfPermitted(call: OpenCall, checked: Checked): Promise<void> | undefined {
     const { tool, input, turn } = checked;
     const route = routeCall(tool, this.#ports.hosts(turn.participant));
-    const askedOf = "identity" in route ? route.identity : turn.participant;
+    const approver = "identity" in route ? route.identity : turn.participant;
     const need = permissionNeed(tool, input);
-    const permit = this.#ports.permit(call, { ...need, askedOf }, turn);
+    const permit = this.#ports.permit(call, { ...need, approver }, turn);
     if (permit instanceof Promise) return this.#whenAnswered(call, permit, { ...checked, need });
     if (permit.isAllowed) return this.#handOver(call, { ...checked, need });
     return this.#refuse(call, "permission_denied", `Not run: ${permit.why}`);
@@ -164,7 +164,7 @@ export class CallRunner {
     const permit = await asked;
     ledger.setWaiting(id, false);
     if (!permit.isAllowed) return this.#refuse(call, "permission_denied", `Not run: ${permit.why}`);
-    const { editedInput, askedOf } = permit;
+    const { editedInput, approver } = permit;
     const edited = editedInput && tryParse(tool.input, editedInput);
     if (edited && "error" in edited) {
       const why = `The arguments as the participant changed them cannot be used. ${edited.error}`;
@@ -175,18 +175,21 @@ export class CallRunner {
     const denied = edited && this.#ports.denialOf(call.current, need);
     if (denied !== undefined) return this.#refuse(call, "permission_denied", `Not run: ${denied}`);
     if (editedInput) ledger.update(id, { editedInput });
-    await this.#handOver(call, edited ? { ...judged, input: edited.value, need } : judged, askedOf);
+    await this.#handOver(call, edited ? { ...judged, input: edited.value, need } : judged, approver);
   }
 
-  /** Routes it anew: devices may have come and gone while somebody was asked, and leave is for that one's own alone. */
-  #handOver(call: OpenCall, { tool, input, turn, need }: Judged, askedOf?: string): Promise<void> | undefined {
+  /**
+   * Routes it anew: devices may have come and gone while somebody was asked, and the permission is for the device of
+   * whoever gave it.
+   */
+  #handOver(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
-    const isOwn = askedOf === undefined || askedOf === turn.participant;
-    const hosts = ports.hosts(turn.participant).filter(({ identity }) => identity === (askedOf ?? identity));
+    const isOwn = approver === undefined || approver === turn.participant;
+    const hosts = ports.hosts(turn.participant).filter(({ identity }) => identity === (approver ?? identity));
     const run = { tool: isOwn ? tool : onDeviceOnly(tool), input, ports, permitted: need.values };
     const route = routeCall(run.tool, hosts);
     if (route.to === "server") return runOnServer(call, run);
-    if (route.to !== "nobody") return runOnClient(call, { ...run, route, wasAsked: false });
+    if (route.to !== "nobody") return runOnClient(call, { ...run, route, wasRequested: false });
     return this.#refuse(call, "unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
   }
 }

@@ -12,19 +12,19 @@ interface ClientRun {
   /** For the server, if it takes the call over. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
-  readonly route: Extract<Route, { to: "client" | "ask" }>;
+  readonly route: Extract<Route, { to: "client" | "unannounced" }>;
   /** An earlier worker may have sent the request. */
-  readonly wasAsked: boolean;
+  readonly wasRequested: boolean;
 }
 
 /**
  * Asks one participant to run the call and waits for it to end: by its answer, by the deadline (`timeoutMs` and the
- * grace, from the moment when it is set running; a call that was asked before has the time that is left), or because the
- * participant is gone. The server takes an `either` call over when the client declined it, has said that it claims such
- * calls and did not claim this one in time, or was never reached; where the client may have run it already, only if the
- * tool is idempotent. A client that knows no claims and is silent may be running it: then nobody else does.
+ * grace, from the moment when it is set running; a call that was asked before has the time that is left), or because
+ * the participant is gone. The server takes an `either` call over when the client declined it, has said that it claims
+ * such calls and did not claim this one in time, or was never reached; where the client may have run it already, only
+ * if the tool is idempotent. A client that knows no claims and is silent may be running it: then nobody else does.
  */
-export async function runOnClient(call: OpenCall, { route, wasAsked, ...work }: ClientRun): Promise<void> {
+export async function runOnClient(call: OpenCall, { route, wasRequested, ...work }: ClientRun): Promise<void> {
   const { tool, ports } = work;
   const { id, timeoutMs, executionAsked, startedAt = Date.now() } = call.current;
   const isEither = executionAsked === "either" && tool.run !== undefined;
@@ -44,7 +44,7 @@ export async function runOnClient(call: OpenCall, { route, wasAsked, ...work }: 
     // On record first, so that the next worker asks this participant, and nobody else.
     await ports.durable(id);
     if (call.over.aborted) return;
-    const end = await ask(call, ports, { route, wasAsked });
+    const end = await requestOfClient(call, ports, { route, wasRequested });
     if (!end || call.over.aborted) return;
     if (!isEither || (end.mayHaveRun && !tool.idempotent)) {
       ports.ledger.settle(id, end.outcome, end.by);
@@ -75,18 +75,22 @@ interface ClientEnd {
   readonly by?: string;
 }
 
-type Ask = Pick<ClientRun, "route" | "wasAsked">;
+type Request = Pick<ClientRun, "route" | "wasRequested">;
 
 /** Sends the request and resolves when the call has ended or its client will not answer. Sends again on a return. */
-function ask(call: OpenCall, ports: CallPorts, { route, wasAsked }: Ask): Promise<ClientEnd | undefined> {
+function requestOfClient(
+  call: OpenCall,
+  ports: CallPorts,
+  { route, wasRequested }: Request,
+): Promise<ClientEnd | undefined> {
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd | undefined>();
   /** Also true where no claim is expected. */
   let isClaimed = route.to === "client" || !route.claims;
-  let wasSent = wasAsked;
+  let wasSent = wasRequested;
   let wasDelivered = false;
   // A client that was asked and then went away may have run the call, whatever it says when it is asked again.
-  let mayHaveRun = wasAsked;
+  let mayHaveRun = wasRequested;
   let timer: NodeJS.Timeout | undefined;
   const giveUp = (why: Why) => end.resolve({ outcome: FAILURES[mayHaveRun ? "left" : why], mayHaveRun });
   const endIn = (afterMs: number, why: Why) => {

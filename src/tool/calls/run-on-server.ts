@@ -12,7 +12,7 @@ import { type CallPorts } from "./call-ports.ts";
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
   readonly input: unknown;
-  /** What leave was given for, where this worker has judged it. */
+  /** What permission was given for, where this worker has judged it. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
   /** Of a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
@@ -21,8 +21,9 @@ interface ServerRun {
 
 /**
  * Runs the tool's function in this process: request to all participants, the run, result to all. The call settles on
- * the deadline at the latest, which stands still while the tool asks for leave, and even when the function ignores its
- * signal; what it returns later is recorded as late. A call that was taken over from a client has only the time left.
+ * the deadline at the latest, which stands still while the tool asks for permission, and even when the function ignores
+ * its signal; what it returns later is recorded as late. A call that was taken over from a client has only the time
+ * left.
  */
 export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun): Promise<void> {
   const { ports } = work;
@@ -75,7 +76,7 @@ interface RunningCall {
   readonly deadline: Deadline;
 }
 
-/** How a running tool asks for leave. Its clock stands still until the last of its questions is answered. */
+/** How a running tool asks for permission. Its clock stands still until the last of its questions is answered. */
 function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall): ToolContext["ask"] {
   let open = 0;
   const answered = async (asked: Promise<Permit>): Promise<Permit> => {
@@ -97,7 +98,7 @@ function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall)
   };
   const ask: ToolContext["ask"] = async (request) => {
     call.over.throwIfAborted();
-    const permit = ports.ask(call, needOfRunning(tool, request));
+    const permit = ports.permitRunning(call, needOfRunning(tool, request));
     const answer = permit instanceof Promise ? await answered(permit) : permit;
     if (!answer.isAllowed) throw new PermissionDenied(`Not allowed: ${answer.why}`);
   };

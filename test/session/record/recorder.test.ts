@@ -13,7 +13,7 @@ test("answers that came too late are on record also when the session closes whil
   const { id: turnId } = await talk.say("Hello.");
   const lease = { sessionId: talk.id, epoch: 1 };
   const recorder = new Recorder(
-    { writer: { sql, lease }, untilHeld: async () => {}, lose: () => {} },
+    { writer: { sql, lease }, untilOwned: async () => {}, lose: () => {} },
     { onLost: () => {} },
   );
   const callId = createId();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
+import { endPermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
 import { deleteGrant, listGrants } from "../../../src/store/permissions/grants.ts";
 import { listenEvents } from "../../../src/store/events.ts";
 import {
@@ -118,19 +118,19 @@ test("a request that is closed takes no answer; one that is answered is not clos
   await replyToPermission(database.sql, reply(answered));
 
   expect(
-    await closePermission(writerOf(database.sql, closed.sessionId), { permissionId: closed.id, state: "withdrawn" }),
+    await endPermission(writerOf(database.sql, closed.sessionId), { permissionId: closed.id, state: "withdrawn" }),
   ).toMatchObject({
     state: "withdrawn",
     repliedBy: null,
   });
   expect(await replyToPermission(database.sql, reply(closed))).toBe("answered");
   expect(
-    await closePermission(writerOf(database.sql, answered.sessionId), { permissionId: answered.id, state: "expired" }),
+    await endPermission(writerOf(database.sql, answered.sessionId), { permissionId: answered.id, state: "expired" }),
   ).toMatchObject({
     state: "approved",
   });
   expect(
-    await closePermission(writerOf(database.sql, closed.sessionId), { permissionId: "none", state: "expired" }),
+    await endPermission(writerOf(database.sql, closed.sessionId), { permissionId: "none", state: "expired" }),
   ).toBeUndefined();
 });
 
@@ -147,7 +147,7 @@ test("of an approval and an end in the same moment exactly one counts, and the a
     const end =
       round % 2 === 0
         ? () =>
-            closePermission(writerOf(database.sql, permission.sessionId), {
+            endPermission(writerOf(database.sql, permission.sessionId), {
               permissionId: permission.id,
               state: "withdrawn",
             })

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
-import { closePermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
+import { endPermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
 import { countAside, finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
@@ -47,8 +47,7 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   recordExtraAnswer: (writer, { call }) =>
     recordExtraAnswer(writer, { callId: call.id, answer: { kind: "late", from: "ann", success: true } }),
   insertPermission: (writer, { unasked }) => insertPermission(writer, unasked),
-  closePermission: (writer, { permission }) =>
-    closePermission(writer, { permissionId: permission.id, state: "withdrawn" }),
+  endPermission: (writer, { permission }) => endPermission(writer, { permissionId: permission.id, state: "withdrawn" }),
   reserveStanzas: (writer) => reserveStanzas(writer, { count: 5 }),
 };
 

@@ -25,7 +25,7 @@ export class FollowedTalk {
     this.room = room;
     const lease = { sessionId: id, epoch: 1 };
     this.#recorder = new Recorder(
-      { writer: { sql, lease }, untilHeld: async () => {}, lose: () => {} },
+      { writer: { sql, lease }, untilOwned: async () => {}, lose: () => {} },
       { onLost: () => {} },
     );
     this.#publish = createEventPublisher({ writer: { sql: publishWith, lease }, logger: pino({ level: "silent" }) });
