@@ -34,7 +34,7 @@ export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedId
     const mayWait = isLast && (isPaused || draft.some(isToolUse));
     const isKept = (block: TurnBlock) => {
       if (isServerUse(block)) return paired.has(block) || mayWait;
-      return !isServerResult(block) || paired.has(block);
+      return !isServerToolResult(block) || paired.has(block);
     };
     const kept = draft.filter(isKept);
     if (!isLast || !isPaused) while (isThinking(kept.at(-1))) kept.pop();
@@ -95,9 +95,9 @@ function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
     for (const block of draft) {
       const id = toolUseId(block) ?? "";
       if (isServerUse(block)) open.set(id, { use: block, at: index });
-      if (!isServerResult(block)) continue;
+      if (!isServerToolResult(block)) continue;
       const call = open.get(id);
-      const opensStep = block === first || (first !== undefined && isServerResult(first) && paired.has(first));
+      const opensStep = block === first || (first !== undefined && isServerToolResult(first) && paired.has(first));
       if (call && (call.at === index || (call.at === index - 1 && isAnswer && opensStep))) {
         paired.add(call.use).add(block);
         open.delete(id);
@@ -119,7 +119,7 @@ function isServerUse({ blockType }: TurnBlock): boolean {
   return blockType === "server_tool_use" || blockType === "mcp_tool_use";
 }
 
-function isServerResult({ blockType }: TurnBlock): boolean {
+function isServerToolResult({ blockType }: TurnBlock): boolean {
   return blockType.endsWith("_tool_result");
 }
 

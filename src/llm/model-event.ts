@@ -11,6 +11,8 @@ export interface Usage {
   readonly cacheWriteTokens: number;
 }
 
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
 /** Stop reasons of the Messages API; one that a newer API invents comes through as its own text. */
 export type StopReason =
   | "end_turn"

@@ -1,6 +1,6 @@
 import { asText, isRecord } from "../lib/json.ts";
 import { ModelError, toStreamError } from "./model-error.ts";
-import { type ModelEvent, type Usage } from "./model-event.ts";
+import { type ModelEvent, NO_USAGE, type Usage } from "./model-event.ts";
 import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
@@ -102,8 +102,6 @@ function stopEvent(index: number, open: OpenBlock, isCut: boolean): ModelEvent {
   const block = toStoredBlock(asJson(raw));
   return { type: "block_stop", index, block, ...(inputError !== undefined && { inputError }) };
 }
-
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** The API's counts are running totals: a later number replaces an earlier one, a missing one leaves it. */
 function mergeUsage(before: Usage, raw: unknown): Usage {

@@ -4,7 +4,7 @@ const MAX_WORDS = 4;
  * What a short utterance says to a question, if it is clearly a yes or a no: every word of it must be on the
  * language's list, and not both. Anything else is no answer.
  */
-export function readSpokenAnswer(utterance: string, language: string | undefined): "yes" | "no" | undefined {
+export function readYesOrNo(utterance: string, language: string | undefined): "yes" | "no" | undefined {
   const words = toWords(utterance);
   if (words.length === 0 || words.length > MAX_WORDS) return undefined;
   const meanings = meaningsOf(words, spokenAnswersOf(language));

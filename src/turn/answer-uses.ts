@@ -15,7 +15,7 @@ export interface ToolRunner {
   readonly startsEarly: (toolName: string) => boolean;
 }
 
-const OUTCOME_UNKNOWN = "Outcome unknown: the call failed inside the worker.";
+const FAILED_INSIDE = "Outcome unknown: the call failed inside the worker.";
 
 /** An answer for the model, and the error that ends the turn if the runner itself failed. */
 interface Given {
@@ -73,7 +73,7 @@ async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<
   try {
     return { answer: await run() };
   } catch (reason) {
-    const content = reason instanceof AppError ? "Not run: the call could not be stored." : OUTCOME_UNKNOWN;
+    const content = reason instanceof AppError ? "Not run: the call could not be stored." : FAILED_INSIDE;
     return { answer: { content, isError: true }, error: { reason } };
   }
 }

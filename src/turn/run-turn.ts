@@ -4,7 +4,7 @@ import { endAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
-import { type StopReason, type Usage } from "../llm/model-event.ts";
+import { type StopReason, type Usage, NO_USAGE } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd } from "./run-step.ts";
 import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
@@ -23,7 +23,6 @@ export interface TurnDependencies {
 
 const MAX_PAUSES = 5;
 const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly where it stopped.]";
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /**
  * One turn: model, tools, model again, until the model asks for no tool. Pauses at each tool use until `tools` has an

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/providers/speech-providers.ts";
+import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/providers/provider-list.ts";
 import { VARIABLES } from "../../src/worker/settings/environment.ts";
 
 const shown = (names: readonly string[], fallback: string, name: string) =>

@@ -101,7 +101,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
 }
 
 /** What a tool gave back, as a result must be. */
-export function toResultMap(value: unknown): Record<string, never> {
+export function wrapResult(value: unknown): Record<string, never> {
   if (value === undefined || value === null) return {};
   return (isPlain(value) ? value : { value }) as Record<string, never>;
 }

@@ -2,7 +2,7 @@ import { abortable } from "../../lib/abortable.ts";
 import { truncateText } from "../../lib/truncate-text.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type CompiledTool, ToolError, type ToolContext, toResultMap } from "./client-tool.ts";
+import { type CompiledTool, ToolError, type ToolContext, wrapResult } from "./client-tool.ts";
 
 export type ToolResult = MessageBody<"tool_use_result">;
 
@@ -51,7 +51,7 @@ async function execute(tool: CompiledTool, run: ToolRun, signal: AbortSignal): P
     log,
     progress,
   });
-  return { success: true, result: toResultMap(value) };
+  return { success: true, result: wrapResult(value) };
 }
 
 export function failed(id: string, errorCode: string, errorMessage: string): ToolResult {

@@ -38,8 +38,8 @@ export class Fillers {
     const controller = new AbortController();
     this.#waits.set(call.id, controller);
     const wait = { call, talk, speech: turn.speech, over: controller.signal, signal: turn.signal };
-    if (talk.fillers.length > 0) void quietly(this.#fill(wait));
-    if (talk.noticeAfterMs !== undefined) void quietly(notice(wait, talk.noticeAfterMs));
+    if (talk.fillers.length > 0) void ignoreErrors(this.#fill(wait));
+    if (talk.noticeAfterMs !== undefined) void ignoreErrors(notice(wait, talk.noticeAfterMs));
   }
 
   #end(callId: string): void {
@@ -72,6 +72,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** What is not said because nobody waits any more is no failure. */
-async function quietly(saying: Promise<void>): Promise<void> {
+async function ignoreErrors(saying: Promise<void>): Promise<void> {
   await saying.catch(() => {});
 }

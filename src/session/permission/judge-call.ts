@@ -51,7 +51,7 @@ export function toRuleText({ type, values }: PermissionNeed): string {
   return `a rule does not allow it (${type}: ${values.join(", ")})`;
 }
 
-export function toUnaskable(): Permit {
+export function refuseUnaskable(): Permit {
   return refused("it needs the participant's permission, for which a caller by telephone cannot be asked here");
 }
 
@@ -59,7 +59,7 @@ function refused(why: string): Permit {
   return { isAllowed: false, why };
 }
 
-/** Stands for a tool and its exact arguments: an approval of these is one of nothing else. */
+/** Fingerprints tool and arguments, so that an approval cannot be used for other ones. */
 export function hashInput({ toolName, input }: Pick<Call, "toolName" | "input">): string {
   return createHash("sha256")
     .update(`${toolName}\n${canonicalize(input)}`)

@@ -19,7 +19,7 @@ import { type OpenCall } from "../../tool/calls/call-ledger.ts";
 import { type CallTurn } from "../../tool/calls/call-ports.ts";
 import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
-import { checkEditedInput, hashInput, judge, toPermit, toRuleText, toUnaskable } from "./judge-call.ts";
+import { checkEditedInput, hashInput, judge, toPermit, toRuleText, refuseUnaskable } from "./judge-call.ts";
 import { OpenPermissions } from "./open-permissions.ts";
 import { PermissionDialogs } from "./permission-dialogs.ts";
 import { type AnsweredRequest } from "../inbox/admission.ts";
@@ -214,7 +214,7 @@ export class PermissionDesk {
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);
       if (isGranted(need, granted)) return { isAllowed: true, approver };
-      if (this.#isOutOfReach(need)) return toUnaskable();
+      if (this.#isOutOfReach(need)) return refuseUnaskable();
     }
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;

@@ -1,4 +1,4 @@
-import { readSpokenAnswer, spokenAnswersOf } from "../../permission/spoken-answers.ts";
+import { readYesOrNo, spokenAnswersOf } from "../../permission/spoken-answers.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type CallTurn } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
@@ -63,7 +63,7 @@ export class WordedQuestions {
     const asked = [...this.#questions.values()].find(({ record, ways }) => {
       return record.participantIdentity === identity && ways?.has(via);
     });
-    const answer = asked && readSpokenAnswer(utterance, language);
+    const answer = asked && readYesOrNo(utterance, language);
     if (!answer) return undefined;
     asked.ways = new Set();
     return { permissionId: asked.record.id, answer };

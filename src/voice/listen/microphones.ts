@@ -1,5 +1,4 @@
 import {
-  ParticipantKind,
   RoomEvent,
   TrackSource,
   type Participant,
@@ -7,6 +6,7 @@ import {
   type RemoteTrackPublication,
   type Room,
 } from "@livekit/rtc-node";
+import { isPerson } from "../../session/room/room-input.ts";
 
 interface MicrophonesOptions {
   readonly room: Room;
@@ -94,10 +94,6 @@ export class Microphones {
     this.#speaker = identity;
     this.#options.onSpeaker(identity);
   }
-}
-
-function isPerson({ kind }: RemoteParticipant): boolean {
-  return kind !== ParticipantKind.AGENT;
 }
 
 function microphonesOf({ trackPublications }: RemoteParticipant): RemoteTrackPublication[] {

@@ -1,6 +1,6 @@
 import { type stt } from "@livekit/agents";
 import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
-import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./speech-providers.ts";
+import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
 import { type Synthesizer } from "./synthesizer.ts";
 
 /** Who listens and who speaks, and what they need to do it. */

@@ -14,7 +14,7 @@ export interface SpeechSettings {
 }
 
 /**
- * Somebody that can listen, speak or both: a file of this folder, and a line in `speech-providers.ts`. It loads its package
+ * Somebody that can listen, speak or both: a file of this folder, and a line in `provider-list.ts`. It loads its package
  * when it is asked to listen or to speak, and not before.
  */
 export interface SpeechProvider {

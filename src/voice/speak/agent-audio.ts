@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type voice } from "@livekit/agents";
-import { ParticipantKind, RoomEvent, type RemoteParticipant, type Room } from "@livekit/rtc-node";
+import { RoomEvent, type RemoteParticipant, type Room } from "@livekit/rtc-node";
 import { createAudioOutput, publishUntilSubscribed } from "../../livekit/audio-output.ts";
+import { isPerson } from "../../session/room/room-input.ts";
 
 /** Who subscribes by itself (LiveKit's default) has done so this long after it could. */
 const SUBSCRIBED_BY_MS = 2_000;
@@ -88,8 +89,4 @@ export class AgentAudio {
     this.#options.onListener();
     return true;
   }
-}
-
-function isPerson({ kind }: RemoteParticipant): boolean {
-  return kind !== ParticipantKind.AGENT;
 }

@@ -5,7 +5,7 @@ import { parseEnv } from "node:util";
 import { type z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import { type SpeechChoice } from "../../voice/providers/speech-choice.ts";
-import { SPEECH_KEYS } from "../../voice/providers/speech-providers.ts";
+import { SPEECH_KEYS } from "../../voice/providers/provider-list.ts";
 import { type Config, configFileSchema } from "../config.ts";
 import { type OtelConfig } from "../otel-config.ts";
 import { withPassword } from "./database-url.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SPOKEN_ANSWERS, readSpokenAnswer } from "../../src/permission/spoken-answers.ts";
+import { SPOKEN_ANSWERS, readYesOrNo } from "../../src/permission/spoken-answers.ts";
 
 test.each([
   ["en", "Yes."],
@@ -15,7 +15,7 @@ test.each([
   ["nl", "Ja hoor"],
   ["ja-JP", "yes"],
 ])("in %s, %j is a yes", (language, text) => {
-  expect(readSpokenAnswer(text, language)).toBe("yes");
+  expect(readYesOrNo(text, language)).toBe("yes");
 });
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   ["pt", "NÃO"],
   ["nl", "doe maar niet"],
 ])("in %s, %j is a no", (language, text) => {
-  expect(readSpokenAnswer(text, language)).toBe("no");
+  expect(readYesOrNo(text, language)).toBe("no");
 });
 
 test.each([
@@ -43,10 +43,10 @@ test.each([
   ["en", ""],
   ["en", "..."],
 ])("in %s, %j is no answer", (language, text) => {
-  expect(readSpokenAnswer(text, language)).toBeUndefined();
+  expect(readYesOrNo(text, language)).toBeUndefined();
 });
 
 test.each(Object.entries(SPOKEN_ANSWERS))("in %s, every listed word means what its list says", (language, lists) => {
-  for (const word of lists.yes) expect([word, readSpokenAnswer(word, language)]).toEqual([word, "yes"]);
-  for (const word of lists.no) expect([word, readSpokenAnswer(word, language)]).toEqual([word, "no"]);
+  for (const word of lists.yes) expect([word, readYesOrNo(word, language)]).toEqual([word, "yes"]);
+  for (const word of lists.no) expect([word, readYesOrNo(word, language)]).toEqual([word, "no"]);
 });
