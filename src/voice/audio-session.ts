@@ -7,7 +7,7 @@ import { SpeechPlayer } from "./speak/speech-player.ts";
 import { type Synthesizer } from "./providers/synthesizer.ts";
 import { type VoiceSettings } from "./voice-settings.ts";
 
-/** An utterance with no words after so much silence was not understood. */
+/** An utterance that has brought no words after this much silence counts as not understood. */
 export const TRANSCRIPT_TIMEOUT_MS = 2_000;
 
 export interface AudioSessionOptions {
@@ -28,8 +28,8 @@ export interface AudioSession {
 }
 
 /**
- * LiveKit's AgentSession in a room, as the ears and the mouth of the session: it finds out when somebody speaks and when
- * they have finished, and plays what it is given. Its tool loop, its own generation and its chat context are not used.
+ * Starts LiveKit's AgentSession in a room. It finds out when a participant speaks and when that participant has
+ * finished, and it plays what the player gets. Its tool loop, its own generation and its chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
@@ -88,24 +88,24 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
   };
 }
 
-/** Undefined is AgentSession's word for its own end-of-turn model. */
+/** AgentSession takes undefined to mean its own end-of-turn model. */
 function turnDetection(hasEars: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
   if (!hasEars) return null;
   return endOfTurn === "model" ? undefined : "vad";
 }
 
-/** Where AgentSession's parts get what they hand on. Nothing here throws. */
+/** What SpeechAgent calls. None of these functions throws. */
 interface SpeechAgentPorts {
   /** The text of the reply that is being generated. */
   readonly nextText: () => ReadableStream<string>;
   readonly synthesize: (text: AsyncIterable<string>) => ReadableStream<AudioFrame>;
-  /** The participant has said something and is silent. */
+  /** A participant's utterance is complete. */
   readonly onUserTurn: (text: string) => void;
 }
 
 /**
- * The turn engine in the place of AgentSession's model: replies are what the session gives to be spoken, and what is said
- * to it goes to the session, which decides what becomes of it. AgentSession's own chat context stays empty.
+ * Stands where AgentSession expects a model. Its replies are the text that the player was given, and each complete
+ * utterance goes to our session, which decides what becomes of it. AgentSession's own chat context stays empty.
  */
 class SpeechAgent extends voice.Agent {
   readonly #ports: SpeechAgentPorts;
@@ -129,7 +129,7 @@ class SpeechAgent extends voice.Agent {
   }
 }
 
-/** AgentSession wants a model; `llmNode` never asks it. */
+/** AgentSession requires a model; our `llmNode` never asks this one. */
 class NoModel extends llm.LLM {
   override label(): string {
     return "parley";

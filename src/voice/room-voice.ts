@@ -23,7 +23,7 @@ export interface RoomVoiceOptions {
   /** Undefined: nothing is spoken, and no track is published. */
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
-  /** Gets what is heard: `transcript` and `utterance`. */
+  /** Gets what participants say, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
   /** The agent's sound begins or ends. */
   readonly onSpeaking: (isSpeaking: boolean) => void;
@@ -33,8 +33,8 @@ export interface RoomVoiceOptions {
 const HAND_ON_AFTER_MS = 1_500;
 
 /**
- * The voice of a room. Its AgentSession is started when it is first needed: somebody listens to the agent's track, or
- * publishes a microphone. In a room of those who only read and write, nothing but a silent track is there.
+ * The voice of a room. Its AgentSession is started when the first participant subscribes to the agent's track, or
+ * publishes a microphone. In a room whose participants only read and write there is only a silent track.
  */
 export class RoomVoice implements VoicePort {
   readonly #options: RoomVoiceOptions;
@@ -49,10 +49,10 @@ export class RoomVoice implements VoicePort {
   #isInterruptible = true;
   readonly #quiet = new Quiet(TRANSCRIPT_TIMEOUT_MS);
   #isClosed = false;
-  /** It could not be started, or has ended by itself. */
+  /** The AgentSession could not be started, or has ended. */
   #hasEnded = false;
 
-  /** Make it before the room is connected. */
+  /** To be called before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
     const { room, synthesizer, stt: ears, settings, take } = options;
@@ -116,7 +116,7 @@ export class RoomVoice implements VoicePort {
     return this.#session?.session.userState === "speaking";
   }
 
-  /** Whoever asks a question as soon as it has come is subscribing to the track meanwhile. */
+  /** A participant may ask something before it has subscribed to the track; this waits for the subscription. */
   async #playerToCome(audio: AgentAudio): Promise<Player | undefined> {
     if (!(await audio.untilListener())) return undefined;
     await this.#started;
@@ -176,7 +176,7 @@ export class RoomVoice implements VoicePort {
     this.#microphones?.open();
   }
 
-  /** Neither a turn nor an answer: the record and the model do not know of it. */
+  /** These words belong to no turn and no answer: they are not stored, and the model does not see them. */
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;

@@ -2,17 +2,17 @@ import { z } from "zod";
 
 const milliseconds = z.number().int().min(0).max(10_000);
 
-/** `voice` in parley.config.ts: how a talk by voice goes. Who listens and speaks is chosen by the environment. */
+/** `voice` in parley.config.ts. Which recogniser and which voice are used is chosen in the environment (STT, TTS). */
 export const voiceSchema = z.strictObject({
-  /** Silence after which what was said counts as complete. */
+  /** Silence, in ms, after which an utterance counts as complete. */
   endOfTurnMs: milliseconds.default(500),
-  /** `silence` alone, or also LiveKit's end-of-turn model, which waits longer for those who have not finished. */
+  /** `model` also asks LiveKit's end-of-turn model, which waits longer for a participant who has not finished. */
   endOfTurn: z.enum(["silence", "model"]).default("silence"),
-  /** Speech that lasts so long stops the agent's. */
+  /** A participant's speech that lasts this long, in ms, stops the agent's speech. */
   interruptAfterMs: milliseconds.default(150),
-  /** An interruption in which nothing was said (a cough) is over after so much silence: the agent goes on. */
+  /** After an interruption without words (a cough) the agent goes on after this much silence, in ms. */
   resumeAfterMs: milliseconds.default(1_000),
-  /** Said when speech was heard that could not be understood; "" says nothing. */
+  /** Said when a second or more of speech could not be understood; "" says nothing. */
   notUnderstood: z.string().default("Sorry, I did not hear that."),
 });
 

@@ -1,18 +1,18 @@
 import { stt } from "@livekit/agents";
 import { abortable } from "../../lib/abortable.ts";
 
-/** A recogniser of single utterances answers in one or two seconds, or it hangs. */
+/** A recogniser of single utterances usually answers within two seconds; one that takes this long hangs. */
 const LIMIT_MS = 6_000;
 
-/** What becomes of a request. */
+/** Is told when the recogniser is asked, and what it answered; `given_up`: the time limit has passed. */
 export interface RecognitionListener {
   readonly noteAsked: () => void;
   readonly noteAnswered: (answer: "words" | "nothing" | "given_up") => void;
 }
 
 /**
- * A recogniser that is asked for each utterance by itself, one after another: a request that hangs is given up, so that
- * what is said after it is understood.
+ * Limits the time of a recogniser that is asked once for each utterance. Requests run one after another, so one that
+ * hangs is given up; otherwise no later utterance would be understood.
  */
 export class LimitedRecogniser extends stt.STT {
   readonly label: string;

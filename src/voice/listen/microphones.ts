@@ -12,14 +12,14 @@ interface MicrophonesOptions {
   readonly room: Room;
   /** Listen to this participant from now on; undefined: to nobody. */
   readonly onSpeaker: (identity: string | undefined) => void;
-  /** The participant that is listened to is saying something: it is not left in the middle of it. */
+  /** Whether the participant that is listened to is speaking: then no other one is chosen. */
   readonly isBusy: () => boolean;
 }
 
 /**
- * The microphones of a room. All are subscribed to, one is listened to: the first, then whoever speaks while that one is
- * silent. They are subscribed to once there is someone to hear them: LiveKit tells their owners, who know then that they
- * are heard.
+ * The microphones of a room. All are subscribed to, and one participant is listened to: the first that published a
+ * microphone, then any other that speaks while that one is silent. LiveKit tells a participant that its microphone is
+ * subscribed to, so this happens only once the AgentSession runs and hears it (`open`).
  */
 export class Microphones {
   readonly #options: MicrophonesOptions;
@@ -41,14 +41,14 @@ export class Microphones {
       for (const publication of participant.trackPublications.values()) this.#onPublished(publication, participant);
   }
 
-  /** What they send is heard from now on. */
+  /** Subscribes to all microphones, those to come included. */
   open(): void {
     this.#isOpen = true;
     for (const participant of this.#options.room.remoteParticipants.values())
       if (isPerson(participant)) for (const each of microphonesOf(participant)) each.setSubscribed(true);
   }
 
-  /** Listens to this participant, if it has a microphone. */
+  /** Listens to this participant, if it has a microphone and the present one is not speaking. */
   prefer(identity: string): void {
     const participant = this.#options.room.remoteParticipants.get(identity);
     if (participant && hasMicrophone(participant) && !this.#options.isBusy()) this.#listenTo(identity);

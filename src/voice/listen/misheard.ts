@@ -1,21 +1,21 @@
 import { type RecognitionListener } from "./limited-recogniser.ts";
 
-/** Sound shorter than this in which there are no words was hardly meant for us. */
+/** Shorter sounds without words, such as coughs, get no reply. */
 const NOTICED_SPEECH_MS = 1_000;
-/** Silence by which the end of speech is known. */
+/** The end of speech is noticed after this much silence, which is no part of the speech. */
 const SILENCE_MS = 250;
 
 /**
- * Finds out when the participant has said something that nobody understood, and is waiting for an answer. Not of what is
- * short, however often it comes: coughs and noises.
+ * Calls back when a participant has said something that was not understood, and so waits for an answer in vain. Short
+ * sounds, such as coughs, do not count, however many there are.
  */
 export class Misheard implements RecognitionListener {
   readonly #onMisheard: () => void;
   #beganAt: number | undefined;
-  /** Of what was said in one go, since something was understood last. */
+  /** The longest stretch of speech since words were last understood. */
   #longestMs = 0;
   #requests = 0;
-  /** It is time to say so, but a request may still bring words. */
+  /** The callback is due, but waits for a running request, which may still bring words. */
   #isOwed = false;
 
   constructor(onMisheard: () => void) {
@@ -37,7 +37,7 @@ export class Misheard implements RecognitionListener {
     this.#isOwed = false;
   }
 
-  /** The participant has been silent for a while, and nothing was understood. */
+  /** The participant has been silent for a while, and no words came. */
   noteTimeout(): void {
     const isLong = this.#longestMs >= NOTICED_SPEECH_MS;
     this.#longestMs = 0;
@@ -49,7 +49,7 @@ export class Misheard implements RecognitionListener {
     this.#requests += 1;
   }
 
-  /** What a recogniser that hangs was asked about may have been words, however short. */
+  /** After `given_up` the callback comes even for a short sound: it may have been words. */
   noteAnswered(answer: "words" | "nothing" | "given_up"): void {
     this.#requests -= 1;
     if (answer === "words") this.noteUnderstood();

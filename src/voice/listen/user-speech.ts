@@ -3,18 +3,18 @@ import { createId } from "../../lib/id.ts";
 import { type OnRoomInput, type RoomParticipant } from "../../session/room/room-input.ts";
 
 interface UserSpeechOptions {
-  /** Gets `transcript` and `utterance`. */
+  /** Gets what was said, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
   /** The participant that is listened to. */
   readonly speaker: () => RoomParticipant | undefined;
-  /** What is said now would not be handed on as a turn: the agent's speech may not be interrupted. */
+  /** Whether the agent's speech may not be interrupted now: AgentSession then hands on no turn. */
   readonly isHeldBack: () => boolean;
   readonly isSpeaking: () => boolean;
-  /** So long after the last words, a turn that AgentSession keeps to itself is handed on all the same. */
+  /** While held back, what was said is handed on this long after its last words. */
   readonly giveUpAfterMs: number;
 }
 
-/** Puts what the recogniser understands together: one id, and one text that grows, for all that is said in one go. */
+/** Joins the recogniser's pieces into utterances: each has one id, and a text that grows until it is complete. */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
   #id: string | undefined;
@@ -27,7 +27,7 @@ export class UserSpeech {
     this.#options = options;
   }
 
-  /** A piece is final when it will not change any more; more may follow. */
+  /** Takes a piece of an utterance. A final piece does not change any more, but others may follow it. */
   take(
     text: string,
     { isFinal, language }: { readonly isFinal: boolean; readonly language: string | undefined },
@@ -42,7 +42,7 @@ export class UserSpeech {
     if (isFinal && this.#options.isHeldBack()) this.#handOnLater();
   }
 
-  /** What was said is complete. */
+  /** The utterance is complete, with this text. */
   complete(text: string): void {
     clearTimeout(this.#timer);
     const from = this.#from ?? this.#options.speaker();
@@ -73,8 +73,8 @@ export class UserSpeech {
 }
 
 /**
- * Whether a participant is saying something. It is until what it said is understood, which is later than its silence: what
- * comes of it may be the rest of a question.
+ * Whether a participant is saying something. It is not quiet when its sound ends, but when its words have been handed
+ * on: they may be the rest of a question.
  */
 export class Quiet {
   readonly #giveUpAfterMs: number;
@@ -82,7 +82,7 @@ export class Quiet {
   #isQuiet = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param giveUpAfterMs silence in which nothing was understood, and nothing will be */
+  /** @param giveUpAfterMs after this much silence no words are expected any more */
   constructor(giveUpAfterMs: number) {
     this.#giveUpAfterMs = giveUpAfterMs;
     this.#quiet.resolve();
@@ -104,7 +104,7 @@ export class Quiet {
     this.#timer = setTimeout(() => this.noteUnderstood(), this.#giveUpAfterMs);
   }
 
-  /** What was said has been handed on, or was nothing. */
+  /** What was said has been handed on, or had no words. */
   noteUnderstood(): void {
     clearTimeout(this.#timer);
     this.#isQuiet = true;

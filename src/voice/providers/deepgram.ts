@@ -9,7 +9,7 @@ export const deepgram = {
     const { STT } = await import("@livekit/agents-plugin-deepgram");
     return new STT({ apiKey: key, ...given({ model, language }) });
   },
-  /** Its models are its voices. */
+  /** Deepgram has no separate voices: the model is the voice. */
   speak: async ({ key = "", model }) => {
     const { TTS } = await import("@livekit/agents-plugin-deepgram");
     return new PluginSynthesizer(new TTS({ apiKey: key, ...given({ model }) }));

@@ -1,7 +1,7 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
 import { given, type SpeechProvider } from "./speech-provider.ts";
 
-/** LiveKit Inference, with the keys of the LiveKit Cloud that the worker is connected to. */
+/** LiveKit Inference, with the keys by which the worker is connected to LiveKit Cloud. */
 export const livekit = {
   name: "livekit",
   isOfLivekitCloud: true,

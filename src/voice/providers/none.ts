@@ -1,6 +1,6 @@
 import { type SpeechProvider } from "./speech-provider.ts";
 
-/** Nobody: no microphone is subscribed to, no track is published. */
+/** No recogniser and no voice: no microphone is subscribed to, and no track is published. */
 export const none = {
   name: "none",
   listen: async () => undefined,

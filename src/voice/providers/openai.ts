@@ -1,7 +1,7 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
 import { given, type SpeechProvider } from "./speech-provider.ts";
 
-/** OpenAI, or any server with its API. */
+/** OpenAI, or any server that has OpenAI's API. */
 export const openai = {
   name: "openai",
   package: "@livekit/agents-plugin-openai",
@@ -9,12 +9,12 @@ export const openai = {
   hasBaseUrl: true,
   listen: async ({ key = "none", model, language, baseUrl: baseURL }) => {
     const { STT } = await import("@livekit/agents-plugin-openai");
-    // Its default is a websocket, which compatible servers do not have.
+    // The plugin's default is a websocket, which compatible servers do not have.
     return new STT({ apiKey: key, useRealtime: false, ...given({ baseURL, model, language }) });
   },
   speak: async ({ key = "none", model, voice, baseUrl: baseURL }) => {
     const { TTS } = await import("@livekit/agents-plugin-openai");
-    // Its types know OpenAI's own voices alone.
+    // The plugin's types allow only OpenAI's own voices.
     const options = { apiKey: key, ...given({ baseURL, model, voice }) } as ConstructorParameters<typeof TTS>[0];
     return new PluginSynthesizer(new TTS(options));
   },

@@ -5,14 +5,14 @@ import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesiz
 
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
 
-/** A voice of one of LiveKit's plugins: as a stream where it can, else a sentence at a time. */
+/** A voice of a LiveKit plugin. It gets the text as a stream where it can take one, else a sentence at a time. */
 export class PluginSynthesizer implements Synthesizer {
   readonly #tts: tts.TTS;
   #error: Error | undefined;
 
   constructor(plugin: tts.TTS) {
     this.#tts = plugin;
-    // Without a listener an error would end the process.
+    // An `error` event without a listener would end the process.
     plugin.on("error", ({ error, recoverable }) => {
       if (!recoverable) this.#error = error;
     });

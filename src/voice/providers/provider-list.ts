@@ -7,14 +7,14 @@ import { none } from "./none.ts";
 import { openai } from "./openai.ts";
 
 /**
- * All there are. What may be chosen and which keys are read follows from this list. docs/voice.md (in the same order),
- * .env.example, docs/operating.md, docker-compose.yml and package.json name each by hand.
+ * All speech providers. The values of STT and TTS and the variables with keys follow from this list. To be changed with
+ * it by hand: docs/voice.md (same order), .env.example, docs/operating.md, docker-compose.yml, package.json.
  */
 export const SPEECH_PROVIDERS = [espeak, none, livekit, deepgram, openai, cartesia, elevenlabs] as const;
 
 export const STT_NAMES = SPEECH_PROVIDERS.filter((provider) => "listen" in provider).map(({ name }) => name);
 export const TTS_NAMES = SPEECH_PROVIDERS.filter((provider) => "speak" in provider).map(({ name }) => name);
-/** The variables that hold keys. */
+/** Names of the environment variables that hold keys. */
 export const SPEECH_KEYS = SPEECH_PROVIDERS.filter((provider) => "key" in provider).map(({ key }) => key);
 
 export type SttName = (typeof STT_NAMES)[number];

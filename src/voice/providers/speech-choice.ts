@@ -3,7 +3,7 @@ import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
 import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
 import { type Synthesizer } from "./synthesizer.ts";
 
-/** Who listens and who speaks, and what they need to do it. */
+/** Which provider listens and which speaks, with their settings and keys. */
 export interface SpeechChoice {
   readonly stt: SttName;
   readonly sttModel: string | undefined;
@@ -13,20 +13,20 @@ export interface SpeechChoice {
   readonly ttsModel: string | undefined;
   readonly ttsVoice: string | undefined;
   readonly ttsBaseUrl: string | undefined;
-  /** By the variable that has it. */
+  /** By the name of the environment variable. */
   readonly keys: Readonly<Record<string, string | undefined>>;
-  /** LiveKit Inference is LiveKit Cloud's: a server that we start has none. */
+  /** Whether we start the livekit-server ourselves: it has no LiveKit Inference, which is part of LiveKit Cloud. */
   readonly hasOwnLivekit: boolean;
 }
 
-/** The ears and the mouth that were chosen; absent what is not wanted or cannot be had. */
+/** The chosen recogniser and voice. One is undefined when it is `none`, or cannot work on this machine. */
 export interface Speech {
   readonly stt: stt.STT | undefined;
   readonly synthesizer: Synthesizer | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** What the chosen ones lack, a line each; nothing when they can be used. */
+/** What the chosen providers lack, one line each; empty when nothing is missing. */
 export function missingSpeech(choice: SpeechChoice): string[] {
   const uses = [
     { variable: "STT", name: choice.stt, baseUrl: choice.sttBaseUrl },
@@ -49,7 +49,7 @@ export function missingSpeech(choice: SpeechChoice): string[] {
   });
 }
 
-/** Loads the packages of those that were chosen. Undefined: the session is text only. */
+/** Loads the chosen providers; the caller closes them. Undefined: none can listen or speak, so text only. */
 export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): Promise<Speech | undefined> {
   const [ears, mouth] = [providerOf(choice.stt), providerOf(choice.tts)];
   const settings = { language: choice.sttLanguage, voice: choice.ttsVoice, env };
@@ -58,7 +58,7 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
     mouth.speak?.({ ...settings, key: keyOf(mouth, choice), model: choice.ttsModel, baseUrl: choice.ttsBaseUrl }),
   ]);
   if (!recogniser && !synthesizer) return undefined;
-  // Without a listener an error would end the process; AgentSession says it in the log.
+  // An `error` event without a listener would end the process. AgentSession reports the error.
   recogniser?.on("error", () => {});
   const close = async () => {
     await Promise.all([recogniser?.close(), synthesizer?.close()]);

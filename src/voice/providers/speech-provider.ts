@@ -1,39 +1,39 @@
 import { type stt } from "@livekit/agents";
 import { type Synthesizer } from "./synthesizer.ts";
 
-/** What the environment says to whoever was chosen, by `STT_…` or `TTS_…`. Undefined: the provider's own default. */
+/** A provider's settings, from `STT_…` or `TTS_…`. Undefined: the provider's own default. */
 export interface SpeechSettings {
   readonly key: string | undefined;
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
-  /** For those that listen. */
+  /** For `listen` only. */
   readonly language: string | undefined;
-  /** For those that speak. */
+  /** For `speak` only. */
   readonly voice: string | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * Somebody that can listen, speak or both: a file of this folder, and a line in `provider-list.ts`. It loads its package
- * when it is asked to listen or to speak, and not before.
+ * A provider that can listen, speak or both: one file of this folder, and one line in `provider-list.ts`. It must not
+ * load its package before `listen` or `speak` is called.
  */
 export interface SpeechProvider {
   /** The value of `STT` and `TTS` that chooses it. */
   readonly name: string;
   /** Its npm package, an optional dependency. */
   readonly package?: string;
-  /** The variable that has its key. */
+  /** The environment variable that holds its key. */
   readonly key?: string;
-  /** `STT_BASE_URL` and `TTS_BASE_URL` name another server with its API, which may want no key. */
+  /** `STT_BASE_URL` and `TTS_BASE_URL` may name another server with the same API; that server may need no key. */
   readonly hasBaseUrl?: boolean;
-  /** It is a part of LiveKit Cloud, and a livekit-server that we start has none. */
+  /** It needs LiveKit Cloud; the livekit-server that we start does not have it. */
   readonly isOfLivekitCloud?: boolean;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
-  /** Undefined: it cannot speak on this machine, and answers are text only. */
+  /** Resolves to undefined when it cannot speak on this machine; answers are text only then. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;
 }
 
-/** Options for a plugin, whose own defaults hold for what is undefined. */
+/** Leaves out undefined options, so that the plugin's own defaults hold. */
 export function given<Options extends Readonly<Record<string, string | undefined>>>(options: Options) {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Options]?: NonNullable<Options[Name]> };

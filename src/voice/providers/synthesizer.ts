@@ -1,12 +1,12 @@
 import { type AudioFrame } from "@livekit/rtc-node";
 import { Speaker } from "../../session/answer/speaker.ts";
 
-/** Makes sound of text. */
+/** Turns text into sound. */
 export interface Synthesizer {
   /**
-   * The sound of a text that is still being written, as early as it can be had. Ends when the signal is aborted.
+   * Gives the sound as early as possible, while the text is still being written. Ends when the signal is aborted.
    *
-   * @throws when no sound can be made of it
+   * @throws when no sound can be made of the text
    */
   readonly speak: (text: AsyncIterable<string>, options: SpeakOptions) => AsyncIterable<AudioFrame>;
   readonly close: () => Promise<void>;
@@ -18,7 +18,7 @@ export interface SpeakOptions {
   readonly signal: AbortSignal;
 }
 
-/** The sentences of a text, each as soon as it is known to be whole: for what speaks one at a time. */
+/** The sentences of a text, each as soon as it is whole: for voices that take one sentence at a time. */
 export async function* splitSentences(
   text: AsyncIterable<string>,
   language: string | undefined,

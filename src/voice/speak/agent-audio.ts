@@ -4,28 +4,28 @@ import { RoomEvent, type RemoteParticipant, type Room } from "@livekit/rtc-node"
 import { createAudioOutput, publishUntilSubscribed } from "../../livekit/audio-output.ts";
 import { isPerson } from "../../session/room/room-input.ts";
 
-/** Who subscribes by itself (LiveKit's default) has done so this long after it could. */
+/** A client that subscribes automatically (LiveKit's default) has subscribed within this time. */
 const SUBSCRIBED_BY_MS = 2_000;
 
 interface AgentAudioOptions {
   readonly room: Room;
-  /** Somebody listens, for the first time. */
+  /** Called once, when the first participant has subscribed to the track. */
   readonly onListener: () => void;
 }
 
 /**
- * The agent's audio track: published for the first participant, and used only once somebody has subscribed to it. Who only
- * reads never does, and costs no speech.
+ * The agent's audio track. It is published for the first participant, and used only once a participant has subscribed
+ * to it: clients that only read never subscribe, and no speech is made for them.
  */
 export class AgentAudio {
   readonly output: voice.ParticipantAudioOutput;
   readonly #options: AgentAudioOptions;
   readonly #closing = new AbortController();
-  /** Resolves when somebody has subscribed; undefined: nothing is published. */
+  /** Resolves to true when a participant has subscribed, to false on failure. Undefined: not published yet. */
   #subscribed: Promise<boolean> | undefined;
   /** By `performance.now()`. */
   #expectedUntil = 0;
-  /** Somebody is in the room whom LiveKit has not announced to us. */
+  /** A participant is in the room that LiveKit has not announced to us yet. */
   #isAheadOfNews = false;
 
   constructor(options: AgentAudioOptions) {
@@ -40,7 +40,7 @@ export class AgentAudio {
     if (others.some(isPerson)) this.#expect();
   }
 
-  /** Somebody has said something: it is in the room, also when its announcement, which takes LiveKit up to 3 s, is to come. */
+  /** To be called when a participant has sent something: LiveKit may announce it only up to 3 s later. */
   notePresence(): void {
     if (this.#subscribed) return;
     this.#isAheadOfNews = true;
@@ -51,12 +51,12 @@ export class AgentAudio {
     return this.output.subscribed && this.#options.room.remoteParticipants.size > 0;
   }
 
-  /** Somebody has only just come, and may be about to listen. */
+  /** A participant has just come, and may be about to subscribe. */
   get isExpected(): boolean {
     return performance.now() < this.#expectedUntil;
   }
 
-  /** Resolves as soon as it is known whether somebody listens who has only just come. */
+  /** Resolves to true when a participant has subscribed, to false when `isExpected` has ended without that. */
   async untilListener(): Promise<boolean> {
     const over = new AbortController();
     const leftMs = Math.max(0, this.#expectedUntil - performance.now());
@@ -83,7 +83,6 @@ export class AgentAudio {
     this.#subscribed ??= this.#publish();
   }
 
-  /** Resolves when somebody has subscribed to it. */
   async #publish(): Promise<boolean> {
     if (!(await publishUntilSubscribed(this.output, this.#closing.signal))) return false;
     this.#options.onListener();

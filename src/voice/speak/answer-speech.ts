@@ -3,7 +3,7 @@ import { type AnswerToSpeak, type Aside, type SpeechEnd, type SpokenAnswer } fro
 import { type Playback, type Played, type Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 
-/** An aside counts as said when so much of it was heard. */
+/** An interrupted aside counts as said when this share of its letters was heard. */
 const HEARD_SHARE = 0.75;
 
 interface Queued {
@@ -11,20 +11,17 @@ interface Queued {
   readonly spoken: PromiseWithResolvers<boolean>;
 }
 
-/**
- * Speaks one answer: its text and what is said beside it, one part after another. A participant that speaks over
- * it ends it.
- */
+/** Speaks one answer and its asides, one part after another. A participant that speaks over it ends it. */
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
   readonly #waiting: Queued[] = [];
   #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
-  /** Resolves when nothing is spoken and nothing waits to be. */
+  /** Resolves when all parts have been played; undefined when none is played or waits. */
   #running: Promise<void> | undefined;
-  /** Takes the answer's text. */
+  /** The part that takes the answer's text now. */
   #writing: SpokenPart | undefined;
-  /** silent: what comes is shown, but not spoken · stopped: what was not heard never will be */
+  /** silent: later text is shown but not spoken · stopped: text that was not heard by then never will be */
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #heard = "";
   #isWhole = true;
@@ -139,7 +136,7 @@ export class AnswerSpeech implements SpokenAnswer {
   }
 }
 
-/** Who speaks over the last words of what was said beside the answer, a question perhaps, has heard it. */
+/** A participant that speaks only over an aside's last words has heard it, and perhaps answers its question. */
 function isAnswered({ kind, text }: SpokenPart, heard: string): boolean {
   return kind === "aside" && countLetters(heard) >= HEARD_SHARE * countLetters(text);
 }

@@ -1,6 +1,6 @@
 import { type SpokenPart } from "./spoken-part.ts";
 
-/** Makes sound of what the agent says, one part at a time. */
+/** Plays spoken parts, one at a time. */
 export interface Player {
   readonly play: (part: SpokenPart) => Playback;
 }
@@ -8,22 +8,22 @@ export interface Player {
 export interface Playback {
   /** Never rejects. */
   readonly done: Promise<Played>;
-  /** Ends it, also in the middle of a word. */
+  /** Ends the playback, even in the middle of a word. */
   readonly cut: () => void;
 }
 
 export interface Played {
   /** whole · cut by us · interrupted by the participant · unspoken: no sound could be made of it */
   readonly end: "whole" | "cut" | "interrupted" | "unspoken";
-  /** What of the text was heard, when it was not whole. */
+  /** The text that was heard. */
   readonly heard: string;
 }
 
-/** Plays on a player that is still on its way. When there will be none, what it was given is unspoken. */
+/** Waits for its player before it plays. When there will be none, parts end as `unspoken`. */
 export class AwaitedPlayer implements Player {
   readonly #player: Promise<Player | undefined>;
 
-  /** @param player must not reject */
+  /** @param player must not reject; undefined: there will be none */
   constructor(player: Promise<Player | undefined>) {
     this.#player = player;
   }

@@ -12,7 +12,7 @@ interface SpeechPlayerOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** What AgentSession is playing. */
+/** The part that AgentSession is playing. */
 interface Current {
   readonly part: SpokenPart;
   readonly over: AbortController;
@@ -20,7 +20,7 @@ interface Current {
   isUnspoken: boolean;
 }
 
-/** Plays parts as replies of an AgentSession. Each is one reply, and its text one stream of `llmNode`. */
+/** Plays each part as one reply of an AgentSession, which takes the part's text from `llmNode`. */
 export class SpeechPlayer implements Player {
   readonly #options: SpeechPlayerOptions;
   #current: Current | undefined;
@@ -30,7 +30,7 @@ export class SpeechPlayer implements Player {
     this.#options = options;
   }
 
-  /** The participant cannot stop what is playing. */
+  /** Whether something is playing that participants cannot interrupt. */
   get isHeldBack(): boolean {
     return !this.#isInterruptible && this.#current !== undefined;
   }
@@ -67,12 +67,12 @@ export class SpeechPlayer implements Player {
     return { done, cut };
   }
 
-  /** For `llmNode`. */
+  /** For `llmNode`: the text of the part that is playing. */
   nextText(): ReadableStream<string> {
     return this.#current?.part.stream ?? emptyStream();
   }
 
-  /** For `ttsNode`: closes early when no sound can be made; an error would make AgentSession wait for 10 s. */
+  /** For `ttsNode`. Closes early when no sound can be made: after an error AgentSession would wait for 10 s. */
   synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
     const current = this.#current;
     const { synthesizer, onProblem } = this.#options;
@@ -96,7 +96,7 @@ export class SpeechPlayer implements Player {
     return new ReadableStream({ start: (controller) => void pump(controller), cancel: () => over.abort() });
   }
 
-  /** Hears of the words as they are played. */
+  /** A text output for AgentSession, which writes words to it as they are played. */
   readonly words = {
     captureText: async (text: string | voice.TimedString): Promise<void> => {
       this.#current?.part.hear(typeof text === "string" ? text : text.text);
@@ -112,7 +112,7 @@ export class SpeechPlayer implements Player {
     });
     current.handle = handle;
     const played = handle.waitForPlayout();
-    // AgentSession asks its stream to stop late; ended here, it does at once.
+    // After an interruption AgentSession cancels the text stream late; this ends it at once.
     void handle.waitIfNotInterrupted([played]).then(
       () => part.end(),
       () => part.end(),

@@ -2,18 +2,17 @@ import { ReadableStream, type ReadableStreamDefaultController } from "node:strea
 import { countLetters, dropLetters } from "../../conversation/heard.ts";
 
 interface SpokenPartOptions {
-  /** Part of the answer, or said beside it. */
   readonly kind: "answer" | "aside";
   readonly language: string | undefined;
   /** Called with its words, as they begin to be heard. */
   readonly onHeard: (text: string) => void;
 }
 
-/** A part of what the agent says, spoken in one go. Its text may still be growing meanwhile. */
+/** What the agent says in one go. Its text may still grow while it is spoken. */
 export class SpokenPart {
   readonly kind: SpokenPartOptions["kind"];
   readonly language: string | undefined;
-  /** Never errors: an error would leave AgentSession waiting for good. */
+  /** The text, for AgentSession. Never errors: after an error AgentSession would wait for ever. */
   readonly stream: ReadableStream<string>;
   readonly #onHeard: (text: string) => void;
   #controller: ReadableStreamDefaultController<string> | undefined;
@@ -43,7 +42,7 @@ export class SpokenPart {
     this.#controller?.enqueue(text);
   }
 
-  /** No more is written. May be called more than once. */
+  /** No more text comes. May be called more than once. */
   end(): void {
     this.#controller?.close();
     this.#controller = undefined;
@@ -54,7 +53,7 @@ export class SpokenPart {
     this.#onHeard(words);
   }
 
-  /** All of it was heard, also what nobody has told of. */
+  /** The whole part was heard, also the words for which `hear` was not called. */
   hearRest(): void {
     const rest = dropLetters(this.#text, this.#heard);
     if (rest !== "") this.hear(rest);

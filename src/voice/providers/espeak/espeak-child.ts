@@ -1,9 +1,8 @@
 import { type EspeakAnswer, type EspeakRequest } from "./espeak-package.ts";
 
-/**
- * A process that speaks with espeak-ng's npm build, one text at a time. It is a process of its own because that program is
- * under the GPL, and because it blocks while it works.
- */
+// Speaks with espeak-ng's npm build, one text at a time. A process of its own, because espeak-ng is under the GPL and
+// because it blocks while it works.
+
 interface EspeakFiles {
   readonly writeFile: (path: string, data: string) => void;
   readonly readFile: (path: string) => Uint8Array;

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** To the process that speaks, and back. */
+/** Sent to `espeak-child.ts`, which sends an EspeakAnswer back. */
 export interface EspeakRequest {
   readonly id: number;
   readonly text: string;
@@ -10,19 +10,19 @@ export interface EspeakRequest {
 
 export interface EspeakAnswer {
   readonly id: number;
-  /** Undefined: the voice is not known, or the program failed. */
+  /** A whole WAV file; undefined when the voice is unknown or espeak-ng failed. */
   readonly wav: Uint8Array | undefined;
 }
 
 const CHILD = fileURLToPath(new URL("espeak-child.ts", import.meta.url));
 
-/** espeak-ng's npm build in a process that is started for the first text and lives until `close`. */
+/** Runs espeak-ng's npm build in a process that lives until `close`; it is started for a text when none runs. */
 export class EspeakPackage {
   readonly #waiting = new Map<number, (wav: Uint8Array | undefined) => void>();
   #child: ChildProcess | undefined;
   #lastId = 0;
 
-  /** A whole WAV file; undefined when it cannot be spoken. */
+  /** A whole WAV file; undefined when the text cannot be spoken. */
   async speak(text: string, voice: string): Promise<Uint8Array | undefined> {
     const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
     const request: EspeakRequest = { id: ++this.#lastId, text, voice };

@@ -11,11 +11,11 @@ import { EspeakPackage } from "./espeak-package.ts";
 
 const SAMPLE_RATE = 22_050;
 const FRAME_SAMPLES = SAMPLE_RATE / 50;
-/** Its length field is not to be trusted: the program writes the header before it knows. */
+/** The header's length field is wrong: espeak-ng writes the header before it knows the length. */
 const WAV_HEADER_BYTES = 44;
 const FALLBACK_VOICE = "en";
 
-/** Where espeak-ng is: an installed program, or its build as an npm package. */
+/** Where espeak-ng is: a program on PATH, which is preferred, or the npm package. */
 export type Espeak = { readonly kind: "program"; readonly path: string } | { readonly kind: "package" };
 
 export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undefined> {
@@ -36,7 +36,7 @@ export class EspeakSynthesizer implements Synthesizer {
   readonly #read: (text: string, voice: string) => Promise<Uint8Array | undefined>;
   readonly #package: EspeakPackage | undefined;
 
-  /** @param voice as espeak-ng names it; without one, the language says which */
+  /** @param voice as espeak-ng names it; undefined: chosen by the text's language */
   constructor(espeak: Espeak, voice: string | undefined) {
     this.#voice = voice;
     if (espeak.kind === "program") {
