@@ -5,8 +5,8 @@ import { COMMAND_TYPE, toCanonicalPattern } from "./to-deeds.ts";
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
- * What the rules say of a call that would do all these things: the strictest of what they say of each. Of the rules
- * that match one thing, a deny wins, else the last; when none does, `otherwise` holds.
+ * What the rules say of a call that would do all these deeds: the strictest action of any deed. Of the rules that match
+ * one deed, a deny wins, else the last rule. A deed that no rule matches gets `otherwise`.
  */
 export function evaluateRules(
   deeds: readonly Deed[],
@@ -17,9 +17,9 @@ export function evaluateRules(
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }
 
-/** Whether the grants of a participant cover all of these values. Nothing is not covered. */
+/** Whether the grants of a participant cover all of these values. `false` when there are no values. */
 export function isGranted({ type, values }: Wish, granted: readonly string[]): boolean {
-  // 0.1.0 put this before a line of several commands.
+  // Version 0.1.0 stored a line of several commands with `; ` before it.
   const patterns = type === COMMAND_TYPE ? granted.map((pattern) => pattern.replace(/^; /u, "")) : granted;
   return values.length > 0 && values.every((text) => patterns.some((pattern) => matchPattern(pattern, text)));
 }
@@ -40,14 +40,14 @@ function decideOne(deed: Deed, rules: readonly PermissionRule[]): Action | undef
 
 type Fit = "surely" | "possibly" | undefined;
 
-/** A rule that allows is taken by its word, and for what is known. */
+/** An allow matches narrowly: the deed's own name, and only what is known of it. */
 function fitsByWord({ type, value }: Deed, { pattern }: PermissionRule): Fit {
   if (type === COMMAND_TYPE) return matchPattern(pattern, value, "surely") ? "surely" : undefined;
   if (hasDetour(value) && !isBlanket(pattern)) return undefined;
   return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
 }
 
-/** One that forbids or asks is taken for all that it may mean. */
+/** A deny or an ask matches widely: also aliases, and what the deed may come to. */
 function fitsWidely({ type, value, aliases = [], maybes = [], ignoresCase = false }: Deed, rule: PermissionRule): Fit {
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
   const pattern = spelled(toCanonicalPattern(type, rule.pattern));
@@ -55,12 +55,12 @@ function fitsWidely({ type, value, aliases = [], maybes = [], ignoresCase = fals
   if (type !== COMMAND_TYPE) return names.some((name) => matchPattern(pattern, name)) ? "surely" : undefined;
   if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
   const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
-  // Whoever is given a script takes the quotes out of it.
+  // A program that is given a script removes its quotes.
   const texts = [value, value.replaceAll(/["'\\]/gu, "")].map(spelled);
   return isPossible || texts.some((text) => isMentioned(pattern, text)) ? "possibly" : undefined;
 }
 
-/** Stars do not lead out of the folder that a pattern names. */
+/** `..` leads out of the folder that a pattern names, so its stars do not match such a path. */
 function hasDetour(value: string): boolean {
   return /(?:^|\/)\.\.(?:\/|$)/u.test(value);
 }

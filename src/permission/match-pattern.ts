@@ -15,35 +15,35 @@ const REMEMBERED = 1_000;
 
 interface CompiledPattern {
   readonly places: readonly Place[];
-  /** What stands between its stars: a text without one of these is not looked at further. */
+  /** The texts between its stars and `?`. A text that lacks one of them, in order, is refused at once. */
   readonly runs: readonly string[];
 }
 
-/** How much a star stands for: as in a path; any text; any text, and that around the pattern as well. */
+/** What a star stands for: `narrow`, as in a path; `wide`, any text; `mentioned`, as `wide`, with any text around. */
 type Width = "narrow" | "wide" | "mentioned";
 
 const compiled = new Map<string, CompiledPattern>();
 
 /**
- * Whether a rule's pattern says a text. In a path, `*` and `?` stay in one folder and a doubled star does not; a star
- * that is a word of its own stands for any text, and the last word may be missing then. A backslash takes what follows
- * as it is, and everything else is itself.
+ * Whether a rule's pattern matches a whole text. `*` and `?` do not match a slash; `**` in the place of a folder does.
+ * A star that is a word of its own matches any text; as the last word it may also be missing. A backslash takes the
+ * next character as it is. Every other character matches itself.
  */
 export function matchPattern(pattern: string, text: string, reading: Reading = "known"): boolean {
   return fits(patternOf(pattern, "narrow"), text, reading);
 }
 
-/** The same for a rule that forbids or asks about commands: a star stands for any text there, wherever it is. */
+/** The same for a rule that denies or asks about commands: there, every star matches any text. */
 export function matchWidely(pattern: string, text: string, reading: Reading): boolean {
   return fits(patternOf(pattern, "wide"), text, reading);
 }
 
-/** Whether what a pattern says stands somewhere in a text, but not at its beginning. */
+/** Whether the pattern matches a part of a text that does not begin the text. */
 export function isMentioned(pattern: string, text: string): boolean {
   return fits(patternOf(pattern, "mentioned"), text, "surely");
 }
 
-/** The pattern that says this text and nothing else. */
+/** The pattern that matches this text and nothing else. */
 export function literalPattern(text: string): string {
   return text.replaceAll(/[\\*?]/g, String.raw`\$&`);
 }
@@ -65,7 +65,7 @@ function patternOf(pattern: string, width: Width): CompiledPattern {
   return compiled.get(key) ?? remember(key, { places: compile(pattern, width), runs: runsOf(pattern) });
 }
 
-/** Without the blanks and slashes at their ends, which a star may take or leave away. */
+/** Blanks and slashes at the ends are cut: a pattern's last star also matches without them. */
 function runsOf(pattern: string): string[] {
   if (pattern.includes("\\")) return [];
   return pattern.split(/[*?]+/u).map((run) => run.replaceAll(/^[\s/]+|[\s/]+$/gu, ""));
@@ -78,8 +78,8 @@ function remember(key: string, pattern: CompiledPattern): CompiledPattern {
 }
 
 /**
- * Folders of any depth; a star that is a word of its own; all that is below a folder; a star in a name; a character
- * behind a backslash; any other.
+ * In this order: folders of any depth; a star that is a word; all that is below a folder; a star in a name; a character
+ * after a backslash; any other character.
  */
 const PIECE =
   /(?<folders>(?<=^|\/)\*{2,}\/)|(?<word>(?<=^|\s)\*+(?=$|\s))|(?<below>(?<=\/)\*{2,}$)|\*+|\\(?<escaped>[^])|[^]/gu;
@@ -102,10 +102,10 @@ function compile(pattern: string, width: Width): readonly Place[] {
   return places;
 }
 
-/** What stands beside a word in a line, in a script or in another word. */
+/** A character that can stand beside a command's name in a line or a script. */
 const BOUNDARY: Place = { takes: (char) => !/[\p{L}\p{N}_.-]/u.test(char), repeats: false };
 
-/** Any text behind what was added last, or neither: `git *` says `git`, and `notes/**` the folder. */
+/** Makes the last separator and all after it optional: `git *` matches `git`, and `notes/**` the folder itself. */
 function addOptionalEnd(places: Place[]): void {
   const separator = places.pop();
   if (separator) places.push({ leadsTo: [places.length + 1, places.length + 3] }, separator);

@@ -7,23 +7,23 @@ export interface PermissionRule {
   readonly action: Action;
 }
 
-/** What a call would do, as a tool says it. */
+/** What a call would do, as its tool says it. */
 export interface Wish {
   readonly type: string;
-  /** What it would touch: a path, a command line, a name. Each is itself; nothing in it stands for anything else. */
+  /** What it would touch: paths, shell lines or names. They are literal: a `*` in them is a star. */
   readonly values: readonly string[];
-  /** Whether names that differ in upper and lower case are one. @defaultValue false */
+  /** Whether two names that differ only in case are the same. @defaultValue false */
   readonly ignoresCase?: boolean;
 }
 
-/** One thing that a call would do, as rules are held against it. */
+/** One thing that a call would do, in the form that rules are compared with. */
 export interface Deed {
   readonly type: string;
-  /** Its name. That of a command holds UNKNOWN for what is not known before it runs. */
+  /** Its canonical name. A command's holds UNKNOWN where its words are not known before it runs. */
   readonly value: string;
-  /** Names that are denied and asked about like its own, and not allowed like it. */
+  /** Other names. A deny or an ask matches them too; an allow does not. */
   readonly aliases?: readonly string[];
-  /** What it may come to: where that is denied, it is asked about. */
+  /** What it may come to. A deny or an ask that matches one of these leads to a question. */
   readonly maybes?: readonly string[];
   readonly ignoresCase?: boolean;
 }

@@ -1,8 +1,8 @@
 const MAX_WORDS = 4;
 
 /**
- * What a short utterance says to a question, if it is clearly a yes or a no: every word of it must be on the
- * language's list, and not both. Anything else is no answer.
+ * Reads a short utterance as a yes or a no. Every word must be on the language's lists, with a yes or a no among them
+ * and not both. `undefined` for anything else, and for more than four words.
  */
 export function readYesOrNo(utterance: string, language: string | undefined): "yes" | "no" | undefined {
   const words = toWords(utterance);
@@ -23,7 +23,7 @@ function toWords(utterance: string): string[] {
   return plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
-/** The longest phrases first; `undefined` as soon as something is on no list. */
+/** The kind of each phrase, the longest phrase first. `undefined` when a word is on no list. */
 function meaningsOf(words: readonly string[], answers: SpokenAnswers): (keyof SpokenAnswers)[] | undefined {
   if (words.length === 0) return [];
   for (let count = words.length; count > 0; count--) {
@@ -36,13 +36,13 @@ function meaningsOf(words: readonly string[], answers: SpokenAnswers): (keyof Sp
   return undefined;
 }
 
-/** How a language asks for a yes or a no, and says them. All in small letters, without accents and apostrophes. */
+/** A language's words for yes and no: in small letters, without accents and apostrophes. */
 interface SpokenAnswers {
-  /** Said after what is asked for. */
+  /** Said after what the call asks permission for. */
   readonly question: string;
   readonly yes: readonly string[];
   readonly no: readonly string[];
-  /** May stand beside a yes or a no and says neither. */
+  /** Words that may stand beside a yes or a no, and are neither. */
   readonly beside: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export const SPOKEN_ANSWERS = {
   },
 } as const satisfies Record<string, SpokenAnswers>;
 
-/** Of a BCP 47 tag; English where the language has no list. */
+/** @param language a BCP 47 tag; English for a language that has no list */
 export function spokenAnswersOf(language: string | undefined): SpokenAnswers {
   const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
   return Object.entries<SpokenAnswers>(SPOKEN_ANSWERS).find(([name]) => name === primary)?.[1] ?? SPOKEN_ANSWERS.en;

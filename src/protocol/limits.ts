@@ -1,4 +1,4 @@
-/** The numbers under "Limits" in docs/protocol.md, and a tool call's times. Sizes are bytes of the encoded form. */
+/** The numbers under "Limits" in docs/protocol.md. Sizes are bytes of the encoded form. */
 export const LIMITS = {
   envelopeBytes: 4 * 1024 * 1024,
   /** Above it a frame travels as a byte stream instead of a data packet. */
@@ -7,27 +7,27 @@ export const LIMITS = {
   depth: 32,
   /** Map values, array items and the envelope itself; keys are not counted. */
   values: 100_000,
-  /** In all maps together; each costs a reader about 1.5 µs. The same key again costs next to nothing. */
+  /** In all maps of a packet together; each different key costs a reader about 1.5 µs. */
   differentKeys: 10_000,
   stringBytes: 1024 * 1024,
   keyBytes: 256,
   /** Characters of an id, a conversation id included. */
   idLength: 256,
   announcedTools: 64,
-  /** Of any other list that a body has as a field. */
+  /** Items of any other list that is a field of a body. */
   listItems: 1_000,
-  /** Of what has no reason to be long: a note on a message, what an error says of itself. */
+  /** Of texts that need not be long: a note on a message, an error's message. */
   shortTextBytes: 16 * 1024,
   openCalls: 64,
-  /** Of one participant, but for what the worker has asked it for. */
+  /** Messages from one participant, without those that the worker has asked it for. */
   messageBurst: 200,
   messagesPerSecond: 50,
-  /** What is larger counts as several. */
+  /** A larger message counts as several. */
   bytesPerToken: 4_096,
   loggedEnvelopes: 500,
   loggedBytes: 1024 * 1024,
   sendsInFlight: 8,
-  /** Of one participant, to the worker. */
+  /** From one participant to the worker. */
   openStreams: 64,
   openStreamBytes: 16 * 1024 * 1024,
   unidentifiedSenderMs: 3_500,
@@ -45,12 +45,12 @@ export const TOOL_TIMES = {
   returnMs: 10_000,
 } as const;
 
-/** Keys that no map of a packet may have: in JavaScript each reaches an object's prototype. */
+/** Keys that no map of a packet may have: in JavaScript, each gives access to an object's prototype. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** The nearest name that is one: a model may ask for a tool by any. */
+/** The nearest valid tool name: a model may ask for a tool by any text. */
 export function toToolName(name: string): string {
   return TOOL_NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
 }

@@ -3,14 +3,14 @@ import { LIMITS } from "./limits.ts";
 export interface LoggedEnvelope {
   readonly stanzaId: number;
   readonly bytes: Uint8Array;
-  /** Identities it was addressed to. */
+  /** The identities that it was sent to. */
   readonly destinations: readonly string[] | "all";
 }
 
 export interface Replay {
   /** In the order they were sent, with their original bytes. */
   readonly entries: readonly LoggedEnvelope[];
-  /** True when something that the identity was sent after `lastSequenceSeen` is no longer held. */
+  /** Whether a stanza that the identity was sent after `lastSequenceSeen` is no longer held. */
   readonly hasGap: boolean;
   /** The newest stanza for the identity that is no longer held, positive. */
   readonly goneUntil: number;
@@ -18,11 +18,11 @@ export interface Replay {
 
 const EVERYONE: unique symbol = Symbol("everyone");
 
-/** What the worker sent lately in a session: the last 500 envelopes or 1 MiB, whichever is less; the oldest go first. */
+/** What the worker sent last in a session: at most 500 envelopes and 1 MiB. The oldest go first. */
 export class StanzaLog {
   #entries: LoggedEnvelope[] = [];
   #sizeBytes = 0;
-  /** The newest stanza that is gone, by whom it was for. */
+  /** The newest stanza that is gone, by the identity that it was sent to. */
   readonly #goneUntil = new Map<string | typeof EVERYONE, number>();
 
   /** `sentBefore` is the last stanza of an earlier worker in the same session: it counts as sent to all, and gone. */
@@ -38,7 +38,7 @@ export class StanzaLog {
     while (this.#entries.length > LIMITS.loggedEnvelopes || this.#sizeBytes > LIMITS.loggedBytes) this.#forgetOldest();
   }
 
-  /** Signs are ignored: clients disagree about them. */
+  /** What an identity was sent after a stanza. Signs are ignored: clients disagree about them. */
   after(lastSequenceSeen: number, identity: string): Replay {
     const seen = Math.abs(lastSequenceSeen);
     const entries = this.#entries.filter(

@@ -1,7 +1,7 @@
 import { ERROR_CODES, toAppError } from "../errors/app-error.ts";
 import { type ErrorMessage } from "./messages/control-messages.ts";
 
-/** The only place where an error becomes wire data. What was not raised on purpose leaves as `internal` with a fixed text. */
+/** Makes an ErrorMessage's body of any error. One that is no `AppError` becomes `internal`, with a fixed text. */
 export function toWireError(
   error: unknown,
   { id, originatingId }: { readonly id: string; readonly originatingId?: string | undefined },

@@ -3,25 +3,25 @@ import { type Deed } from "../rule.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand } from "./read-line.ts";
 
-/** Scripts in scripts (`sh -c "sh -c …"`), and programs that are given a program, one in the other. */
+/** How deep scripts (`sh -c "sh -c …"`) and programs that start programs may be nested. */
 const MAX_DEPTH = 8;
-/** Of a line with more in it, in things to do and in characters of all their names, the rest may be anything. */
+/** Limits on a line's deeds and on the characters of all their names. What is beyond counts as "may be anything". */
 const MAX_DEEDS = 200;
 const MAX_LENGTH = 60_000;
-/** What separates commands in whatever looks like a line. */
+/** What separates commands in a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
 
 type ShellDeed = Omit<Deed, "type">;
 
 /**
- * What a line of a shell would do, by the words of each command in it, wherever it stands: joined, nested, in a script
- * that is given to a shell, or given to a program that starts it. What cannot be told is a deed of its own that may be
- * anything. Nothing is run and nothing is looked up.
+ * What a shell line would do: one deed for each command in it, also for one that is joined, nested, in a script for a
+ * shell, or an argument of a program that starts it. What cannot be told becomes a deed of its own, UNKNOWN, which may
+ * be anything. Nothing is run and nothing is looked up.
  */
 export function commandDeeds(line: string): ShellDeed[] {
   const deeds = new Deeds();
   deeds.addLine(line, 0);
-  // An empty line, or a comment.
+  // An empty line or a comment has no deeds.
   return deeds.all.length > 0 ? deeds.all : [{ value: line.trim() || line }];
 }
 
@@ -38,7 +38,7 @@ class Deeds {
     const { commands, redirects, isClear } = readLine(line);
     for (const value of redirects) this.#add({ value });
     for (const command of commands) this.#addCommand(command, depth);
-    // What is not understood is denied by what can be made out of it.
+    // A deny rule can still match the pieces of a line that was not understood.
     if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
   }
 
@@ -46,7 +46,7 @@ class Deeds {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const [program = "", ...args] = words;
     const name = fileName(program);
-    // A name with a blank in it is no program with an argument, though it looks like one.
+    // A name with a blank in it looks like a program with an argument, and is not.
     const shown = /\s/u.test(program) ? UNKNOWN : program;
     this.#add({
       value: [...assignments, shown, ...args].filter(Boolean).join(" "),

@@ -1,37 +1,37 @@
 import { UNKNOWN } from "../../lib/glob.ts";
 
-/** What a command starts in its turn, as far as its arguments say it. */
+/** What a command itself starts, as far as its arguments tell. */
 interface Inner {
   /** Lines that it gives to a shell. */
   readonly scripts: readonly string[];
   /** A program with its arguments. */
   readonly words?: readonly string[];
-  /** Whether it may start something that its arguments do not say. */
+  /** Whether it may start something that its arguments do not tell. */
   readonly isUnclear: boolean;
 }
 
 const SHELLS: ReadonlySet<string> = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
-/** They start the program that their arguments name, behind options and assignments of their own. */
+/** Programs that start the program in their arguments, which stands after their own options and assignments. */
 const WRAPPERS: ReadonlySet<string> = new Set(
   (
     "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf setsid setpriv xargs " +
     "strace ltrace chroot unshare nsenter flock busybox toybox entr firejail bwrap systemd-run"
   ).split(" "),
 );
-/** They give a shell what stands behind `-c`, else what somebody types. */
+/** Programs that give a shell what follows `-c`, or else what is typed. */
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "script"]);
-/** They make a word mean something else from then on, or carry out later what they read. */
+/** Commands that change what a word means from then on, or run later what they read. */
 const OBSCURE: ReadonlySet<string> = new Set(
   "alias hash enable bind complete mapfile readarray at batch crontab parallel".split(" "),
 );
-/** Options, and names of what is open, which holds whatever somebody put there. */
+/** Not a script file: an option, or a path to an open stream, whose content is unknown. */
 const NO_FILE = /^(?:-|\/dev\/|\/proc\/)/u;
-/** Of a shell: what follows is a script. */
+/** A shell's option that a script follows. */
 const SCRIPT_FLAG = /^[-+][a-zA-Z]*c[a-zA-Z]*$/u;
-/** Words of a command at which another one is looked for. */
+/** How many words of a command are tried as the start of another command. */
 const MAX_TRIED = 16;
 
-/** @param name of the program, without its folder */
+/** @param name the program's name, without its folder */
 export function innerCommand(name: string, args: readonly string[]): Inner {
   const started = ofProgram(name, args);
   const given = scriptsIn(args);
@@ -52,19 +52,19 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   if (OBSCURE.has(name)) return { scripts: [], isUnclear: true };
   const first = args.findIndex(isProgram);
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
-  // Behind the host; without a command there, it is whatever somebody types.
+  // The command follows the host. Without one, ssh runs what is typed.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
   if (!WRAPPERS.has(name)) return { scripts: [], isUnclear: false };
   if (first < 0) return { scripts: [], isUnclear: !args.every(isHarmless) };
   return { scripts: [], words: [...args.slice(first), ...fedTo(name)], isUnclear: false };
 }
 
-/** Arguments that come from elsewhere. */
+/** Arguments that the program gets from elsewhere, as from xargs' input. */
 function fedTo(name: string): string[] {
   return name === "xargs" ? [UNKNOWN] : [];
 }
 
-/** `bash -c SCRIPT` among the arguments, whatever program they are for. */
+/** The scripts of each `bash -c SCRIPT` among the arguments of any program. */
 function scriptsIn(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     if (!SHELLS.has(fileName(arg)) && !arg.includes(UNKNOWN)) return [];
@@ -73,7 +73,7 @@ function scriptsIn(args: readonly string[]): string[] {
   });
 }
 
-/** Each way in which a wrapper's arguments may name its program: some of its options take one of them for themselves. */
+/** A wrapper's arguments from each word that may be its program: an option may take a word as its value. */
 export function unwrapped(name: string, args: readonly string[]): string[] {
   if (!WRAPPERS.has(name)) return [];
   return args.slice(0, MAX_TRIED).flatMap((arg, index) => {
@@ -81,11 +81,11 @@ export function unwrapped(name: string, args: readonly string[]): string[] {
   });
 }
 
-/** The same command without its options, which may stand before the word that says what it does: `git -C x push`. */
+/** The command without its options. These may stand before the word that says what it does: `git -C x push`. */
 export function withoutOptions(name: string, args: readonly string[]): string[] {
   if (!args.some(isOption)) return [];
   const plain = args.filter((arg) => !isOption(arg));
-  // An option may take the word behind it as its value.
+  // An option may take the next word as its value.
   const plainest = args.filter((arg, index) => !isOption(arg) && !isOption(args[index - 1] ?? ""));
   const starts = [0];
   for (const start of starts) {
@@ -107,12 +107,12 @@ function ofShell(args: readonly string[]): Inner {
   return script === undefined ? { scripts: [], isUnclear: true } : ofScript(script);
 }
 
-/** An unknown piece of a script may be more than one word, and more than one command. */
+/** An UNKNOWN in a script may be several words, and several commands. */
 function ofScript(script: string): Inner {
   return { scripts: [script], isUnclear: script.includes(UNKNOWN) };
 }
 
-/** A file is a program like any other; what comes from a stream, or by a name that is not known, is not. */
+/** A shell may run a script file as any program is run. A script from a stream, or by an unknown name, is unclear. */
 function isNoFile(file: string | undefined): boolean {
   return file === undefined || NO_FILE.test(file) || file.includes(UNKNOWN);
 }

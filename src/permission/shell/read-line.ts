@@ -1,17 +1,17 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from "unbash";
 import { argumentText, wordText } from "./words-of.ts";
 
-/** Expansions in expansions. Each is parsed again, so that more would take as much longer. */
+/** How deep expansions may be nested. Each level is parsed again, so each costs as much time as the first. */
 const MAX_NESTING = 8;
-/** In a text that no shell takes for one: something may take it for one later, as arithmetic does. */
+/** An expansion that the shell takes as plain text. Something else may expand it later, as arithmetic does. */
 const HIDDEN_EXPANSION = /\$\(|`/u;
 
-/** Words side by side, and quotes: commands in brackets rather than something to add up. */
+/** Words side by side, or quotes: these are commands in brackets, not a sum. */
 const NO_ARITHMETIC = /[\w"'\\]\s+[\w$"'\\]|["'\\;]/u;
 
 /** One program with its arguments, as the shell would start it. */
 export interface ShellCommand {
-  /** `NAME=value` before it. */
+  /** `NAME=value` before the program. */
   readonly assignments: readonly string[];
   readonly words: readonly string[];
 }
@@ -57,7 +57,7 @@ function toCommand({ name, prefix, args }: Command): ShellCommand {
   };
 }
 
-/** Nothing for what touches no file: another stream, and what swallows all. */
+/** Empty for a redirect that touches no file: to another stream, or to `/dev/null`. */
 function toRedirect({ operator, target }: Redirect): string[] {
   const text = target ? wordText(target) : "";
   if (text === "/dev/null" || (operator.endsWith("&") && /^(?:\d+|-)$/u.test(text))) return [];
@@ -68,12 +68,12 @@ function isExpansion({ type }: SyntaxNode): boolean {
   return /Expansion|ProcessSubstitution/u.test(type);
 }
 
-/** What gives a name another meaning, or is carried out later as what it does not look like now. */
+/** Whether a node gives a name another meaning, or will run as something else than it looks like. */
 function isObscure(node: SyntaxNode): boolean {
   switch (node.type) {
     case "Function":
     case "Coproc":
-    // For other shells than bash they are commands in brackets in brackets.
+    // Shells other than bash read `((…))` as commands in two pairs of brackets.
     case "ArithmeticCommand":
     case "ArithmeticFor":
       return true;

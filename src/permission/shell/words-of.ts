@@ -1,7 +1,7 @@
 import { type CommandArgument, type Word, type WordPart } from "unbash";
 import { UNKNOWN } from "../../lib/glob.ts";
 
-/** A word as the program gets it: quotes removed, and UNKNOWN for what the shell puts in by itself. */
+/** A word as the program gets it: without quotes, and with UNKNOWN for what the shell will put in. */
 export function wordText(word: Word): string {
   return word.parts ? partsText(word.parts) : word.value;
 }
@@ -27,7 +27,7 @@ function partText(part: WordPart): string {
     case "LocaleString":
       return partsText(part.parts);
     default:
-      // Variables, substitutions, names of files, braces.
+      // Variables, substitutions, file name patterns, braces.
       return UNKNOWN;
   }
 }

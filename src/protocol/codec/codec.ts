@@ -24,15 +24,15 @@ export interface OutgoingEnvelope {
 /** With `useBigInt64` the encoder writes numbers beyond 32 bits as float64, which every peer reads. */
 const encoder = new Encoder({ useBigInt64: true, ignoreUndefined: true, maxDepth: LIMITS.depth + 1 });
 
-/** At most one a message: the last field of its body, and a body is the last of its envelope. */
+/** A message has at most one: the last field of its body. The body is the last field of the envelope. */
 const FLOAT32_FIELDS = fieldNames((kind) => kind === float32);
 const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
-/** An integer of five bytes (0xce and 32 bits) keeps the place that a float32 (0xca and 32 bits) is then written to. */
+/** Is encoded in five bytes (0xce and 32 bits). A float32 (0xca and 32 bits) is then written over these. */
 const FLOAT32_PLACE = 0xffff_ffff;
 
 /**
- * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields left out, no 64-bit integers. Fields that
- * the type does not have are not sent.
+ * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields left out, no 64-bit integers.
+ * Fields that the type does not have are not sent.
  *
  * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
  */
@@ -74,19 +74,19 @@ function writeFloat32AtEnd(bytes: Uint8Array, value: number): void {
 
 interface IncomingEnvelope {
   readonly stanzaId: number;
-  /** The body's when the envelope has none; `""` when neither has. */
+  /** The body's, if the envelope has none; `""` if neither has one. */
   readonly conversationId: string;
   readonly meta: JsonObject;
 }
 
-/** A message of a type that is not known here: skipped, but acknowledged, and answered with 102 when it has an id. */
+/** A message of a type that is not known here. It is acknowledged, and answered with error 102 if it has an id. */
 type UnknownMessage = IncomingEnvelope & { readonly unknownType: number; readonly id?: string };
 export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
-/** Told apart by `"message" in incoming`. */
+/** `"message" in incoming` tells the two apart. */
 export type Incoming = ReceivedMessage | UnknownMessage;
 
 /**
- * Reads one packet from anyone. Everything in the answer is a copy, and storable by PostgreSQL.
+ * Reads one packet from any sender. Every value in the answer is a copy, and PostgreSQL can store it.
  *
  * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
  */
@@ -120,7 +120,7 @@ function decodePacket(bytes: Uint8Array): Record<string, unknown> {
   }
 }
 
-/** Reads what identifies a message before the rest of it is trusted. */
+/** What identifies a message, read before the rest is checked. */
 function readParts(root: Record<string, unknown>, body: unknown): ReadableParts {
   const { stanzaId, type } = root;
   const fields = isPlainMap(body) ? readFields(body) : {};

@@ -3,7 +3,7 @@ import { AppError } from "../../errors/app-error.ts";
 /** What the first byte of a MessagePack value says. */
 interface Head {
   readonly kind: "scalar" | "str" | "bin" | "ext" | "array" | "map" | "invalid";
-  /** Bytes of the length or count that follows; 0 when `size` already is it. */
+  /** Bytes of the length or count that follows; 0 when `size` is that length or count. */
   readonly lengthBytes: 0 | 1 | 2 | 4;
   /** Bytes of content, items of an array or entries of a map. */
   readonly size: number;
@@ -14,7 +14,7 @@ const sized = (kind: Head["kind"], lengthBytes: 1 | 2 | 4): Head => ({ kind, len
 const fixExt = (size: number): Head => ({ kind: "ext", lengthBytes: 0, size });
 const invalid: Head = { kind: "invalid", lengthBytes: 0, size: 0 };
 
-/** 0xc0 to 0xdf in order; the other bytes hold their value or their length in themselves. */
+/** The first bytes 0xc0 to 0xdf, in order. All other first bytes contain their value or their length. */
 const NAMED: readonly Head[] = [
   [scalar(0), invalid, scalar(0), scalar(0)],
   [sized("bin", 1), sized("bin", 2), sized("bin", 4)],
@@ -42,11 +42,11 @@ export function headOf(byte: number): Head {
   return HEADS[byte] ?? invalid;
 }
 
-/** Walks over MessagePack without decoding it, and never past the end. */
+/** Walks over MessagePack without decoding it. @throws {AppError} `malformed` at the end of the bytes */
 export class PacketCursor {
   readonly bytes: Uint8Array;
   position = 0;
-  /** Of the value that `next` stopped at: bytes of content, items or entries. */
+  /** Of the value that `next` read last: bytes of content, items of an array or entries of a map. */
   length = 0;
 
   constructor(bytes: Uint8Array) {
@@ -70,7 +70,7 @@ export class PacketCursor {
     return this.position;
   }
 
-  /** A container's claim is checked against the bytes that are left, at one byte an item, before it is believed. */
+  /** Refuses a container's count if there are fewer bytes left: each item takes one at least. */
   checkItems(count: number): void {
     if (count > this.bytes.length - this.position) throw truncated();
   }

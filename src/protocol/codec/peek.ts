@@ -13,12 +13,13 @@ const WANTED_OF_BODY: ReadonlySet<string> = new Set([
   "permissionId",
   "acknowledgedStanzaId",
 ]);
-/** What is worth decoding here: an id in UTF-8, or a number. */
+/** The longest value that is decoded here: an id in UTF-8 and its head. */
 const MAX_BYTES = LIMITS.idLength * 4 + 5;
 
 /**
- * Reads what identifies a message from a packet that was refused, so that a tool result that is too large can fail
- * its call at once, and a request that is can be answered. Skips everything else uncounted but bounded, and stops where the bytes make no sense.
+ * Reads what identifies a message without decoding the rest: for a packet that is refused (its call or request can then
+ * be answered at once), and before a packet is let in. Skips `4 * LIMITS.values` values at most. Never throws: where
+ * the bytes make no sense it stops, and returns what it has.
  */
 export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   const peek = new Peek(bytes);
@@ -27,7 +28,7 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   try {
     peek.readMap(WANTED_OF_ENVELOPE, envelope, () => peek.readMap(WANTED_OF_BODY, body, () => peek.skipValue()));
   } catch {
-    // What was read before the fault is all there is.
+    // What was read before the fault is returned.
   }
   return envelope;
 }
@@ -68,7 +69,7 @@ class Peek {
     }
   }
 
-  /** Decodes a value unless it is long; containers are never decoded. */
+  /** Decodes a short string or scalar. `undefined` for any other value. */
   #readSmall(): unknown {
     const start = this.#cursor.position;
     const kind = this.#cursor.next();

@@ -3,7 +3,7 @@ import { FORBIDDEN_KEYS, LIMITS } from "../limits.ts";
 
 const textEncoder = new TextEncoder();
 
-/** What one envelope has used up so far. */
+/** What one envelope has used of its limits so far. */
 export interface Budget {
   values: number;
   bytes: number;
@@ -11,9 +11,10 @@ export interface Budget {
 }
 
 /**
- * Checks what our own reading would refuse at the other end, and prepares what the encoder would spoil: lone surrogates
- * become U+FFFD and big integers become numbers. Only the containers that change are copied. `depth` is the value's own.
+ * Refuses what our decoder would refuse at the other end, and changes what the encoder would write wrongly: lone
+ * surrogates become U+FFFD, bigints become numbers. Only containers that change are copied.
  *
+ * @param depth the value's own; the envelope has 1
  * @throws {AppError} `too_large`, or `internal` for what MessagePack cannot carry
  */
 export function toSendable(value: unknown, depth: number, budget: Budget): unknown {

@@ -6,8 +6,8 @@ const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * Decodes a packet from anyone at no more cost than its own size: a container's claim is checked against the bytes that
- * are left before it is believed. 64-bit integers become bigints, timestamps Dates, bad UTF-8 U+FFFD.
+ * Decodes a packet from any sender. The packet's size bounds the cost: a container's count is checked against the bytes
+ * that are left before it is used. 64-bit integers become bigints, timestamps Dates, bad UTF-8 U+FFFD.
  *
  * @throws {AppError} `malformed` or `too_large`
  */
@@ -118,7 +118,7 @@ class Unpack {
     return key;
   }
 
-  /** Type 0 is another peer's `undefined`, -1 a timestamp. */
+  /** Type 0 is how some encoders write `undefined`, -1 is a timestamp. */
   #readExt(): Date | undefined {
     const { length, position: at } = this.#cursor;
     this.#cursor.skip(1 + length);
@@ -151,7 +151,7 @@ class Unpack {
     return map;
   }
 
-  /** Returns how many items or entries there are. */
+  /** Checks a container against the limits, and returns its number of items or entries. */
   #open(depth: number, valuesPerEntry: 1 | 2): number {
     const { length } = this.#cursor;
     this.#cursor.checkItems(length * valuesPerEntry);

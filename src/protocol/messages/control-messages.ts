@@ -2,16 +2,16 @@ import * as v from "valibot";
 import { choice, count, id, integer, jsonValue, text } from "./fields.ts";
 import { type InvalidTool, toolAnnouncementSchema } from "./tool-announcement.ts";
 
-/** Read leniently: an ErrorMessage must never be answered with another one. */
+/** A wrong `severity` or `recoverable` gets a default: an ErrorMessage must not be answered with another one. */
 export const errorMessageSchema = v.object({
-  /** Absent from older peers. What we send has one. */
+  /** Older clients send none. The worker and the SDK always do. */
   id: v.exactOptional(id),
   code: integer,
   message: text,
   severity: v.fallback(v.picklist([0, 1, 2, 3]), 2),
   recoverable: v.fallback(v.boolean(), true),
   originatingId: v.exactOptional(id),
-  /** With 429: when to send that message again, and those after it that were not acknowledged. */
+  /** With code 429: after how long to send again that message and all later ones that were not acknowledged. */
   retryAfterMs: v.exactOptional(count),
 });
 export type ErrorMessage = v.InferOutput<typeof errorMessageSchema>;
@@ -37,12 +37,12 @@ export const configurationSchema = v.object({
   clientVersion: v.exactOptional(text),
   preferredLanguage: v.exactOptional(text),
   device: v.exactOptional(jsonValue),
-  /** Absent means a client of the core types only. */
+  /** Absent: the client knows only the messages that need no feature. */
   features: v.exactOptional(v.array(text)),
-  /** Absent means "unknown", empty means "none". */
+  /** Absent: it is unknown which tools there are. Empty: there are none. */
   tools: v.exactOptional(v.array(toolAnnouncementSchema)),
 });
-/** `invalidTools` exists on a received one only: announcements that were left out of `tools`, for error 101. */
+/** `invalidTools` is set on received ones only: announcements that `tools` leaves out, for error 101. */
 export type Configuration = v.InferOutput<typeof configurationSchema> & {
   readonly invalidTools?: readonly InvalidTool[];
 };

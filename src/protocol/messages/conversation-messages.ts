@@ -5,13 +5,13 @@ export const userMessageSchema = v.object({
   id,
   previousId: v.exactOptional(id),
   content: text,
-  /** Each is kept as it came; bytes in it are `{base64}`. */
+  /** Each is kept as it was sent; bytes in it become `{base64}`. */
   attachments: v.exactOptional(v.array(jsonMap)),
 });
 
 export const assistantMessageSchema = v.object({ id, previousId: v.exactOptional(id), content: text });
 
-/** Accepted from anyone and ignored: audio travels as LiveKit tracks, so nothing of the body is read. */
+/** Accepted and ignored: audio travels as LiveKit tracks. No field of the body is read. */
 export const audioChunkSchema = v.object({});
 
 export const reasoningStepSchema = v.object({ id, messageId: id, sequence, content: text });
@@ -47,7 +47,7 @@ export const commentarySchema = v.object({
 });
 
 export const assistantSentenceSchema = v.object({
-  /** Absent from older peers. What we send has one. */
+  /** Older workers send none; this one always does. */
   id: v.exactOptional(id),
   /** The id of the StartAnswer. */
   previousId: id,
@@ -56,14 +56,14 @@ export const assistantSentenceSchema = v.object({
   isFinal: v.boolean(),
 });
 
-/** One flat shape for the four events; which fields an event has is in docs/protocol.md. */
+/** One flat shape for the four events. docs/protocol.md says which event has which fields. */
 export const blockEventSchema = v.object({
   event: choice("block_start", "block_delta", "block_stop", "turn_complete"),
   turnId: id,
   /** The block's place in its turn, from 0; absent on `turn_complete`. */
   sequence: v.exactOptional(count),
   type: v.exactOptional(text),
-  /** The same as `type`: the name that version 0.1 had. */
+  /** The same as `type`, by its name in version 0.1. */
   blockType: v.exactOptional(text),
   toolUseId: v.exactOptional(id),
   toolName: v.exactOptional(text),

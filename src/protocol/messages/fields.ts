@@ -12,18 +12,18 @@ export const id = v.pipe(
   v.maxLength(LIMITS.idLength, `Too big: expected string to have <=${LIMITS.idLength} characters`),
 );
 
-/** Whether it can be an id here as it is; what comes by Parley's own messages is made clean by `id`. */
+/** Whether a text is a valid id without a change. (An id in a message is cleaned by `id`.) */
 export function isId(candidate: string): boolean {
   return candidate !== "" && candidate.length <= LIMITS.idLength && isCleanText(candidate);
 }
 
-/** No NaN and nothing infinite. */
+/** Neither NaN nor infinite. */
 export const number = v.pipe(
   v.number(),
   v.finite(({ input }) => `Invalid input: expected number, received ${input}`),
 );
 
-/** One that is written as float32, even when it is whole. It must be optional, and the last field of its body. */
+/** A number that is written as float32, even a whole one. Such a field is optional, and the last of its body. */
 export const float32 = v.pipe(number);
 
 const atLeast = <Least extends number>(least: Least, kind = "number") =>
@@ -31,7 +31,7 @@ const atLeast = <Least extends number>(least: Least, kind = "number") =>
 const atMost = <Most extends number>(most: Most, kind = "number") =>
   v.maxValue<number, Most, string>(most, `Too big: expected ${kind} to be <=${most}`);
 
-/** A whole number up to 2^53; on the wire also as a float or in 64 bits. */
+/** A whole number of less than 2^53, either sign. On the wire it may be a float or have 64 bits. */
 export const integer = v.pipe(
   number,
   v.integer("Invalid input: expected int, received number"),
@@ -60,20 +60,18 @@ export const jsonMap = v.pipe(
   v.transform((map) => cleanJson(map) as Record<string, JsonValue>),
 );
 
-/** One of these words. */
 export const choice = <const Words extends readonly string[]>(...words: Words) =>
   v.picklist(words, `Invalid option: expected one of ${words.map((word) => `"${word}"`).join("|")}`);
 
-/** Text that matches. */
 export const matching = (pattern: RegExp) =>
   v.pipe(v.string(), v.regex(pattern, `Invalid string: must match pattern ${pattern}`));
 
-/** A map as the decoder makes it. Bytes and timestamps are objects too, but values on the wire. */
+/** Whether a value is a map from the decoder. Bytes and timestamps are objects too, but no maps. */
 export function isPlainMap(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** A map from the wire, with nil and `undefined` entries absent and 64-bit integers as numbers. */
+/** A map from the wire without its nil and `undefined` entries, and with 64-bit integers as numbers. */
 export function readFields(map: Record<string, unknown>): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(map)) {
@@ -86,19 +84,19 @@ export function readFields(map: Record<string, unknown>): Record<string, unknown
 export type MapSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 type Parsed<Output> = { readonly value: Output } | { readonly fault: string };
 
-/** valibot's own texts hold the value. Given here and not to `v.setGlobalConfig`, which is the application's too. */
+/** valibot's own texts contain the value. Not set by `v.setGlobalConfig`: that would change an SDK user's valibot. */
 const WITHOUT_VALUES: v.Config<v.BaseIssue<unknown>> = {
   abortEarly: true,
   message: ({ expected, input }) => `Invalid input: expected ${expected?.toLowerCase()}, received ${kindOf(input)}`,
 };
 
-/** Reads a map, or says where and what its first fault is, never the value. `root` is what the map is called. */
+/** Reads a map, or describes its first fault without the value. `root` is the map's name in that text. */
 export function parseMap<Schema extends MapSchema>(
   schema: Schema,
   value: unknown,
   root: string,
 ): Parsed<v.InferOutput<Schema>> {
-  // To valibot a list is an object, too.
+  // valibot takes a list for an object.
   if (!isRecord(value)) return { fault: `${root}: Invalid input: expected object, received ${kindOf(value)}` };
   const { success, output, issues } = v.safeParse(schema, value, WITHOUT_VALUES);
   return success ? { value: output } : { fault: root + describeIssue(issues[0], schema) };
@@ -107,13 +105,13 @@ export function parseMap<Schema extends MapSchema>(
 function describeIssue({ type, path, message }: v.BaseIssue<unknown>, { entries }: MapSchema): string {
   const keys = path?.map(({ key }) => key) ?? [];
   const where = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
-  // Of a field that is missing only the field itself knows what was expected.
+  // For a missing field, valibot's issue does not say what was expected: the field's own schema does.
   const missing = type === "object" ? entries[String(keys[0])] : undefined;
   const what = missing && v.safeParse(missing, undefined, WITHOUT_VALUES).issues?.[0].message;
   return `${where}: ${what ?? message}`;
 }
 
-/** What a value is, for people who must not be told the value itself. */
+/** A value's type, for texts that must not contain the value. */
 function kindOf(value: unknown): string {
   if (typeof value === "number") return Number.isFinite(value) ? "number" : String(value);
   if (typeof value !== "object") return typeof value;

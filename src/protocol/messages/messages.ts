@@ -5,28 +5,28 @@ import { type MapSchema } from "./fields.ts";
 import * as tool from "./tool-messages.ts";
 
 interface Row {
-  /** On the wire. 17 to 99 belong to other implementations of the protocol. */
+  /** The type's number on the wire. 17 to 99 belong to other implementations of the protocol. */
   readonly number: number;
-  /** Its body, without the `conversationId` that the codec adds. Keys are written in this order. */
+  /** The body, without the `conversationId` that the codec adds. Keys are written in this order. */
   readonly shape: MapSchema;
-  /** Who sends it. The other end must have a handler: `MessageHandlers` in the worker, `WorkerMessages` in the SDK. */
+  /** The sender. The other end must have a handler: `MessageHandlers` in the worker, `WorkerMessages` in the SDK. */
   readonly from: "client" | "worker" | "both";
-  /** Whether the worker holds what it has sent for clients that come back. */
+  /** Whether the worker keeps what it has sent, for clients that come back. */
   readonly kept?: boolean | ((body: never) => boolean);
-  /** It is for clients only whose Configuration names this feature. */
+  /** Only clients whose Configuration names this feature use the message. */
   readonly feature?: string;
-  /** The SDK names that feature by itself. All others an application must ask for. */
+  /** The SDK always names that feature. An application must ask the SDK for any other. */
   readonly bySdk?: true;
 }
 type RowOfClient = Row & { readonly from: "client"; readonly kept?: never };
 type RowOfWorker = Row & { readonly from: "worker" | "both"; readonly kept: NonNullable<Row["kept"]> };
 
 /**
- * Every message of the protocol. The codec, the types, both ends' handlers and lists of features, what is held for a
+ * Every message of the protocol. The codec, the types, both ends' handlers and lists of features, what is kept for a
  * reconnect, JSON Schemas and the tests of docs/protocol.md derive from it.
  *
- * What shows an answer while it is made is not kept: it would push out what a client that comes back needs, and its end
- * says all of it.
+ * Partial transcriptions, open calls' states and block events are not kept: they are many, and would push out what a
+ * client that comes back needs.
  */
 export const MESSAGES = {
   error_message: { number: 1, shape: control.errorMessageSchema, from: "both", kept: true },
@@ -108,7 +108,7 @@ export type Message<Type extends MessageType = MessageType> = {
   [Each in Type]: { readonly type: Each; readonly body: MessageBody<Each> };
 }[Type];
 
-/** The types that one end sends, and so the other one handles. */
+/** The types that one end sends, and the other end handles. */
 export type SentBy<End extends "client" | "worker"> = {
   [Type in MessageType]: Rows[Type]["from"] extends End | "both" ? Type : never;
 }[MessageType];
@@ -125,7 +125,7 @@ export function messageTypeOf(number: number): MessageType | undefined {
   return BY_NUMBER.get(number);
 }
 
-/** Of each message the names of the fields that are wanted. Of an optional one, `kind` is what it is when present. */
+/** For each message, the names of the fields for which `isWanted`. An optional field's `kind` is its inner schema. */
 export function fieldNames(
   isWanted: (kind: v.ObjectEntries[string], name: string, isOptional: boolean) => boolean,
 ): ReadonlyMap<MessageType, readonly string[]> {
@@ -137,21 +137,21 @@ export function fieldNames(
   return new Map(rows.map(([type, { shape }]) => [type, namesOf(shape)]));
 }
 
-/** Whether the worker holds a message for clients that come back. */
+/** Whether the worker keeps a message for clients that come back. */
 export function isKept({ type, body }: Message): boolean {
   const { kept = false }: Row = MESSAGES[type];
   return typeof kept === "function" ? kept(body as never) : kept;
 }
 
-/** `claims` has no message of its own: the client says by Ack whether it takes an `either` call. */
+/** `claims` has no message of its own: a client says by its Ack whether it takes an `either` call. */
 export type Feature = Extract<Rows[MessageType], { readonly feature: string }>["feature"] | "claims";
 
-/** What the worker's Configuration names: all that there are. */
+/** All features: the worker's Configuration names each. */
 export function workerFeatures(): string[] {
   return [...new Set(rows.flatMap(([, { feature = [] }]) => feature)), "claims"];
 }
 
-/** What the SDK's Configuration names besides what the application asks for. */
+/** The features that the SDK's Configuration always names. */
 export function sdkFeatures(): string[] {
   return ["claims", ...rows.flatMap(([, { bySdk, feature = [] }]) => (bySdk ? feature : []))];
 }

@@ -14,11 +14,11 @@ export interface ReadableParts {
   /** The message's id; on a tool result the request's. */
   readonly id?: string;
   readonly typeName?: MessageType;
-  /** Of a ToolUseRequest: whose it is, and for which tool. */
+  /** On a ToolUseRequest: who is to run it, and its tool. */
   readonly request?: { readonly execution?: Execution; readonly toolName?: string };
 }
 
-/** A packet that is refused, `malformed` or `too_large`, with what could be read of it. */
+/** Why a packet is refused, with the parts that could be read. */
 export class MalformedMessageError extends AppError {
   readonly parts: ReadableParts;
 
@@ -28,18 +28,18 @@ export class MalformedMessageError extends AppError {
   }
 }
 
-/** Optional ids and choices. Clients whose structs cannot leave a field out send `""` for "none". */
+/** Optional ids and choices. Clients that cannot leave a field out send `""` for "none". */
 const EMPTY_IS_ABSENT = fieldNames(
   (kind, name, isOptional) => isOptional && (/^id$|Id$/.test(name) || kind.type === "picklist"),
 );
 
-/** Fields that are lists: each item costs as much to check as a small message. */
+/** Fields that are lists. Their length is limited: each item costs as much to check as a small message. */
 const LISTS = fieldNames(({ type }) => type === "array");
 
 /**
- * Reads a body that came from outside: nil is absent, keys that are not known are dropped.
+ * Reads a body that came from outside. nil counts as absent, unknown keys are dropped.
  *
- * @throws {MalformedMessageError} naming the first wrong field, never its value
+ * @throws {MalformedMessageError} its text names the first wrong field, never the value
  */
 export function parseMessage(type: MessageType, body: Record<string, unknown>, parts: ReadableParts = {}): Message {
   const fields = readFields(body);

@@ -3,21 +3,21 @@ import { isRecord } from "../../lib/json.ts";
 import { choice, count, jsonMap, matching, parseMap, readFields, text } from "./fields.ts";
 import { LIMITS, TOOL_NAME } from "../limits.ts";
 
-/** A tool that a client offers, or that the worker names. The schema's own validity is not checked here. */
+/** A tool in a client's or the worker's Configuration. Whether `inputSchema` is a valid JSON Schema is not checked. */
 export const toolAnnouncementSchema = v.object({
   name: matching(TOOL_NAME),
   description: v.optional(text, ""),
   inputSchema: v.optional(jsonMap, { type: "object" }),
   /** Absent means `client`. */
   execution: v.exactOptional(choice("client", "either")),
-  /** In whose turns it may be used. Absent means `own`: the announcer's. */
+  /** In whose turns the tool may be used. Absent means `own`: in its owner's. */
   scope: v.exactOptional(choice("own", "room")),
   timeoutMs: v.exactOptional(count),
   annotations: v.exactOptional(jsonMap),
 });
 export type ToolAnnouncement = v.InferOutput<typeof toolAnnouncementSchema>;
 
-/** An announcement that cannot be used, so that its sender can be told which and why. */
+/** An announcement that cannot be used. Its sender is told which, and why. */
 export interface InvalidTool {
   /** Its place in the list as it was sent. */
   readonly index: number;
@@ -26,7 +26,7 @@ export interface InvalidTool {
   readonly reason: string;
 }
 
-/** One bad announcement costs a client that tool, not its whole Configuration. What is beyond the limit is not read. */
+/** Separates the valid announcements from the invalid. Those beyond `LIMITS.announcedTools` are not read. */
 export function sortAnnouncements(announcements: readonly unknown[]): {
   readonly tools: ToolAnnouncement[];
   readonly invalidTools: InvalidTool[];

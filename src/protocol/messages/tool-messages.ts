@@ -2,10 +2,10 @@ import * as v from "valibot";
 import { choice, count, fraction, id, integer, isPlainMap, jsonMap, matching, text } from "./fields.ts";
 import { TOOL_NAME } from "../limits.ts";
 
-/** Who is to run the tool. It is checked before the rest of its request, which may be another's. */
+/** Who is to run the tool. A reader checks this first: a request that another end runs need not be valid for it. */
 export const executionSchema = v.object({ execution: choice("server", "client", "either") });
 
-/** A missing or unknown `execution` makes the message malformed: nobody may guess who runs the tool. */
+/** A missing or unknown `execution` makes the message malformed: a reader must not guess who runs the tool. */
 export const toolUseRequestSchema = v.object({
   id,
   messageId: id,
@@ -14,11 +14,11 @@ export const toolUseRequestSchema = v.object({
   ...executionSchema.entries,
   /** Absent or 0 means the default of 30000. */
   timeoutMs: v.exactOptional(count),
-  /** Whose turn it is, where that is another participant than the one that is asked. */
+  /** The participant whose turn it is; absent if that is the addressee. */
   participant: v.exactOptional(text),
 });
 
-/** `id` is the request's; the wire carries it a second time as `requestId`. */
+/** `id` is the request's id. On the wire it stands a second time, as `requestId`. */
 export const toolUseResultSchema = v.object({
   id,
   success: v.boolean(),
@@ -27,7 +27,7 @@ export const toolUseResultSchema = v.object({
   errorMessage: v.exactOptional(text),
 });
 
-/** What clients send as a result, made into the shape above before it is checked. */
+/** Brings a client's result into the shape above, before it is checked. */
 export function normalizeToolUseResult(fields: Record<string, unknown>): Record<string, unknown> {
   const { requestId, result, ...rest } = fields;
   const normalized = requestId === undefined ? rest : { ...rest, id: requestId };
@@ -53,7 +53,7 @@ export const toolCallStateSchema = v.object({
 export const toolUseCancelSchema = v.object({
   /** The request's id. */
   id,
-  /** A reason that is not known here still cancels. */
+  /** A message with an unknown reason still cancels. */
   reason: v.fallback(choice("timeout", "interrupted", "superseded", "closed"), "closed"),
 });
 
@@ -78,14 +78,14 @@ export const permissionRequestSchema = v.object({
 });
 
 export const permissionResponseSchema = v.object({
-  /** Not needed: the sender's session is known. */
+  /** The worker does not need it: it knows the sender's session. */
   sessionId: v.exactOptional(text),
   permissionId: id,
-  /** `approve` and `once` are the same; `always` also grants later requests for the same pattern. */
+  /** `approve` and `once` mean the same. `always` also grants later requests for the same patterns. */
   response: choice("approve", "reject", "once", "always"),
   message: v.exactOptional(text),
-  /** JSON of an object: what the call runs with instead, where the tool allows it. */
+  /** JSON of an object: the arguments that the call runs with instead, if the tool allows that. */
   editedInputJson: v.exactOptional(text),
-  /** Of the worker's: what became of the request. */
+  /** Only from the worker: how the request ended. */
   state: v.exactOptional(choice("approved", "rejected", "expired", "withdrawn")),
 });
