@@ -3,15 +3,15 @@ import { abortable } from "../lib/abortable.ts";
 import { type AnswerEndEvent, type ParleyEvents, type ToolResultEvent } from "./client-events.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** A failed turn ends with an empty answer; the worker's ErrorMessage comes after it. */
+/** A failed turn ends with an empty answer; the worker's ErrorMessage follows within this time. */
 const ERROR_FOLLOWS_MS = 1_000;
 
 export interface AskOptions {
-  /** Ends the waiting, and stops the answer. */
+  /** When it aborts, `ask` rejects and the answer is stopped. */
   readonly signal?: AbortSignal;
   /** @defaultValue 120000 */
   readonly timeoutMs?: number;
-  /** Your span that the turn is to be part of (W3C Trace Context). */
+  /** The turn becomes part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
 }
 
@@ -19,7 +19,7 @@ export interface WholeAnswer {
   readonly messageId: string;
   readonly text: string;
   readonly sentences: readonly string[];
-  /** Results of the calls that belong to this answer, in the order they came. */
+  /** Results of this answer's calls, in the order in which they came. */
   readonly toolResults: readonly ToolResultEvent[];
 }
 
@@ -32,7 +32,7 @@ interface AskPorts {
   readonly stop: () => void;
 }
 
-/** Sends a text and waits for the whole answer. @throws {AppError} when the turn failed, or nothing came in time */
+/** See `Parley.ask`. */
 export async function ask(text: string, options: AskOptions, ports: AskPorts): Promise<WholeAnswer> {
   const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   signal?.throwIfAborted();

@@ -1,19 +1,19 @@
 import { type AppError } from "../errors/app-error.ts";
 import { type Message, type MessageBody } from "../protocol/messages/messages.ts";
 
-/** A tool call that we heard of. */
+/** A tool call that this client runs, or that the server runs. */
 export interface ToolCallEvent {
   readonly id: string;
-  /** The answer that it belongs to. */
+  /** The id of the answer that the call belongs to. */
   readonly messageId: string;
   readonly toolName: string;
   readonly parameters: MessageBody<"tool_use_request">["parameters"];
   readonly ranBy: ToolRunner;
-  /** Whose turn it is, where we are asked in another's. */
+  /** Whose turn it is; absent when it is this participant's own. */
   readonly participant?: string;
 }
 
-/** `client` is this client: what other participants run is not reported to us. */
+/** `client` is this client: calls that other participants run are not reported here. */
 export type ToolRunner = "client" | "server";
 
 export type ToolResultEvent = MessageBody<"tool_use_result"> & {
@@ -21,18 +21,18 @@ export type ToolResultEvent = MessageBody<"tool_use_result"> & {
   readonly ranBy: ToolRunner;
 };
 
-/** What went wrong: an ErrorMessage of the worker, or our own trouble with `error` set. */
+/** An ErrorMessage of the worker, or a failure in this client, which sets `error`. */
 export interface ErrorEvent {
   /** As in docs/protocol.md, under Error codes. */
   readonly code: number;
   readonly message: string;
-  /** The id of the message that it is about. */
+  /** The id of the message that the error is about. */
   readonly originatingId?: string;
   readonly error?: AppError;
 }
 
 export interface PermissionClosedEvent {
-  /** The request's. */
+  /** The request's id. */
   readonly id: string;
   readonly state: "approved" | "rejected" | "expired" | "withdrawn";
 }
@@ -40,17 +40,17 @@ export interface PermissionClosedEvent {
 export interface AnswerEndEvent {
   /** The answer's id. */
   readonly id: string;
-  /** The id of the message that it answers. */
+  /** The id of the message that was answered. */
   readonly previousId: string;
   readonly text: string;
   readonly sentences: readonly string[];
 }
 
-/** What `parley.on` can tell. */
+/** The events of `parley.on`, and their values. */
 export interface ParleyEvents {
-  /** A worker has acknowledged our Configuration: messages and tool calls flow. Again after each reconnect. */
+  /** A worker has acknowledged our Configuration, so it knows us and our tools. Again after each reconnect. */
   connected: { readonly agents: readonly string[] };
-  /** No agent is in the room any more, or we are not. Tools stay registered, and open calls run on. */
+  /** The last agent has left (`agent`), or we have (`room`). Tools stay registered, and open calls run on. */
   disconnected: { readonly reason: "room" | "agent" };
   configuration: MessageBody<"configuration">;
   transcription: MessageBody<"transcription">;
@@ -61,9 +61,9 @@ export interface ParleyEvents {
   tool_result: ToolResultEvent;
   /** A whole ToolCallState, of any call of the session. Needs `features: ["tool_call_state"]`. */
   tool_state: MessageBody<"tool_call_state">;
-  /** A call waits for us; only with the feature `permissions`. Comes again, with the same id, after a reconnect. */
+  /** A call waits for our permission. Needs `features: ["permissions"]`. Comes again, same id, after a reconnect. */
   permission_request: MessageBody<"permission_request">;
-  /** It waits no longer, whoever has answered and by whatever way, or nobody: its dialog can be closed. */
+  /** A `permission_request` was answered, here or elsewhere, or has ended unanswered: close its dialog. */
   permission_closed: PermissionClosedEvent;
   error: ErrorEvent;
   /** Every message of the worker, those with an event of their own included. */

@@ -13,7 +13,7 @@ export class Emitter<Events> {
   on<Name extends keyof Events>(event: Name, handler: Handler<Events[Name]>): () => void {
     const handlers = this.#handlers.get(event) ?? new Set<Handler<never>>();
     this.#handlers.set(event, handlers);
-    // A function of its own, so that one handler given twice is two subscriptions.
+    // Wrapped, so that a handler that was given twice is two subscriptions.
     const subscription: Handler<Events[Name]> = (value) => handler(value);
     handlers.add(subscription);
     return () => {
@@ -32,7 +32,7 @@ export class Emitter<Events> {
     }
   }
 
-  /** How many subscriptions there are. */
+  /** The number of subscriptions. */
   get size(): number {
     return [...this.#handlers.values()].reduce((total, handlers) => total + handlers.size, 0);
   }

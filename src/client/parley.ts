@@ -25,42 +25,42 @@ const DELIVERED_WITHIN_MS = 30_000;
 const CLOSE_MS = 1_000;
 
 export interface ParleyOptions {
-  /** Optional parts of the protocol to ask for besides our own, as `blocks`: they come with the event `message`. */
+  /** Features to ask for besides those that the SDK names itself; for instance `blocks` or `permissions`. */
   readonly features?: readonly string[];
-  /** BCP 47 */
+  /** The language that the participant prefers, as a BCP 47 tag. */
   readonly language?: string;
   /** Anything about this device that the worker should know. */
   readonly device?: JsonValue;
 }
 
 export interface SendTextOptions {
-  /** Your span that the turn is to be part of (W3C Trace Context). */
+  /** The turn becomes part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
 }
 
 type PermissionAnswer = MessageBody<"permission_response">["response"];
 
-/** What may go along with an answer to a permission request. */
+/** What an answer to a permission request may add. */
 export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer> = Answer extends "reject"
   ? {
       /** Told to the model. */
       readonly message?: string;
     }
   : {
-      /** Where the request allows it: what the call runs with instead. */
+      /** Other arguments for the call, where its tool allows them. */
       readonly editedInput?: JsonObject;
     };
 
 export interface SentText {
-  /** The answer's `previousId`. */
+  /** The message's id; its answer has it as `previousId`. */
   readonly messageId: string;
-  /** Resolves when the worker has it. Rejects with `unavailable` after 30 s, or on `close`; it need not be awaited. */
+  /** Resolves when the worker has the message. Rejects with `unavailable` after 30 s, or on `close`. May be ignored. */
   readonly acknowledged: Promise<void>;
 }
 
 /**
- * A client of a Parley worker, in one room. Made by `connect`. It never joins or leaves the room, which is the
- * application's own; its tools and open calls outlive a reconnect, and another room object given to `rejoin`.
+ * A client of a Parley worker in one room, made by `connect`. It never joins or leaves the room: the application does.
+ * Tools and open calls survive a reconnect, and a change of the room object by `rejoin`.
  */
 export class Parley implements AsyncDisposable {
   readonly #options: ParleyOptions;
@@ -82,7 +82,7 @@ export class Parley implements AsyncDisposable {
     publish: (bytes, way) => {
       const to = this.#link.agents;
       if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));
-      // A packet of a sender that is not announced cannot always be told from another's; a stream names its sender.
+      // Until LiveKit has announced us, the worker may not know who sent a packet. A stream names its sender.
       return way === "stream" || !this.#link.isKnown
         ? this.#transport.sendStream(bytes, to)
         : this.#transport.sendPacket(bytes, to);
@@ -136,16 +136,16 @@ export class Parley implements AsyncDisposable {
     return this.#messages.isAnswering;
   }
 
-  /** How many of our tools run now. */
+  /** How many calls this client runs now. */
   get runningToolCount(): number {
     return this.#requests.runningCount;
   }
 
   /**
-   * Offers a tool to the model, at once and after each reconnect. The returned function takes it back; calls that run
-   * go on.
+   * Offers a tool to the model, at once and after each reconnect. The returned function withdraws the tool; calls that
+   * run go on.
    *
-   * @throws {TypeError} when the name is taken, or the name, the time or the schema cannot be used
+   * @throws {TypeError} when 64 tools or one of this name are registered, or a field of the tool cannot be used
    * @example
    * parley.registerTool({
    *   name: "set_theme",
@@ -170,7 +170,11 @@ export class Parley implements AsyncDisposable {
     };
   }
 
-  /** Says something to the assistant. Waits for a worker if there is none yet, and repeats what was not acknowledged. */
+  /**
+   * Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged.
+   *
+   * @throws {TypeError} when the text is blank
+   */
   sendText(text: string, { traceparent }: SendTextOptions = {}): SentText {
     this.#throwIfClosed();
     if (text.trim() === "") throw new TypeError("sendText: expected some text");
@@ -183,7 +187,7 @@ export class Parley implements AsyncDisposable {
   /**
    * Sends a text and waits for the whole answer.
    *
-   * @throws {AppError} when the turn failed, or no answer came in time; the signal's reason when it aborts
+   * @throws {AppError} when the turn failed, or no whole answer came in time; the signal's reason when it aborts
    */
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
     return ask(text, options, {
@@ -199,10 +203,10 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Answers a `permission_request`. Resolves when the worker has it; an answer that does not count (another came first,
-   * it has expired) comes back as the event `error` with the permission's id as `originatingId`.
+   * Answers a `permission_request`. Resolves when the worker has the answer. One that does not count (another came
+   * first, or the permission has expired) comes back as the event `error` with the permission's id as `originatingId`.
    *
-   * @throws {AppError} `unavailable` after 30 s without a worker
+   * @throws {AppError} `unavailable` when no worker acknowledged it within 30 s, or on `close`
    */
   async respondToPermission<Answer extends PermissionAnswer>(
     permissionId: string,
@@ -216,17 +220,17 @@ export class Parley implements AsyncDisposable {
     await this.#deliver({ type: "permission_response", body });
   }
 
-  /** Calls `handler` for each event of a kind, in order. The returned function ends that. */
+  /** Calls `handler` for each such event, in order. The returned function ends the subscription. */
   on<Name extends keyof ParleyEvents>(event: Name, handler: (value: ParleyEvents[Name]) => void): () => void {
     return this.#events.on(event, handler);
   }
 
-  /** Resolves when a worker knows us. @throws {AppError} `unavailable` */
+  /** Resolves when a worker knows us. @throws {AppError} `unavailable` after `timeoutMs`, or on `close` */
   async whenConnected(timeoutMs: number): Promise<void> {
     await this.#link.whenReady(timeoutMs);
   }
 
-  /** Goes on in another room object of the same conversation, with the same tools, open calls and stanza numbers. */
+  /** Goes on with another room object for the same room. Tools, open calls and stanza numbers stay. */
   rejoin(room: LiveKitRoom | Transport): void {
     this.#throwIfClosed();
     this.#stopListening?.();
@@ -235,7 +239,7 @@ export class Parley implements AsyncDisposable {
     this.#listen();
   }
 
-  /** Aborts what runs, takes our tools back and lets go of the room, which stays as it is. Safe to call twice. */
+  /** Aborts running calls, withdraws our tools and stops listening; does not leave the room. May be called twice. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -1,12 +1,12 @@
 import { AppError } from "../../errors/app-error.ts";
 import { type RoomPeer } from "./transport.ts";
 
-/** A worker that does not acknowledge our Configuration in this time is sent it again, ever more slowly. */
+/** The Configuration is sent again when it is not acknowledged in this time, which doubles with each attempt. */
 const CONFIGURE_AGAIN_MS = 3_000;
 const MAX_CONFIGURE_AGAIN_MS = 30_000;
 
 interface AgentLinkPorts {
-  /** Sends our Configuration to the agents; resolves with whether it was acknowledged in time. Never rejects. */
+  /** Sends our Configuration to the agents. Resolves to whether one acknowledged it in time; never rejects. */
   readonly configure: (way: "packet" | "stream", timeoutMs: number) => Promise<boolean>;
   readonly onReady: (agents: readonly string[]) => void;
   readonly onLost: (reason: "room" | "agent") => void;
@@ -18,8 +18,8 @@ interface Waiter {
 }
 
 /**
- * Knows which agents are in the room and whether they know us. They do when one has acknowledged our latest
- * Configuration, which goes out for each new agent, after each reconnect, and whenever our tools change.
+ * Knows which agents are in the room, and whether they know us: whether one has acknowledged our latest Configuration.
+ * It is sent for each new agent, after each reconnect, and whenever our tools change.
  */
 export class AgentLink {
   readonly #ports: AgentLinkPorts;
@@ -39,7 +39,7 @@ export class AgentLink {
     return this.#state === "ready";
   }
 
-  /** Every agent here has heard who we are: it can tell our packets from others', also before we are announced. */
+  /** A Configuration was acknowledged since the latest agent came: packets are known as ours even unannounced. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
@@ -61,7 +61,7 @@ export class AgentLink {
     this.#lose("room");
   }
 
-  /** Does nothing for people, and for an agent that is known. */
+  /** Does nothing for a participant that is no agent, or an agent that was added before. */
   add({ identity, isAgent }: RoomPeer): void {
     if (!isAgent || this.#agents.has(identity)) return;
     this.#agents.add(identity);
@@ -72,7 +72,7 @@ export class AgentLink {
     if (this.#agents.delete(identity) && this.#agents.size === 0) this.#lose("agent");
   }
 
-  /** Our tools are others than before. Changes in one go are announced once. */
+  /** To be called when our tools have changed. Several changes in one tick are announced once. */
   change(): void {
     if (this.#agents.size === 0 || this.#isChangeQueued || this.#state === "closed") return;
     this.#isChangeQueued = true;

@@ -26,12 +26,12 @@ interface LocalParticipant {
 type DataReceived = [bytes: Uint8Array, from: RoomParticipant | undefined, kind: unknown, topic: string | undefined];
 type Handler = (...values: never[]) => void;
 
-/** What `Room` of livekit-client and `Room` of @livekit/rtc-node have in common: either works, neither is needed here. */
+/** What `Room` of livekit-client and `Room` of @livekit/rtc-node have in common. The SDK imports neither. */
 export interface LiveKitRoom {
   readonly name?: string | undefined;
-  /** livekit-client */
+  /** Of livekit-client only. */
   readonly state?: string;
-  /** rtc-node */
+  /** Of @livekit/rtc-node only. */
   readonly isConnected?: boolean;
   readonly localParticipant?: LocalParticipant | undefined;
   readonly remoteParticipants: ReadonlyMap<string, RoomParticipant>;
@@ -41,12 +41,11 @@ export interface LiveKitRoom {
   unregisterByteStreamHandler(topic: string): void;
 }
 
-/** A room of either LiveKit package as a transport; a transport as it is. */
 export function toTransport(room: LiveKitRoom | Transport): Transport {
   return "remoteParticipants" in room ? roomTransport(room) : room;
 }
 
-/** A room of either LiveKit package as a transport. The room may be connected before or after. */
+/** Makes a transport of a room of either LiveKit package. The room may be connected before or after. */
 export function roomTransport(room: LiveKitRoom): Transport {
   return {
     get isConnected() {
@@ -80,7 +79,7 @@ function listen(room: LiveKitRoom, listener: TransportListener): () => void {
   const handlers: Readonly<Record<string, Handler>> = {
     participantConnected: (participant: RoomParticipant) => listener.onJoined(toPeer(participant)),
     participantDisconnected: (participant: RoomParticipant) => listener.onLeft(toPeer(participant)),
-    // rtc-node has no "connected" event; in livekit-client this one comes for reconnects too.
+    // rtc-node has no "connected" event. In livekit-client this event comes for reconnects too.
     connectionStateChanged: () => {
       if (wasConnected || !isConnected(room)) return;
       wasConnected = true;
@@ -140,7 +139,7 @@ function localOf({ localParticipant }: LiveKitRoom): LocalParticipant {
   return localParticipant;
 }
 
-/** rtc-node's `publishData` alone spells the option its own way. */
+/** Both spellings: `publishData` of rtc-node alone wants the second. */
 function addressed(to: readonly string[]): object {
   return { destinationIdentities: [...to], destination_identities: [...to] };
 }

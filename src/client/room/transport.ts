@@ -1,34 +1,34 @@
-/** Topic of Parley's packets and byte streams. Packets without a topic are accepted too; all others are not ours. */
+/** Topic of Parley's packets and byte streams. A packet without a topic is accepted, one with another topic is not. */
 export const TOPIC = "parley";
 
-/** A participant as LiveKit reports it, never as a message says. */
+/** Another participant, as LiveKit reports it. */
 export interface RoomPeer {
   readonly identity: string;
   readonly isAgent: boolean;
 }
 
-/** What comes out of the room. Nothing here may throw. */
+/** What a transport calls. None of these functions may throw. */
 export interface TransportListener {
-  /** `from` is absent while LiveKit has not announced the sender, which takes up to 3 s for one without tracks. */
+  /** For packets and streams. `from` is undefined until LiveKit has announced the sender: up to 3 s without tracks. */
   readonly onPacket: (bytes: Uint8Array, from: RoomPeer | undefined) => void;
   readonly onJoined: (peer: RoomPeer) => void;
   readonly onLeft: (peer: RoomPeer) => void;
-  /** We are in the room, for the first time or again: whatever was said in between is lost. */
+  /** We are in the room, for the first time or again. What was sent while we were away did not reach us. */
   readonly onConnected: () => void;
   readonly onDisconnected: () => void;
 }
 
-/** The way to one room and back. The room itself belongs to the application: a transport never joins or leaves it. */
+/** Carries frames to and from one room. A transport never joins or leaves the room: the application does. */
 export interface Transport {
   readonly isConnected: boolean;
   /** `""` before the first connection. */
   readonly roomName: string;
-  /** Everyone else who is in the room now. */
+  /** All other participants in the room. */
   readonly peers: readonly RoomPeer[];
-  /** One reliable data packet on the topic, at most 15,000 bytes long. */
+  /** Sends one reliable data packet of at most 15,000 bytes to these identities. */
   readonly sendPacket: (bytes: Uint8Array, to: readonly string[]) => Promise<void>;
-  /** One byte stream on the topic. It carries the sender's identity whatever LiveKit has announced. */
+  /** Sends one byte stream to these identities. It names its sender, whether or not LiveKit has announced it. */
   readonly sendStream: (bytes: Uint8Array, to: readonly string[]) => Promise<void>;
-  /** One listener at a time. The returned function ends it. */
+  /** Sets the listener; at most one at a time. The returned function removes it. */
   readonly listen: (listener: TransportListener) => () => void;
 }

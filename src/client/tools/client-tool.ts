@@ -5,45 +5,45 @@ import { compileInput, type ParsedInput, type StandardInput } from "./tool-input
 
 /** What a running tool is given besides its input. */
 export interface ToolContext {
-  /** Aborted on the timeout, on a cancel by the worker and on `close`; pass it on. */
+  /** Aborts on the timeout, when the worker cancels the call, and on `close`. Pass it on to whatever waits. */
   readonly signal: AbortSignal;
-  /** The request's id: unique to this call. */
+  /** The call's id, which is the request's. */
   readonly callId: string;
-  /** Whose turn it is, as LiveKit knows that participant; absent in our own turns. */
+  /** Identity of the participant whose turn it is; absent in our own turns. */
   readonly participant?: string;
-  /** The call's span at the worker (W3C Trace Context), for spans of your own; absent when it keeps no trace. */
+  /** The call's span in the worker (W3C Trace Context), as a parent for your spans; absent when none is recorded. */
   readonly traceparent?: string;
   /** Adds a line to the call's record at the worker. */
   readonly log: (line: string) => void;
-  /** How far the call is, from 0 to 1. It moves no deadline. */
+  /** Tells how far the call is, from 0 to 1. This moves no deadline. */
   readonly progress: (fraction: number) => void;
 }
 
 /** A tool that runs in this client. */
 export interface ClientTool<Input = JsonObject> {
-  /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
+  /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
-  /** What the model reads to decide when to use the tool. */
+  /** What the model reads to decide when to use the tool; at most 2,000 characters. */
   readonly description: string;
-  /** A zod object, or any Standard Schema that can say itself as JSON Schema; or a JSON Schema. The root is an object. */
+  /** A zod object, another Standard Schema that has Standard JSON Schema, or a JSON Schema. The root is an object. */
   readonly input: StandardInput<Input> | JsonObject;
-  /** What the worker is told to give a call. @defaultValue 30000; at most 600000 */
+  /** Announced to the worker: how long a call may take, in ms, at most 600000. @defaultValue 30000 */
   readonly timeoutMs?: number;
-  /** `either`: the worker may run its own tool of that name instead. @defaultValue "client" */
+  /** `either`: the worker may run its own tool of this name instead. @defaultValue "client" */
   readonly execution?: "client" | "either";
   /**
-   * In whose turns the model may use it. `own`: in this participant's. `room`: in everybody's; the context says who asks
-   * then. @defaultValue "own"
+   * In whose turns the model may use the tool: in this participant's (`own`), or in every participant's (`room`; see
+   * `ToolContext.participant`). @defaultValue "own"
    */
   readonly scope?: "own" | "room";
-  /** Changes nothing anywhere. @defaultValue false */
+  /** Whether the tool changes nothing anywhere. @defaultValue false */
   readonly readOnly?: boolean;
-  /** The answer: a map is sent as it is, anything else as `{value}`, nothing as `{}`. A throw is an error result. */
+  /** A plain object is sent as it is, nothing as `{}`, any other value as `{value}`. A throw is an error result. */
   readonly run: (input: Input, context: ToolContext) => unknown;
 }
 
 /**
- * Thrown by a tool to choose what the model is told: a code of its own, and a partial result beside the message.
+ * Thrown by a tool to choose the error code that the model is told, and to add a partial result.
  *
  * @example
  * throw new ToolError("no_access", "The folder is not shared", { result: { folder } });
@@ -60,12 +60,12 @@ export class ToolError extends Error {
   }
 }
 
-/** What the worker takes of one tool. */
+/** A longer description is refused by the worker. */
 const MAX_DESCRIPTION_LENGTH = 2_000;
 
 type Announcement = NonNullable<MessageBody<"configuration">["tools"]>[number];
 
-/** A tool that has been checked, with what is announced of it. */
+/** A checked tool, with its announcement. */
 export interface CompiledTool {
   readonly name: string;
   readonly announcement: Announcement;
@@ -73,7 +73,7 @@ export interface CompiledTool {
   readonly run: (input: unknown, context: ToolContext) => unknown;
 }
 
-/** @throws {TypeError} when the name, the time or the schema cannot be used */
+/** @throws {TypeError} when a field of the tool cannot be used */
 export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   const { name, description, input, timeoutMs, execution, scope, readOnly, run } = tool;
   if (!TOOL_NAME.test(name)) throw new TypeError(`The tool name "${name}" does not match ${TOOL_NAME}`);
@@ -100,7 +100,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   };
 }
 
-/** What a tool gave back, as a result must be. */
+/** Makes the map that a result must be. */
 export function wrapResult(value: unknown): Record<string, never> {
   if (value === undefined || value === null) return {};
   return (isPlain(value) ? value : { value }) as Record<string, never>;

@@ -1,6 +1,6 @@
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 
-/** Progress takes at most a fifth of what the worker takes of one participant in the long run. */
+/** Together: a fifth of the messages per second that the worker accepts from one participant. */
 const TICK_MS = 200;
 const MESSAGES_PER_TICK = 2;
 const MAX_LOG_LENGTH = 16_384;
@@ -10,7 +10,7 @@ interface Pending {
   progress: number | undefined;
 }
 
-/** Gathers what running tools log and report into few messages, in order for each call. */
+/** Sends the logs and the progress of running calls in few messages, in order for each call. */
 export class ProgressSender {
   readonly #send: (body: MessageBody<"tool_use_progress">) => void;
   readonly #pending = new Map<string, Pending>();
@@ -24,12 +24,12 @@ export class ProgressSender {
     this.#of(id).lines.push(String(line));
   }
 
-  /** What is no number from 0 to 1 is brought into that range. */
+  /** A number outside 0 to 1 is brought into that range; NaN is ignored. */
   progress(id: string, fraction: number): void {
     if (!Number.isNaN(fraction)) this.#of(id).progress = Math.min(1, Math.max(0, fraction));
   }
 
-  /** Sends what is still held of a call; call it before its result goes out. */
+  /** Sends what is still held for a call. To be called before the call's result is sent. */
   flush(id: string): void {
     const pending = this.#pending.get(id);
     if (!pending) return;

@@ -11,8 +11,8 @@ interface StoredResult {
 }
 
 /**
- * The results we gave, so that a request that comes again is answered again and not run again. The oldest results are
- * let go first; of those the id alone is kept, which still forbids a second run.
+ * The results that were sent, so that a repeated request gets its result again and is not run again. The oldest results
+ * are dropped first. Their ids are kept longer, and still prevent a second run.
  */
 export class ResultStore {
   readonly #ids = new Set<string>();
@@ -27,7 +27,7 @@ export class ResultStore {
     keepNewest(this.#ids, MAX_IDS);
   }
 
-  /** `undefined` for an id that has had no result. */
+  /** `undefined` when the id has had no result; an error result when its result was dropped. */
   find(id: string): ToolResult | undefined {
     const stored = this.#results.get(id);
     if (stored || !this.#ids.has(id)) return stored?.result;

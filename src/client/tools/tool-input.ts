@@ -11,8 +11,8 @@ type Validated<Output> =
   | { readonly issues: readonly Issue[] };
 
 /**
- * A schema of zod 4, or of another library with Standard Schema and Standard JSON Schema. Of `zod/mini`, give
- * `z.toJSONSchema(schema)`: it holds both, and a schema of `zod/mini` alone does not.
+ * A schema of zod 4, or of another library with Standard Schema and Standard JSON Schema. A schema of `zod/mini` lacks
+ * the latter: give `z.toJSONSchema(schema)` instead, which has both.
  */
 export interface StandardInput<Output> {
   readonly "~standard": {
@@ -25,12 +25,12 @@ export interface StandardInput<Output> {
 export type ParsedInput = { readonly value: unknown } | { readonly problem: string };
 
 interface CompiledInput {
-  /** What is announced. */
+  /** The JSON Schema that is announced. */
   readonly inputSchema: JsonObject;
   readonly parse: (input: unknown) => Promise<ParsedInput>;
 }
 
-/** What the worker takes of one tool. */
+/** A longer schema is refused by the worker. */
 const MAX_SCHEMA_LENGTH = 32_768;
 
 /** @throws {TypeError} when the schema cannot be used */

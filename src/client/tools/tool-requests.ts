@@ -12,7 +12,7 @@ type Request = MessageBody<"tool_use_request">;
 
 export interface ToolRequestPorts {
   readonly findTool: (name: string) => CompiledTool | undefined;
-  /** Returns the size of what was sent. @throws {AppError} when it cannot be encoded */
+  /** Returns the size of the sent envelope in bytes. @throws {AppError} when it cannot be encoded */
   readonly sendResult: (result: ToolResult, traceparent?: string) => number;
   /** Claims or declines an `either` request by acknowledging the stanza that carried it. */
   readonly acknowledge: (stanzaId: number, isTaken: boolean) => void;
@@ -27,8 +27,8 @@ interface Asked {
 }
 
 /**
- * The client's side of tool calls. Each request that is ours gets exactly one result, whatever happens; the same
- * request again gets the same result again and is not run again.
+ * The client's side of tool calls. Each request that this client takes gets exactly one result, whatever happens. The
+ * same request again gets the same result again and is not run again.
  */
 export class ToolRequests {
   readonly #ports: ToolRequestPorts;
@@ -39,7 +39,7 @@ export class ToolRequests {
     this.#ports = ports;
   }
 
-  /** How many tools run now. */
+  /** How many calls run now. */
   get runningCount(): number {
     return this.#running.size;
   }
@@ -47,7 +47,7 @@ export class ToolRequests {
   handle(request: Request, stanzaId: number, traceparent?: string): void {
     const { id, messageId, toolName, parameters, execution, participant } = request;
     const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
-    // Before the stored results: a call that the server took over from us comes again as `server`.
+    // Checked before the stored results: a call that the server took over from us comes again as `server`.
     if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
     const stored = this.#results.find(id);
     if (stored) return void this.#send(stored);
@@ -59,7 +59,7 @@ export class ToolRequests {
     else this.#settle(unknownTool(id, toolName), toolName);
   }
 
-  /** Answers a request that could be read only in part. `false` when no result can: it has no id, or is nobody's. */
+  /** Answers a malformed request. `false` when no result can: its id or its `execution` cannot be read. */
   refuse({ parts, message }: MalformedMessageError): boolean {
     const { id, request: { execution, toolName } = {} } = parts;
     if (execution === "server") return true;
@@ -74,8 +74,8 @@ export class ToolRequests {
   }
 
   /**
-   * The worker takes a request back: the tool is aborted and answers `cancelled`. A cancel can overtake its request,
-   * which may be a stream; such a request is not run when it comes.
+   * The worker cancels a call: the tool is aborted, and the result is `cancelled`. A cancel can overtake its request,
+   * which may be a stream. Such a request is not run when it comes.
    */
   cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
     const message = `The call was cancelled by the worker (${reason})`;
@@ -84,7 +84,7 @@ export class ToolRequests {
     else if (!this.#results.find(id)) this.#results.add(failed(id, "cancelled", message), 0);
   }
 
-  /** Aborts every running tool. Resolves when each has answered `cancelled`, whatever it does with the abort. */
+  /** Aborts every running call. Resolves when each has its result, even if its tool ignores the abort. */
   async close(): Promise<void> {
     const running = [...this.#running.values()];
     for (const { controller } of running) controller.abort(new Error("The client was closed"));
@@ -137,7 +137,7 @@ export class ToolRequests {
   }
 }
 
-/** In the words that the protocol has for it, whatever the name is. */
+/** The text is the protocol's. A name may be of any length, so it is cut. */
 function unknownTool(id: string, toolName: string): ToolResult {
   return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

@@ -12,7 +12,7 @@ interface OpenAnswer {
 
 const MAX_OPEN = 32;
 
-/** Puts the sentences of answers in order and tells when an answer is whole. */
+/** Puts each answer's sentences in order, and calls `onEnd` when an answer is whole. */
 export class Answers {
   readonly #open = new Map<string, OpenAnswer>();
   readonly #onEnd: (answer: AnswerEndEvent) => void;
@@ -31,7 +31,7 @@ export class Answers {
     keepNewest(this.#open, MAX_OPEN);
   }
 
-  /** A long sentence travels as a stream and may come after the final one. */
+  /** A long sentence travels as a stream, and may come after the final sentence. */
   add(sentence: Sentence): void {
     const answer = this.#open.get(sentence.previousId);
     if (!answer) return;

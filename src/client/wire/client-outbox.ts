@@ -4,7 +4,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type Message } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
-/** A send can hang for a whole outage; after this long it has failed. */
+/** A send can hang as long as an outage lasts; after this time it counts as failed. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 1_000;
 
@@ -16,11 +16,11 @@ interface ClientOutboxOptions {
 export interface SentMessage {
   readonly stanzaId: number;
   readonly sizeBytes: number;
-  /** Resolves when it is in the local buffer: only an answer proves delivery. */
+  /** Resolves when the message is in LiveKit's local buffer. Only an Ack proves that it arrived. */
   readonly sent: Promise<void>;
 }
 
-/** Numbers what we say from 1 and sends it in order, at most 8 at a time. */
+/** Numbers our messages from 1 and begins to send them in order, at most 8 at a time. */
 export class ClientOutbox {
   readonly #options: ClientOutboxOptions;
   readonly #queue: (() => void)[] = [];
@@ -33,8 +33,8 @@ export class ClientOutbox {
   }
 
   /**
-   * @param traceparent the span that the message belongs to (W3C Trace Context)
    * @param way `stream` forces a byte stream; above 15,000 bytes it is one anyway
+   * @param traceparent the span that the message belongs to (W3C Trace Context)
    * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
    */
   send(message: Message, way: "packet" | "stream" = "packet", traceparent?: string): SentMessage {
@@ -46,13 +46,13 @@ export class ClientOutbox {
     const publish = () => this.#enqueue(() => this.#options.publish(bytes, isLong ? "stream" : way));
     const sent = publish();
     sent.catch(() => {});
-    // Whoever sends a Configuration sees to it: an old one must not come after a newer one.
+    // AgentLink repeats a Configuration itself: an old one must not arrive after a newer one.
     if (message.type !== "configuration")
       this.unacknowledged.add(stanzaId, bytes.length, () => void publish().catch(() => {}));
     return { stanzaId, sizeBytes: bytes.length, sent };
   }
 
-  /** Resolves when everything is out, or after `timeoutMs`. */
+  /** Resolves when everything has been sent, or after `timeoutMs`. */
   async drain(timeoutMs: number): Promise<void> {
     const isEmpty = () => this.#inFlight === 0 && this.#queue.length === 0;
     const until = Date.now() + timeoutMs;

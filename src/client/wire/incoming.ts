@@ -8,12 +8,12 @@ const REMEMBERED_STANZAS = 2_000;
 
 interface IncomingPorts {
   readonly onMessage: (message: Message, stanzaId: number, traceparent: string | undefined) => void;
-  /** A request that cannot be used: nothing is run, and the worker is told. */
+  /** A malformed ToolUseRequest: nothing is run, and the worker must be told. */
   readonly onMalformedRequest: (error: MalformedMessageError) => void;
   readonly onError: (error: AppError) => void;
 }
 
-/** Reads agents' packets: each message once, and nothing that they hold can throw. */
+/** Reads agents' frames. Hands on each message once; no content makes it throw. */
 export class IncomingMessages {
   readonly #ports: IncomingPorts;
   readonly #seen = new Set<string>();
@@ -24,20 +24,20 @@ export class IncomingMessages {
     this.#ports = ports;
   }
 
-  /** For our next Configuration: what comes after it is sent again. `undefined` when nothing was missed or seen. */
+  /** For our next Configuration: the worker sends again what follows this number. `undefined` at first. */
   get lastSequenceSeen(): number | undefined {
     if (this.#firstMissed !== undefined) return this.#firstMissed - 1;
     return this.#lastSeen === 0 ? undefined : this.#lastSeen;
   }
 
-  /** The worker has our latest `lastSequenceSeen`. */
+  /** To be called when the worker has acknowledged a Configuration, and so knows `lastSequenceSeen`. */
   forgetMissed(): void {
     this.#firstMissed = undefined;
   }
 
   /**
-   * A packet whose sender LiveKit has not announced, most often the agent's first words. It is not trusted and not
-   * kept: once the agent is announced, our Configuration has it sent again.
+   * Takes a frame whose sender LiveKit has not announced, most often the agent's first. Its content is not trusted and
+   * not kept: once the agent is announced, our Configuration asks for it again.
    */
   miss(bytes: Uint8Array): void {
     const stanzaId = this.#decode(bytes)?.stanzaId ?? 0;
@@ -72,7 +72,7 @@ export class IncomingMessages {
     this.#ports.onError(error);
   }
 
-  /** `false` for a message that came before. Acks have the number 0 and are never repeated. */
+  /** Returns `false` for a repeated message. Acks have the number 0 and are never repeated. */
   #take(stanzaId: number, from: string): boolean {
     if (stanzaId === 0) return true;
     const key = `${Math.abs(stanzaId)} ${from}`;

@@ -1,8 +1,8 @@
-/** Of a message that the worker has no budget for; then it is lost, as on a network. */
+/** A message is sent this often in all; after that it is given up. */
 const MAX_TRIES = 8;
 const MAX_KEPT = 512;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-/** In one go and a second: less than the worker's budget gets back. */
+/** Messages per pause; less than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;
 
@@ -13,8 +13,8 @@ interface Kept {
 }
 
 /**
- * What was sent and not acknowledged yet, and who waits for its Ack. A worker that has no budget left for us drops a
- * message, and says when to come again: the same stanzas go out once more then, so nothing is done twice.
+ * Messages that were sent and not acknowledged yet. A worker that gets too many messages from us drops some, and says
+ * when to send them again. They keep their stanza numbers, so none is handled twice.
  */
 export class Unacknowledged {
   readonly #kept = new Map<number, Kept>();
@@ -22,7 +22,7 @@ export class Unacknowledged {
   #sizeBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `send` must not throw. The oldest are let go first. */
+  /** `send` repeats the message; it must not throw. When too many are kept, the oldest are dropped. */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
     this.#kept.set(stanzaId, { sizeBytes, send, tries: 1 });
     this.#sizeBytes += sizeBytes;
@@ -44,7 +44,6 @@ export class Unacknowledged {
     });
   }
 
-  /** An Ack came. */
   acknowledge(stanzaId: number, isTaken: boolean): void {
     this.#forget(stanzaId);
     this.#waiting.get(Math.abs(stanzaId))?.(isTaken);
@@ -55,7 +54,7 @@ export class Unacknowledged {
     this.#kept.delete(stanzaId);
   }
 
-  /** Sends all that is not acknowledged by then again. */
+  /** In `ms`, sends again all messages that are still not acknowledged. */
   sendAgainAfter(ms: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -69,7 +68,7 @@ export class Unacknowledged {
     }, ms);
   }
 
-  /** The worker that they were for is gone, or we are. */
+  /** For when the worker is gone, or we are: forgets all messages, and `wait` resolves to `false`. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -14,7 +14,7 @@ interface WorkerMessagesPorts {
   readonly events: Emitter<ParleyEvents>;
 }
 
-/** The application hears of these by the event `message`, as of all others; there is nothing else to do. */
+/** The SDK does nothing with these messages; the application gets them, like all others, by the event `message`. */
 type OnlyAsMessage =
   | "assistant_message"
   | "audio_chunk"
@@ -30,13 +30,13 @@ type Handlers = {
   ) => void;
 };
 
-/** What each message of the worker does here. */
+/** Handles each message of the worker. */
 export class WorkerMessages {
   readonly #ports: WorkerMessagesPorts;
   readonly #answers: Answers;
-  /** Of the calls we heard of: a result does not say its tool's name. */
+  /** By call id: a result does not name its tool. */
   readonly #toolNames = new Map<string, string>();
-  /** Permissions that we were asked for, and that wait still. */
+  /** Ids of open permission requests. */
   readonly #askedPermissions = new Set<string>();
 
   constructor(ports: WorkerMessagesPorts) {
