@@ -1,6 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
 
-/** Block types, and the server-tool pair. Types that a newer API invents are stored under their own name. */
+/** The block types that this code knows. A type that a newer API adds is stored under its own name. */
 export const BLOCK_TYPES = [
   "text",
   "thinking",
@@ -29,13 +29,13 @@ export interface TurnBlock {
   readonly content: JsonObject | null;
 }
 
-/** The id that joins a use and its result; block types that are not known here keep the API's own `id`. */
+/** The id that a tool use and its result share. In blocks of unknown types it is the API's own `id`. */
 export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined {
   const id = block.content?.["tool_use_id"] ?? block.content?.["id"];
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** A tool's answer as it is stored. Blocks that version 0.1 has stored have `is_error` only where it is true. */
+/** A tool's answer as it is stored. Blocks that version 0.1 stored have `is_error` only where it is true. */
 export function toolResultBlock(
   id: string,
   answer: { content: string; isError: boolean },

@@ -2,7 +2,7 @@ import { type JsonObject } from "../lib/json.ts";
 
 /** Who runs a tool. */
 export type Execution = "server" | "client" | "either";
-/** What becomes of an open call when the participant speaks over the turn. */
+/** What becomes of an open call when the participant interrupts its turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
 /** What may be shown of a call: everything, only name, status and times, or nothing. */
 export type StateDetail = "full" | "name" | "off";
@@ -36,8 +36,8 @@ export interface Failure {
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
- * One tool call: as the ledger changes it, as it is stored, and as whatever is shown of it is made. A new field is
- * added here, to the table, and where it is used.
+ * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it. A new
+ * field also needs a column in the table.
  */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */
@@ -55,30 +55,30 @@ export interface Call {
   readonly executionAsked: Execution;
   readonly idempotencyKey: string;
   readonly onInterrupt: OnInterrupt;
-  /** Its turn does not wait for it: the model is given a receipt, and the outcome comes into the session by itself. */
+  /** Its turn does not wait for it: the model gets a receipt, and the outcome comes into the session later. */
   readonly isBackground: boolean;
   readonly state: CallState;
   /** Who runs it, once that is decided. */
   readonly executionResolved: "server" | "client" | undefined;
-  /** The participant that must answer; only its answer counts. */
+  /** The participant that the call was sent to; only its answer counts. */
   readonly addressee: string | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | undefined;
-  /** Of a running call absent while its clock stands still: a permission is waited for. */
+  /** Milliseconds since the epoch. Absent before the call runs, and while it waits for a permission. */
   readonly deadlineAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly outcome: Outcome | undefined;
-  /** One more with each change: of two states of a call, the one with more is newer. */
+  /** Grows by one with each change: of two states of one call, the higher number is the newer state. */
   readonly revision: number;
-  /** What whoever runs it has said of it, within the bounds of `CallLog`. */
+  /** Lines logged by the tool, within the limits of `CallLog`. */
   readonly logs: readonly string[];
-  /** 0 to 1, as whoever runs it said last. */
+  /** From 0 to 1, as last reported by the tool. */
   readonly progress: number | undefined;
   /** What of it may be shown. */
   readonly detail: StateDetail;
-  /** The arguments that the participant put in the place of `input`: with these it runs. */
+  /** The arguments that the participant put in the place of `input`; the call runs with these. */
   readonly editedInput?: JsonObject;
-  /** Of a stored call that an earlier worker asked permission for. */
+  /** Set on a stored call for which a permission was ever asked. */
   readonly permissionAsked?: boolean;
 }
 
@@ -92,7 +92,7 @@ export interface ExtraAnswer {
 
 export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";
 
-/** An open call as it is once it has ended, by the clock of whoever ends it. */
+/** The call with its outcome, ended now by this process's clock. */
 export function endedCall(call: Call, outcome: Outcome): Call {
   return { ...call, state: outcome.state, outcome, finishedAt: Date.now(), revision: call.revision + 1 };
 }

@@ -19,16 +19,15 @@ const END_NOTES: Partial<Record<TurnRecord["state"], string>> = {
   failed: "[The previous reply failed before it was complete.]",
 };
 
-/** The answer for a tool use that has no stored result: what is known is that nothing is known. */
+/** The result that the model gets for a tool use without a stored one. */
 export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the tool ran.";
 
 /**
  * Builds the model's history from stored turns, oldest first. Whatever happened to them, the result keeps the API's
  * rules (docs/sources.md): every tool_use has exactly one tool_result, in the very next user message, results first and
- * in call order; nothing is orphaned, empty or half-signed; it begins with a user message and roles alternate.
+ * in call order; no block is empty or lacks its signature; a user message is first, and roles alternate.
  *
- * The last turn may still be running: then the history ends with the results of its last step, or with the
- * assistant's own blocks.
+ * When the last turn still runs, the history ends with the results of its last step, or with the assistant's blocks.
  *
  * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged
  */
@@ -66,7 +65,7 @@ function unknownResult(use: HistoryBlock): HistoryBlock {
   return toolResultBlock(toolUseId(use) ?? "", { content: OUTCOME_UNKNOWN, isError: true });
 }
 
-/** Joins neighbours of one role into one message; a message of no blocks is none. */
+/** Joins neighbours of one role into one message; without blocks it adds nothing. */
 function append(messages: HistoryMessage[], role: HistoryMessage["role"], blocks: readonly HistoryBlock[]): void {
   if (blocks.length === 0) return;
   const last = messages.at(-1);

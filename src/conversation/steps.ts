@@ -8,18 +8,18 @@ export interface Step {
 }
 
 export interface StepOptions {
-  /** The turn is running: a last step with tool uses may wait for its server tools' results. */
+  /** The turn is still running: the server tools of its last step may have no results yet. */
   readonly isOpen: boolean;
   /** The running turn's last step ended with `pause_turn`: it goes back as it is. */
   readonly isPaused: boolean;
-  /** Ids of calls in earlier turns; those of this turn are added. A call whose id comes again is left out. */
+  /** Ids of the tool uses of earlier turns; those of this turn are added. A use whose id comes again is left out. */
   readonly usedIds: Set<string>;
 }
 
 /**
  * Cuts a turn's blocks into steps that the API accepts as assistant messages: a step ends where results follow it, or
- * where text would follow a tool use (docs/sources.md). What the API refuses is left out: empty text, thinking without a
- * signature, thinking at the very end of a message, a second call with one id, and one half of a server tool's pair.
+ * where text would follow a tool use (docs/sources.md). What the API refuses is left out: empty text, thinking unsigned
+ * or at the end of a message, a second use with one id, and half of a server tool's pair of use and result.
  */
 export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedIds }: StepOptions): Step[] {
   const results = new Map<string, TurnBlock>();
@@ -73,7 +73,7 @@ function isValid(block: TurnBlock): boolean {
   return true;
 }
 
-/** A call's id counts once in the whole history. */
+/** False for a tool use whose id was used before in the history. Remembers the id. */
 function isNew(block: TurnBlock, usedIds: Set<string>): boolean {
   if (!isToolUse(block) && !isServerUse(block)) return true;
   const id = toolUseId(block) ?? "";
@@ -83,8 +83,8 @@ function isNew(block: TurnBlock, usedIds: Set<string>): boolean {
 }
 
 /**
- * The server tools' calls and results that stand where the API wants them: a result after its call in one step, or at
- * the beginning of the next step when the call's own step also used client tools.
+ * The uses and results of server tools that stand where the API wants them: a result after its use in one step, or at
+ * the beginning of the next step when the use's own step also used client tools.
  */
 function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
   const paired = new Set<TurnBlock>();

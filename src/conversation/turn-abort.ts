@@ -14,12 +14,12 @@ export class TurnAbort extends Error {
   }
 }
 
-/** The participant has ended it: by ControlStop, or by going on with something else. */
+/** Whether the participant ended the turn: by ControlStop, or by going on with something else. */
 export function isUserAbort(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
   return signal.aborted && signal.reason instanceof TurnAbort && signal.reason.kind !== "closed";
 }
 
-/** How a turn ends whose signal was aborted: `cancelled` where the participant stopped it, and nowhere else. */
+/** How a turn ends whose signal was aborted. It is `cancelled` only when the participant stopped it. */
 export function endAfterAbort(signal: AbortSignal): {
   readonly state: "interrupted" | "cancelled" | "failed";
   readonly error: AppError | undefined;

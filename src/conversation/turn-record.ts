@@ -23,8 +23,8 @@ export interface TurnRecord {
   readonly input: readonly InputText[];
   readonly state: TurnState;
   readonly blocks: readonly TurnBlock[];
-  /** Sentences of the answer that are in no block, because the worker said them itself. */
+  /** Number of sentences of the answer that are in no block, because the worker said them itself. */
   readonly asides?: number;
-  /** Of an answer whose speech was cut off: what of its text was heard. Absent when all of it was, or none was spoken. */
+  /** What was heard of an answer whose speech was cut off. Absent when all of it was heard, or none was spoken. */
   readonly heard?: string | undefined;
 }

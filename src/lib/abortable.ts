@@ -1,6 +1,6 @@
 /**
- * Settles with `promise`, or rejects with the signal's own reason as soon as it aborts. The listener is removed either
- * way; `promise` itself goes on, and a later rejection of it is swallowed.
+ * Settles with `promise`, or rejects with the signal's own reason as soon as it aborts. Leaves no listener on the
+ * signal. After an abort `promise` itself goes on; if it rejects later, nothing happens.
  */
 export async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   if (signal.aborted) {

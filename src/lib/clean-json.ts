@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue } from "./json.ts";
 
-/** An envelope may be 32 deep and wraps a value in up to 4 levels of its own, so what is cleaned here can be sent. */
+/** An envelope may be 32 levels deep and adds up to 4 of them around a value, so what is cleaned here can be sent. */
 const MAX_DEPTH = 28;
 const MAX_VALUES = 90_000;
 const MAX_KEY_BYTES = 256;
@@ -21,14 +21,14 @@ export function cleanText(text: string): string {
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", REPLACEMENT) : wellFormed;
 }
 
-/** Whether PostgreSQL can hold the text as it is: for names that would be another's once they were cleaned. */
+/** Whether PostgreSQL can store the text as it is. For names: cleaning could turn one into another. */
 export function isCleanText(text: string): boolean {
   return cleanText(text) === text;
 }
 
 /**
- * Makes any value storable as JSONB and sendable, and never throws. What JSON cannot say stays visible: `NaN` as its
- * name, bytes as `{base64}`, dates as ISO text, a cycle as `[circular]`, what is too deep or too much as a marker.
+ * Makes any value storable as JSONB and sendable, and never throws. What JSON cannot express stays visible: `NaN` as
+ * its name, bytes as `{base64}`, dates as ISO text, a cycle as `[circular]`, what is too deep or too much as a marker.
  * Functions, symbols and `undefined` are dropped, as JSON.stringify does; a `toJSON` method is never called.
  */
 export function cleanJson(value: unknown): JsonValue {
@@ -109,7 +109,7 @@ function cleanEntries<Key>(keys: Iterable<Key>, read: (key: Key) => unknown, wal
   return object;
 }
 
-/** One getter that throws does not hide the other properties. */
+/** A getter that throws must not hide the other properties. */
 function readProperty(object: object, key: string): unknown {
   try {
     return Reflect.get(object, key);
@@ -135,7 +135,7 @@ function cleanDate(date: Date): string {
   return Number.isNaN(time) ? "Invalid Date" : new Date(time).toISOString();
 }
 
-/** Where there is one, Node's is a hundred times faster. */
+/** Node's Buffer is a hundred times faster than `btoa`; a browser has no Buffer. */
 const { Buffer: NodeBuffer } = globalThis as {
   Buffer?: { from(bytes: ArrayBufferLike, offset: number, length: number): { toString(encoding: "base64"): string } };
 };

@@ -1,10 +1,10 @@
-/** A place in a compiled glob: one that takes a character, or one that leads on to other places without any. */
+/** One place of a compiled glob: it takes a character, or leads on to other places (by index) without taking one. */
 export type Place =
   | { readonly takes: (char: string) => boolean; readonly repeats: boolean }
   | { readonly leadsTo: readonly number[] };
 
 export const ANY_TEXT: Place = { takes: () => true, repeats: true };
-/** Within one folder. */
+/** Any characters but a slash: a part of one name. */
 export const ANY_NAME: Place = { takes: (char) => char !== "/", repeats: true };
 export const ANY_CHAR: Place = { takes: (char) => char !== "/", repeats: false };
 
@@ -12,22 +12,22 @@ export function literal(text: string): Place {
   return { takes: (char) => char === text, repeats: false };
 }
 
-/** The places for a doubled star before a slash, where they come to stand at `index`: folders of any depth, or none. */
+/** The places of a doubled star before a slash: folders of any depth, or none. `index` is that of the first of them. */
 export function anyFolders(index: number): Place[] {
   return [{ leadsTo: [index + 1, index + 3] }, ANY_TEXT, literal("/")];
 }
 
-/** In a text: a piece of it that is not known, of any length. */
+/** Stands in a text for an unknown piece of any length. */
 export const UNKNOWN = "\uE000";
 /**
- * How unknown pieces are read: not at all (the character means itself), so that the glob fits whatever they are, or so
- * that it fits for some.
+ * How UNKNOWN in a text is read. `known`: as the character itself. `surely`: the glob must match whatever the piece is.
+ * `possibly`: it is enough that the glob matches for some piece.
  */
 export type Reading = "known" | "surely" | "possibly";
 
 /**
- * Whether a text goes from the first place to behind the last. All ways are gone at once, so that no text and no glob
- * takes longer than the one's length times the other's.
+ * Whether the glob matches the whole text. All ways through the places are followed at once, so the cost is at most the
+ * length of the text times the number of places.
  */
 export function matchesGlob(places: readonly Place[], text: string, reading: Reading = "known"): boolean {
   const reached = new Reached(places);
@@ -37,7 +37,7 @@ export function matchesGlob(places: readonly Place[], text: string, reading: Rea
     const isUnknown = char === UNKNOWN && reading !== "known";
     for (const index of current) {
       const place = places[index];
-      // Nothing leads back: some text leads to each place that comes later.
+      // No place leads back, and an unknown piece may lead to any place that comes later.
       if (isUnknown && reading === "possibly")
         for (let later = index; later <= places.length; later++) taken.push(later);
       else if (place && "takes" in place && (isUnknown ? place === ANY_TEXT : place.takes(char)))
@@ -60,12 +60,12 @@ class Reached {
     this.#rounds = new Uint32Array(places.length + 1);
   }
 
-  /** These places and all to which they lead without a character, each once. */
+  /** These places and all places that they lead to without a character, each once. */
   from(starts: readonly number[]): number[] {
     this.#round++;
     const reached: number[] = [];
     for (const start of starts) this.#add(start, reached);
-    // A list is gone through with what is added meanwhile.
+    // The loop also visits what is added to the list meanwhile.
     for (const index of reached) {
       const place = this.#places[index];
       if (!place) continue;

@@ -1,6 +1,6 @@
 import { nanoid } from "nanoid";
 
-/** A new NanoID (21 characters, 126 bits): unguessable, so it also works as a capability. */
+/** A new NanoID of 21 characters (126 bits), which nobody can guess. */
 export function createId(): string {
   return nanoid();
 }

@@ -1,4 +1,4 @@
-/** What JSON, JSONB and MessagePack maps all carry. */
+/** A value that JSON, JSONB and MessagePack can all carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [key: string]: JsonValue };
 
@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text as it is; anything else is none. */
+/** A string as it is; an empty one for any other value. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

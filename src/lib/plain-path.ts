@@ -1,4 +1,4 @@
-/** The one spelling of a path: without `.`, doubled slashes, a slash at the end and, as far as it goes, without `..`. */
+/** One spelling for each path: no `.`, no doubled or last slash, and `..` only at the beginning of a relative path. */
 export function plainPath(path: string): string {
   const root = path.startsWith("/") ? "/" : "";
   const names: string[] = [];

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** `text` within `maxBytes` of UTF-8, never cutting a character; what was left out is said in a mark at its end. */
+/** The text's first `maxBytes` of UTF-8, to a whole character. If there is more, a mark is added that says so. */
 export function truncateText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = encoder.encode(text);

@@ -9,12 +9,14 @@ export type Schema = Readonly<Record<string, unknown>>;
 export type Check = (value: unknown, steps: Steps) => Problem | undefined;
 export interface Compiler {
   readonly compile: (schema: unknown) => Check;
-  /** Nothing bounds what somebody else's expression costs, so it is not run, and counts as a yes. */
+  /** The schema is somebody else's: its regular expressions are not run, because their cost has no bound. */
   readonly isForeign: boolean;
-  /** Something in the schema counts as a yes that might be a no: no no may be made of it. Known when all is compiled. */
+  /**
+   * A left-out check passes, so `not`, `if`, `oneOf`, `maxContains` must refuse nothing. Final once all is compiled.
+   */
   isPartial: boolean;
 }
-/** Makes the check of one keyword; `schema` is the one that the keyword stands in. */
+/** Makes the check of one keyword; `schema` is the schema that contains the keyword. */
 export type Keyword = (operand: never, schema: Schema, compiler: Compiler) => Check;
 
 export const ok: Check = () => undefined;
@@ -47,7 +49,7 @@ export function keysOf(value: object, steps: Steps): string[] {
   return keys;
 }
 
-/** A check that is not made. */
+/** Stands for a check that is left out. */
 export function unknown(compiler: Compiler): Check {
   compiler.isPartial = true;
   return ok;
@@ -55,10 +57,10 @@ export function unknown(compiler: Compiler): Check {
 
 /** A check of 100,000 steps takes a few milliseconds. */
 const MAX_STEPS = 100_000;
-/** Schemas inside each other, by reference too: each takes a part of the stack. */
+/** How deep schemas may be nested, references included: each level takes a part of the stack. */
 const MAX_DEPTH = 256;
 
-/** What a check may cost: whoever writes a schema chooses how often each value is looked at, and how deep. */
+/** The budget of one check: without it, a schema's author decides how often and how deep each value is looked at. */
 export class Steps {
   #left = MAX_STEPS;
   #depth = 0;

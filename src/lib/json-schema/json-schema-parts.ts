@@ -28,7 +28,7 @@ function entries(schemas: unknown, { compile }: Compiler): readonly (readonly [s
 const patternsOf = (properties: unknown) =>
   Object.keys(isRecord(properties) ? properties : {}).map((pattern) => new RegExp(pattern, "u"));
 
-/** Keywords about what is in a value, and those that join schemas. */
+/** Keywords about what a value contains, and those that combine schemas. */
 export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
   prefixItems: (schemas: unknown, _schema, compiler) => {
     const checks = list(schemas, compiler);

@@ -30,7 +30,7 @@ const count =
     const words = `expected at ${isMost ? "most" : "least"} ${Number(limit)} ${unit}`;
     return check((value, steps) => fits(size(value, steps) ?? Number(limit)), words);
   };
-/** By characters: a pair of surrogates is one. */
+/** Length in characters: a surrogate pair counts as one. */
 function lengthOf(value: unknown, steps: Steps): number | undefined {
   if (typeof value !== "string") return undefined;
   steps.spend(value.length >> 6);

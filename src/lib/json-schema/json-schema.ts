@@ -19,13 +19,13 @@ import { isRecord } from "../json.ts";
 const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...PART_KEYWORDS };
 
 interface CompileOptions {
-  /** Somebody else's: its patterns are not run, and references that lead nowhere say nothing. @defaultValue false */
+  /** The schema is somebody else's: no pattern is run, and a reference to nowhere is ignored. @defaultValue false */
   readonly isForeign?: boolean;
 }
 
 /**
- * Makes the check of a JSON Schema, at no more cost than its own size; what the check costs is bounded, whatever the
- * schema and the value are. `unevaluated…`, `format` and what JSON Schema does not have are not checked.
+ * Compiles a JSON Schema into a check that gives a value's first problem. Compiling costs no more than the schema's
+ * size; the cost of a check is bounded. `unevaluated…`, `format` and keywords unknown to JSON Schema are not checked.
  *
  * @throws {TypeError | SyntaxError} when a keyword, a pattern or a reference in it cannot be used
  */
@@ -47,7 +47,7 @@ export function compileJsonSchema(
       steps.leave();
       return problem;
     };
-    // Before its parts: it may be among them.
+    // Before its parts are compiled, since it may be among them.
     compiled.set(schema, all);
     checks = Object.entries(schema).flatMap(([name, operand]) => {
       if (name === "$ref") return [refer(operand)];
@@ -55,7 +55,7 @@ export function compileJsonSchema(
     });
     return all;
   };
-  // Through others, a schema may lead to very many: each is made afterwards, and found when it is used.
+  // Targets are compiled one after another, and not here: a long chain of references would use up the stack.
   const refer = (reference: unknown): Check => {
     const target = resolve(root, String(reference));
     if (target === undefined && isForeign) return unknown(compiler);
@@ -76,7 +76,7 @@ export function compileJsonSchema(
   };
 }
 
-/** What a model is told of its arguments; their values are not repeated. */
+/** What the model is told of its arguments. It names the field, and does not repeat its value. */
 export function describeProblem(path: readonly string[], message: string): string {
   const field = path.join(".");
   return field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}`;
@@ -90,7 +90,7 @@ function decoded(part: string): string {
   }
 }
 
-/** What a JSON pointer inside the schema leads to, as `#/$defs/item`; `undefined` when that is no schema. */
+/** The schema that a reference such as `#/$defs/item` leads to; `undefined` when there is none. */
 function resolve(root: Schema, reference: string): unknown {
   let target: unknown = reference.startsWith("#") ? root : undefined;
   for (const part of reference.split("/").slice(1)) {
