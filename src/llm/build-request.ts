@@ -29,19 +29,19 @@ export interface RequestInput {
   readonly maxTokens: number;
   readonly system?: string;
   readonly tools?: readonly ToolSpec[];
-  /** Anthropic's own tools in the API's words, as `{type: "web_search_20260318", name: "web_search"}`. */
+  /** Anthropic's own tools as the API writes them, such as `{type: "web_search_20260318", name: "web_search"}`. */
   readonly serverTools?: readonly JsonObject[];
   readonly messages: readonly HistoryMessage[];
   readonly thinking?: Thinking;
   readonly effort?: Effort;
   readonly toolChoice?: ToolChoice;
-  /** From the `message_stop` before, within one turn. */
+  /** The container that the last `message_stop` of this turn named. */
   readonly containerId?: string;
 }
 
 /**
- * Builds a request that shares the longest prefix with the one before it: tools are sorted, and the tools, the system
- * text and the history carry a cache breakpoint each, the history two (four in all, the API's limit).
+ * Builds a request that shares the longest prefix with the one before it: tools are sorted, the tools and the system
+ * text carry one cache breakpoint each, and the history carries two (four in all, the API's limit).
  */
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "" } = input;
@@ -80,8 +80,8 @@ function isCacheableTool(tool: JsonObject): boolean {
 }
 
 /**
- * The API refuses tool blocks in the history of a request without tools. When the last tool is gone, the ones that
- * the history used are declared once more, and `tool_choice: none` keeps the model from calling them.
+ * The API refuses tool blocks in the history of a request without tools. So when no tool is left, those that the
+ * history used are declared once more, and `tool_choice: none` keeps the model from calling them.
  */
 function toStandIns(messages: readonly Anthropic.MessageParam[]): JsonObject[] {
   const names = new Set<string>();
@@ -112,16 +112,16 @@ const EPHEMERAL = { type: "ephemeral" } as const;
 /** Block types that take `cache_control`; thinking and types unknown here do not. */
 const CACHEABLE = /^(text|image|document|tool_use|tool_result|server_tool_use|.+_tool_result)$/;
 
-/** The breakpoint of a list of tools or system texts: its last item. Everything before it is cached with it. */
+/** Puts the breakpoint on the last allowed item; the API caches everything before it too. */
 function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: (item: Item) => boolean): Item[] {
   const last = items.findLastIndex(isAllowed);
   return items.map((item, index) => (index === last ? { ...item, cache_control: EPHEMERAL } : item));
 }
 
 /**
- * Marks the growing history twice: at its end, to be written, and at the end of the last user message before that.
- * There the previous request ended, so it is read back however many blocks the step in between has, while a single
- * mark would look back over 20 blocks only.
+ * Marks the growing history twice: at its end, to be written, and at the end of the last user message before that,
+ * where the previous request ended, to be read. A single mark would look back over 20 blocks only, and the step in
+ * between may have more.
  */
 function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const end = messages.length - 1;

@@ -1,6 +1,6 @@
 /**
- * Fires once when a reader has waited too long for progress. Only the time between `wait` and `pause` counts, so a slow
- * consumer never looks like a silent sender. Costs two clock readings per event and no timer.
+ * Calls `onIdle` once when a reader has waited too long for progress. Only the time between `wait` and `pause` counts,
+ * so a slow consumer never looks like a silent sender. An event costs two clock readings and sets no timer.
  */
 export class IdleWatchdog {
   readonly #onIdle: () => void;
@@ -19,13 +19,13 @@ export class IdleWatchdog {
     this.#waitingSince = performance.now();
   }
 
-  /** The wait is over. Without `progress` its time goes on counting with the next one. */
+  /** Ends a wait. Without `progress` its time is added to the next one. */
   pause(progress: boolean): void {
     this.#waitedMs = progress ? 0 : this.#waited();
     this.#waitingSince = undefined;
   }
 
-  /** From now on, also for a wait that has begun. */
+  /** Holds from now on, also for a wait that has begun. */
   setLimit(limitMs: number): void {
     if (limitMs === this.#limitMs) return;
     const isShorter = limitMs < this.#limitMs;

@@ -60,11 +60,11 @@ interface ModelErrorDetails extends ErrorOptions {
 export interface RefusedTool {
   /** Its place in the request's `tools`. */
   readonly index: number;
-  /** What of it is refused, as `input_schema.properties`. */
+  /** The part that is refused, such as `input_schema.properties`. */
   readonly field: string;
 }
 
-/** A model call that gave no complete message. Its own message names the kind only: what the API said is in `cause`. */
+/** A model call without a complete message. The text has kind and HTTP status only: the API's words are in `cause`. */
 export class ModelError extends AppError {
   readonly kind: ModelErrorKind;
   readonly retryable: boolean;
@@ -89,10 +89,10 @@ export class ModelError extends AppError {
   }
 }
 
-/** Sorts an error of the SDK. `otherwise` is what an error without a status or an API type counts as. */
+/** Sorts an error of the SDK. `otherwise` is the kind of an error without a status or an API type. */
 export function toModelError(error: unknown, otherwise: "connection" | "broken_stream"): ModelError {
   if (error instanceof ModelError) return error;
-  // A parser's message quotes the text it could not read.
+  // No cause: a parser's message quotes the text.
   if (error instanceof SyntaxError) return new ModelError(otherwise);
   if (!(error instanceof APIError) || error instanceof APIConnectionError)
     return new ModelError(otherwise, { cause: error });

@@ -24,7 +24,7 @@ export type StopReason =
   | "model_context_window_exceeded"
   | (string & {});
 
-/** What grows while a block streams. `other` is a signature, a citation or a delta that is not known here. */
+/** One piece of a block that streams. `other` is a signature, a citation or a delta of an unknown type. */
 export type BlockDelta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
@@ -33,16 +33,16 @@ export type BlockDelta =
 
 /**
  * One model call as it streams, in the API's order. `message_stop` is the last event of every complete call: a stream
- * that ends before it throws instead, so whoever reads to the end knows that the message is whole.
+ * that ends before it throws.
  */
 export type ModelEvent =
-  /** The call failed before anything of it was seen, and is made again after the delay. */
+  /** The call failed before its first block, and is made again after the delay. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | {
       readonly type: "message_start";
       readonly id: string;
       readonly model: string;
-      /** What is known at the start: the only numbers there are if the call is aborted. */
+      /** The numbers known at the start. An aborted call has no others. */
       readonly usage: Usage;
     }
   | {
@@ -66,6 +66,6 @@ export type ModelEvent =
       /** The API's `stop_details`, verbatim (a refusal's category and explanation). */
       readonly stopDetails: unknown;
       readonly usage: Usage;
-      /** Of the code execution tool: the next request of the same turn names it again. */
+      /** The code execution tool's container; the next request of the same turn names it again. */
       readonly containerId?: string;
     };

@@ -15,7 +15,7 @@ export interface WholeBlock {
   readonly inputError?: string;
 }
 
-/** Types whose fields the API fixes: an unknown delta cannot be kept in them, for the API would refuse the field. */
+/** Types whose fields the API fixes: it would refuse a field from an unknown delta, so none is kept. */
 const FIXED_TYPES = new Set(["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"]);
 
 export function openBlock(start: Record<string, unknown>): OpenBlock {
@@ -23,7 +23,7 @@ export function openBlock(start: Record<string, unknown>): OpenBlock {
   return { type, raw: { ...start, type }, inputPieces: [] };
 }
 
-/** Takes one delta in. One that does not fit its block changes nothing and comes back as `other`. */
+/** Adds one delta to its block. A known delta in a block that cannot take it changes nothing and returns `other`. */
 export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): BlockDelta {
   const { raw } = block;
   switch (delta["type"]) {
@@ -51,7 +51,7 @@ export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): Bl
   }
 }
 
-/** Ends a block. `isCut` says that its own end never came: arguments cut so are never usable. */
+/** Ends a block. `isCut` says that its end never came: its arguments are then never usable. */
 export function closeBlock({ type, raw, inputPieces }: OpenBlock, isCut = false): WholeBlock {
   const text = inputPieces.join("");
   const takesInput = type === "tool_use" || type === "server_tool_use" || inputPieces.length > 0;
@@ -68,7 +68,7 @@ type ParsedInput =
   | { readonly input: object; readonly error?: never }
   | { readonly input?: never; readonly error: string };
 
-/** The error says where, not what: the parser's own message quotes the arguments. */
+/** The error gives a position only, for the parser's own message quotes the arguments. */
 function parseInput(text: string): ParsedInput {
   try {
     const input: unknown = JSON.parse(text);
@@ -79,7 +79,7 @@ function parseInput(text: string): ParsedInput {
   }
 }
 
-/** How deltas of every known kind grow their block: texts and lists are appended, anything else is set. */
+/** Merges a delta of an unknown kind like the known ones: texts and lists are appended, anything else is set. */
 function mergeDelta(raw: Record<string, unknown>, delta: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(delta)) {
     const before = raw[key];
@@ -94,7 +94,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What came out of the API as JSON is JSON. */
+/** A cast only: the block was parsed from the API's JSON. */
 export function asJson(value: Record<string, unknown>): JsonObject {
   return value as JsonObject;
 }

@@ -6,13 +6,13 @@ import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
 /**
  * Reads the raw events of one Messages API stream. Arguments are collected in pieces and parsed once, so the cost is
- * linear in their length. What does not fit is met by rule, never by a crash:
+ * linear in their length. Events that do not fit do not throw:
  *
  * - events of an unknown type, deltas and stops for a block that is not open: ignored
  * - a start at an index that is open: the open block is closed first, its arguments marked as cut off
  * - blocks still open at message_stop: closed in the same way
- * - a tool use whose id was used before in the message, or that lacks an id or a name: dropped with its deltas (the
- *   API refuses it in the history, and to run it twice would be worse than once)
+ * - a tool use without an id or a name, or with an id that the message used before: dropped with its deltas (the API
+ *   refuses it in the history, and no tool may run twice for one use)
  *
  * @throws {ModelError} for the API's `error` event, and `broken_stream` when the stream ends before `message_stop`
  */
@@ -26,7 +26,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   let isWhole = false;
   try {
     for await (const event of events) {
-      // Read on to the end, so that the connection can be used again.
+      // Reading on to the end lets the connection be used again.
       if (isWhole || !isRecord(event)) continue;
       const index = typeof event["index"] === "number" ? event["index"] : -1;
       const block = open.get(index);
@@ -81,7 +81,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   if (!isWhole) throw new ModelError("broken_stream");
 }
 
-/** `false` for a tool use that the API would refuse to see again. Remembers the ids it lets through. */
+/** `false` for a tool use that the API would refuse in the history. Remembers the ids of all others. */
 function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
   if (type !== "tool_use" && type !== "server_tool_use" && type !== "mcp_tool_use") return true;
   const id = asText(raw["id"]);

@@ -10,28 +10,28 @@ export interface ModelOptions {
   readonly apiKey: string;
   /** @defaultValue the SDK's own: `ANTHROPIC_BASE_URL`, else Anthropic */
   readonly baseUrl?: string;
-  /** Longest silence of a call, from its request on; pings do not count as sound. @defaultValue 30000 */
+  /** Longest silence of a call, from its request on; pings do not end a silence. @defaultValue 30000 */
   readonly idleTimeoutMs?: number;
-  /** The same while the model thinks unseen or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
+  /** The same while the model's thinking is not shown or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
   readonly quietTimeoutMs?: number;
   /** Retries before a stream begins. @defaultValue 2 */
   readonly maxRetries?: number;
-  /** Longest time that all waits between retries take together; a longer `retry-after` fails at once. @defaultValue 10000 */
+  /** All waits between retries together; a longer `retry-after` fails at once. @defaultValue 10000 */
   readonly retryBudgetMs?: number;
 }
 
 export interface Model {
   /**
-   * One model call. Nothing of a call that fails before its first block is ever seen: it is tried again, as often as
-   * `maxRetries` says before the stream begins and once after. Later failures throw, for words may have been spoken.
-   * `break` cancels the request; an abort rejects with the signal's own reason.
+   * Makes one model call. If it fails before its first block, it is made again: up to `maxRetries` times before the
+   * stream opens, once after that or after a silence. Later failures throw, for words may have been spoken. `break`
+   * cancels the request; an abort rejects with the signal's own reason.
    *
    * @throws {ModelError}
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined>;
 }
 
-/** Anthropic's Messages API behind one function. Cheap; holds no connection until the first call. */
+/** Anthropic's Messages API behind one function. Nothing to close: there is no connection before the first call. */
 export function createModel(options: ModelOptions): Model {
   const client = new Anthropic({
     apiKey: options.apiKey,
@@ -102,7 +102,7 @@ async function* streamWithRetries(
   }
 }
 
-/** What the API asks for, else 0.5 s, doubled each time, less up to a quarter so that many callers spread out. */
+/** None after a silence, else `retry-after`, else 0.5 s, doubled each time, less up to a random quarter of it. */
 function retryDelayMs(failure: ModelError, attempt: number): number {
   if (failure.kind === "stalled") return 0;
   return failure.retryAfterMs || 500 * 2 ** attempt * (1 - Math.random() / 4);

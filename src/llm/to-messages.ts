@@ -4,8 +4,8 @@ import { asText, type JsonObject, type JsonValue, isRecord } from "../lib/json.t
 import { toToolName } from "../protocol/limits.ts";
 
 /**
- * The neutral history as the API's messages. Blocks that the API wrote come out as it wrote them: server results,
- * citations, signatures and types unknown here. What it would refuse is left out: blank text, and a message of nothing.
+ * The history as the API's messages. Blocks that the API wrote come out as it wrote them: server results, citations,
+ * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks.
  */
 export function toMessages(history: readonly HistoryMessage[]): Anthropic.MessageParam[] {
   return history.flatMap(({ role, blocks }) => {
@@ -28,7 +28,7 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock): JsonObje
     case "tool_use":
     case "server_tool_use": {
       const { tool_use_id: id = "", tool_name: name = "", input = {}, ...rest } = fields;
-      // The API refuses a name of its own model that is none.
+      // The model may write a tool name that the API refuses in the history.
       return { type: blockType, id, name: toToolName(asText(name)), input, ...rest };
     }
     case "tool_result":
@@ -53,7 +53,7 @@ function toToolResult(fields: JsonObject): JsonObject {
 
 const RESULT_BLOCKS = new Set<unknown>(["text", "image", "document", "search_result", "tool_reference"]);
 
-/** A text and a list of content blocks go as they are; any other value goes as its JSON. */
+/** A string and a list of content blocks go as they are; any other value goes as its JSON. */
 function toResultContent(value: JsonValue): string | readonly JsonObject[] {
   if (typeof value === "string") return value;
   if (!isBlockList(value)) return JSON.stringify(sortKeys(value));
@@ -67,8 +67,8 @@ function isBlockList(value: JsonValue): value is readonly JsonObject[] {
 }
 
 /**
- * The same value with the keys of every object in one order. JSONB stores keys in an order of its own, so a block that
- * was loaded would else be written differently from one that was streamed, and the prompt cache would miss it.
+ * The same value with the keys of every object sorted. JSONB stores keys in an order of its own, so without this a
+ * loaded block would be written differently from a streamed one, and the prompt cache would miss it.
  */
 function sortKeys(value: JsonObject): JsonObject;
 function sortKeys(value: JsonValue): JsonValue;

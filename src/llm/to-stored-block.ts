@@ -1,7 +1,7 @@
 import { asText, type JsonObject } from "../lib/json.ts";
 import { type ModelBlock } from "./model-event.ts";
 
-/** How a block of the API is stored (`TurnBlock`). `to-messages.ts` is its mirror: nothing that counts is lost. */
+/** Turns a block of the API into its stored form (`TurnBlock`). `to-messages.ts` turns it back. */
 export function toStoredBlock(raw: JsonObject): ModelBlock {
   const type = asText(raw["type"]);
   switch (type) {
@@ -29,7 +29,7 @@ export function toStoredBlock(raw: JsonObject): ModelBlock {
   }
 }
 
-/** web_search_tool_result and its like; MCP results keep their own type, for they carry `is_error`. */
+/** True for web_search_tool_result and its like. MCP results keep their own type, for they carry `is_error`. */
 function isServerResult(raw: JsonObject): boolean {
   const type = asText(raw["type"]);
   return type.endsWith("_tool_result") && type !== "mcp_tool_result" && typeof raw["tool_use_id"] === "string";

@@ -9,7 +9,7 @@ export interface WatchLimits {
   readonly quietTimeoutMs: number;
 }
 
-/** Any other event (the SDK drops pings; newer ones may come) shows a live socket, but no progress. */
+/** The events that count as progress. Any other shows only that the socket is alive. */
 const PROGRESS = new Set([
   "message_start",
   "content_block_start",
@@ -26,7 +26,7 @@ const DRAIN_MS = 100;
 
 /**
  * Opens a stream and passes its raw events on. Silence, an abort and an early `return` all abort the request itself.
- * Nothing is left on `signal` afterwards.
+ * Leaves no listener on `signal`.
  *
  * @throws the signal's own reason; {ModelError} `stalled`; whatever `open` or its stream throws
  */
