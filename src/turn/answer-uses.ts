@@ -9,9 +9,9 @@ import { type TurnEvent } from "./turn-event.ts";
 export interface ToolRunner {
   /** Rejects only when the call could not be stored. */
   readonly run: (use: ToolUse) => Promise<ModelAnswer>;
-  /** Puts on record a use that must not run. */
+  /** Puts a use that must not run on record, and gives the model's answer. */
   readonly refuse: (use: ToolUse, why: string) => ModelAnswer;
-  /** The tool changes nothing, so it may start while the model still streams. */
+  /** Whether the tool changes nothing, so that it may start while the model still streams. */
   readonly startsEarly: (toolName: string) => boolean;
 }
 
@@ -68,7 +68,7 @@ export class StepUses {
   }
 }
 
-/** Never rejects: what one runner throws must cost no other use its answer. */
+/** Never rejects: when one use fails, the others still get their answers. */
 async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<Given> {
   try {
     return { answer: await run() };

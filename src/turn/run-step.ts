@@ -7,7 +7,7 @@ import { type ToolUse } from "../tool/calls/call-ports.ts";
 import { type TurnDraft } from "./turn-draft.ts";
 import { type TurnEvent } from "./turn-event.ts";
 
-/** What one model call is asked with, besides what the session fixes (model, system, tools). */
+/** What changes from one model call to the next; the session fixes the rest (model, system, tools). */
 export interface StepRequest {
   readonly history: readonly HistoryMessage[];
   readonly toolChoice: "auto" | "none";
@@ -20,13 +20,13 @@ export interface StepDependencies {
   readonly openStream: (request: StepRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
   /** Called for each complete tool_use block, in order, while the model still streams. */
   readonly onToolUse: (use: ToolUse) => void;
-  /** Tool use ids of the conversation so far: one that comes again is renamed, for the API wants them unique. */
+  /** The conversation's tool use ids so far. A use whose id comes again is renamed, for the API wants them unique. */
   readonly usedIds: Set<string>;
 }
 
 export interface StepEnd {
   readonly stopReason: StopReason | undefined;
-  /** What the call cost, as far as it is known when it did not end by itself. */
+  /** The call's tokens; when it was cut off, the last numbers that came. */
   readonly usage: Usage | undefined;
   readonly containerId?: string;
   /** Set when the stream broke, stalled or was aborted; its blocks up to then are kept. */
@@ -40,7 +40,7 @@ interface BegunBlock {
   text: string;
 }
 
-/** One model call: streams its blocks into the draft. Does not throw for what the model's side does. */
+/** Makes one model call and streams its blocks into the draft. If it fails, the result has the `error`. */
 export async function* runStep(
   request: StepRequest,
   deps: StepDependencies,
@@ -108,7 +108,7 @@ function startBlock(
   return { type: "block_start", sequence, blockType, ...(tool && { tool }) };
 }
 
-/** A block that never ended: its text is what the participant got, so it stays; anything else of it is useless. */
+/** Keeps the text and thinking of blocks that never ended, for the participant got them; drops all other blocks. */
 function* keepPartial(open: Map<number, BegunBlock>, draft: TurnDraft): Generator<TurnEvent> {
   for (const { sequence, blockType, text } of [...open.values()].toReversed()) {
     if (text === "" || (blockType !== "text" && blockType !== "thinking")) {

@@ -14,7 +14,7 @@ export interface TurnDependencies {
   readonly model: string;
   readonly openStream: StepDependencies["openStream"];
   readonly tools: ToolRunner;
-  /** Answers a tool use that an earlier worker left without a result, when `turn` comes with such. */
+  /** Answers the tool uses that an earlier worker left without a result. @defaultValue `tools.run` */
   readonly resume?: ToolRunner["run"];
   readonly record: BlockRecord;
   /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
@@ -25,10 +25,10 @@ const MAX_PAUSES = 5;
 const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly where it stopped.]";
 
 /**
- * One turn: model, tools, model again, until the model asks for no tool. Pauses at each tool use until `tools` has an
- * answer for it. Ends with `turn_complete` whatever happens, and never throws: an aborted turn is `interrupted`,
- * `cancelled` or `failed` by the abort's kind, a broken one `failed`. Every tool use that was begun has its result by then. The
- * caller makes the last blocks durable.
+ * Runs one turn: model, tools, model again, until the model asks for no tool. Pauses at each tool use until `tools` has
+ * an answer for it. Never throws and always ends with `turn_complete`: an aborted turn is `interrupted`, `cancelled` or
+ * `failed` by the abort's kind, a broken one `failed`. By then each tool use has its result. The caller makes the last
+ * blocks durable.
  */
 export async function* runTurn(
   turns: { readonly past: readonly TurnRecord[]; readonly turn: TurnRecord },
@@ -108,12 +108,12 @@ async function* runSteps(
   }
 }
 
-/** The API refused the request for its size: nothing of it was seen. Older turns are left out of the next one. */
+/** The API refused the request for its size. The next one leaves out older turns; nothing was streamed yet. */
 function isTooLong({ error }: StepEnd): boolean {
   return error?.reason instanceof AppError && error.reason.code === "too_large";
 }
 
-/** A turn that is taken up again first gets the results that it lacks, in call order. */
+/** A turn that is taken up again first gets its missing results, in call order. */
 async function* answerDangling(
   turn: TurnRecord,
   { deps, draft }: { readonly deps: TurnDependencies; readonly draft: TurnDraft },
@@ -135,7 +135,7 @@ function storedInputError({ content }: TurnBlock): string | undefined {
   return isRaw ? "The arguments are not a JSON object" : undefined;
 }
 
-/** What follows a whole model call. Counts the continuations it allows. */
+/** What follows a complete model call. Counts pauses and continuations in `retries`. */
 function nextAfter(
   stopReason: StopReason | undefined,
   hasUses: boolean,
@@ -155,7 +155,7 @@ function nextAfter(
   }
 }
 
-/** Why the step's tools must not run; `undefined` when they may: only a whole message that ends for them counts. */
+/** Why the step's tools must not run; `undefined` when they may: the message is complete and ended with `tool_use`. */
 function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string | undefined {
   if (signal.aborted) return "the reply was interrupted";
   if (end.error) return "the reply failed before it was complete";
@@ -163,7 +163,7 @@ function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string |
   return isLast ? "no more tools may be used in this turn" : undefined;
 }
 
-/** A reply that was cut off is continued by a user message: the API does not let a reply be begun for the model. */
+/** Asks in a user message to continue a cut-off reply: the API refuses a history that ends with a reply. */
 function continued(history: HistoryMessage[]): readonly HistoryMessage[] {
   if (history.at(-1)?.role !== "assistant") return history;
   return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];

@@ -2,14 +2,14 @@ import { type TurnBlock } from "../conversation/block.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { type ModelBlock } from "../llm/model-event.ts";
 
-/** Where a turn's blocks are kept while it runs. `add` never waits; `durable` resolves when all that was added is stored. */
+/** Stores a turn's blocks. `add` never waits; `durable` resolves when all that was added is stored. */
 export interface BlockRecord {
   readonly add: (block: TurnBlock) => void;
   /** @throws {AppError} `unavailable` when the store stayed down */
   readonly durable: () => Promise<void>;
 }
 
-/** The turn as it grows: gives each block its place, and is what the next model call's history is built from. */
+/** The turn as it grows. It gives each block its place, and the next model call's history is built from it. */
 export class TurnDraft {
   readonly #turn: Omit<TurnRecord, "blocks" | "state">;
   readonly #blocks: TurnBlock[];
@@ -24,12 +24,12 @@ export class TurnDraft {
     this.#record = record;
   }
 
-  /** The place of a block that has just begun. Blocks begin and end in the same order. */
+  /** The place of a block that has just begun. Blocks end in the order in which they begin. */
   reserve(): number {
     return this.#nextSequence++;
   }
 
-  /** Gives back the place of a block that came to nothing, if it is the last. */
+  /** Gives back the place of a block that is dropped, if it is the last. */
   release(sequence: number): void {
     if (sequence === this.#nextSequence - 1) this.#nextSequence = sequence;
   }

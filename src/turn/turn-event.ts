@@ -3,7 +3,7 @@ import { type TurnState } from "../conversation/turn-record.ts";
 import { type AppError } from "../errors/app-error.ts";
 import { type BlockDelta, type StopReason, type Usage } from "../llm/model-event.ts";
 
-/** Why a turn ended, besides its state. */
+/** How a turn ended. */
 export interface TurnEnd {
   readonly state: Exclude<TurnState, "running">;
   /** Of the last model call; `step_limit` when the last allowed call still wanted tools. */
@@ -13,7 +13,7 @@ export interface TurnEnd {
   readonly error: AppError | undefined;
 }
 
-/** What happens in a turn, in order. Between `turn_start` and `turn_complete`, which always come, blocks never overlap. */
+/** What happens in a turn, in order. `turn_start` and `turn_complete` always come, and blocks never overlap. */
 export type TurnEvent =
   | { readonly type: "turn_start"; readonly model: string }
   | {
