@@ -9,7 +9,7 @@ const TURN_SECONDS = Array.from({ length: 13 }, (_, power) => 2 ** power / 10);
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const COUNTS = [0, 1, 2, 3, 5, 8, 13, 21, 34];
 
-/** Everything that is counted, with the buckets that the GenAI conventions give. */
+/** All instruments, with the buckets of the GenAI conventions. */
 export function createInstruments(meter: Meter, convention: Convention) {
   const words = VOCABULARY[convention];
   const histogram = (name: MetricName, unit: string, buckets: readonly number[]) =>
@@ -63,7 +63,7 @@ export type Instruments = ReturnType<typeof createInstruments>;
 
 type Leaves<Tree> = Tree extends string ? Tree : { [Key in keyof Tree]: Leaves<Tree[Key]> }[keyof Tree];
 
-/** Everything that is measured, in both vocabularies. */
+/** The names of all metrics, of both vocabularies. */
 type MetricName =
   | Leaves<typeof METRIC>
   | Exclude<Leaves<(typeof VOCABULARY)[keyof typeof VOCABULARY]>, `gen_ai.usage.${string}`>;
@@ -75,7 +75,7 @@ const OUTPUT_CHUNK =
   "Time per output chunk, recorded for each chunk received after the first one, measured as the time elapsed from the " +
   "end of the previous chunk to the end of the current chunk.";
 
-/** What `/metrics`, OTLP and docs/telemetry.md say of each; of GenAI's in the conventions' words. */
+/** What `/metrics`, OTLP and docs/telemetry.md say of each metric; for GenAI's, in the conventions' words. */
 const DESCRIPTION: Readonly<Record<MetricName, string>> = {
   "gen_ai.client.token.usage": "Number of input and output tokens used.",
   "gen_ai.client.operation.duration": "GenAI operation duration.",

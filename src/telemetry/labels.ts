@@ -1,4 +1,4 @@
-/** Tools of Anthropic that go by another name than the one they are switched on with. */
+/** Names of tools that Anthropic runs, as the model's blocks have them. Some are switched on under another name. */
 const ANTHROPIC_TOOLS: ReadonlySet<string> = new Set([
   "web_search",
   "web_fetch",
@@ -12,14 +12,14 @@ const ANTHROPIC_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A tool's name as metrics show it. What clients announce and models invent has no end and is somebody's own text: it
- * counts as `_OTHER`, and spans alone say its name.
+ * A tool's name as metrics show it. There is no end to the names that clients announce and models invent, and they may
+ * be content: metrics count them as `_OTHER`, only spans and log lines show them.
  */
 export function toolLabel(name: string, ownTools: { readonly has: (name: string) => boolean }): string {
   return ownTools.has(name) || ANTHROPIC_TOOLS.has(name) ? name : "_OTHER";
 }
 
-/** The codes that may become an `error.type`: what a client invents is neither shown nor counted apart. */
+/** The codes that may become an `error.type`. A code that a client invents is counted as `_OTHER`. */
 const KNOWN_CODES: ReadonlySet<string> = new Set([
   "unknown_tool",
   "invalid_parameters",

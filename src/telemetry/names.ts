@@ -1,7 +1,7 @@
-/** Which of OpenTelemetry's two GenAI vocabularies is spoken: the last released one, or the one that replaces it. */
+/** OpenTelemetry's two GenAI vocabularies: the last released one, and the one that replaces it. */
 export type Convention = "1.41" | "latest";
 
-/** What both vocabularies call the same. All of it has the status Development. */
+/** Attributes that have one name in both vocabularies. Those of GenAI have the status Development. */
 export const ATTR = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -11,7 +11,7 @@ export const ATTR = {
   requestModel: "gen_ai.request.model",
   requestStream: "gen_ai.request.stream",
   requestMaxTokens: "gen_ai.request.max_tokens",
-  /** Of the newer vocabulary alone. */
+  /** Only in the newer vocabulary. */
   reasoningLevel: "gen_ai.request.reasoning.level",
   responseId: "gen_ai.response.id",
   responseModel: "gen_ai.response.model",
@@ -83,7 +83,7 @@ export const EVENT = {
   retry: "parley.model.retry",
 } as const;
 
-/** What the two vocabularies call differently. */
+/** Names that differ between the two vocabularies. */
 export const VOCABULARY = {
   "1.41": {
     cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
@@ -100,9 +100,9 @@ export const VOCABULARY = {
 } as const satisfies Record<Convention, Record<string, string>>;
 
 export const METRIC = {
-  /** Of 1.41 alone. */
+  /** Only in 1.41. */
   tokenUsage: "gen_ai.client.token.usage",
-  /** Of the newer vocabulary alone: counters of all tokens, and histograms of those of one model call. */
+  /** Only in the newer vocabulary, as are the next two, which count the tokens of one model call. */
   usage: {
     inputTokens: "gen_ai.client.inference.usage.input_tokens",
     outputTokens: "gen_ai.client.inference.usage.output_tokens",

@@ -1,8 +1,8 @@
 import { diag } from "@opentelemetry/api";
 
 /**
- * Watches without hurting what is watched: where a span processor, an exporter or our own code throws, something is
- * missing in the telemetry, and nothing else happens.
+ * Runs code of telemetry so that it cannot hurt what is watched: when a span processor, an exporter or our own code
+ * throws, a span or a measurement is missing, and nothing else happens.
  */
 export function quietly<T>(watch: () => T): T | undefined {
   try {

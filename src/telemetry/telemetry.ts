@@ -6,17 +6,17 @@ import { type Representation } from "./representation/representation.ts";
 
 export const CAPTURE_MODES = ["NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT"] as const;
 
-/** Where what people and tools say is shown. */
+/** Where content is captured: on spans, in events, on both or nowhere. */
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
-/** How a session is watched. */
+/** How sessions are measured. */
 export interface TelemetrySettings {
   readonly convention: Convention;
   readonly capture: CaptureMode;
-  /** How a server tool is shown in what is captured. */
+  /** The form of Anthropic's server tools in captured content. */
   readonly representation: Representation;
   readonly agentName: string;
-  /** Of the model's API. */
+  /** Address of the model's API. */
   readonly server: { readonly address: string; readonly port: number };
 }
 
@@ -26,7 +26,7 @@ interface Providers {
   readonly loggerProvider?: LoggerProvider;
 }
 
-/** Where spans, measurements and events go, and how they are called. */
+/** Where spans, measurements and events go, with the settings. */
 export interface Telemetry extends TelemetrySettings {
   readonly tracer: Tracer;
   readonly instruments: Instruments;
@@ -43,7 +43,7 @@ const DEFAULTS: TelemetrySettings = {
   server: { address: "api.anthropic.com", port: 443 },
 };
 
-/** A provider that is not given is the one that is registered in this process; where none is, nothing is recorded. */
+/** A provider that is not given is the one registered in this process; without a registered one nothing is recorded. */
 export function createTelemetry(settings: Partial<TelemetrySettings> = {}, providers: Providers = {}): Telemetry {
   const { tracerProvider = trace, meterProvider = metrics, loggerProvider = logs } = providers;
   const all = { ...DEFAULTS, ...settings };

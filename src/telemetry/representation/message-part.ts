@@ -1,11 +1,11 @@
 import { type JsonObject, type JsonValue } from "../../lib/json.ts";
 
-/** What a tool was asked or answered; the other fields depend on `type`. */
+/** What a tool was asked, or what it answered. The other fields depend on `type`. */
 export interface ToolDetails extends JsonObject {
   readonly type: string;
 }
 
-/** `completed` and `failed` say what the result says; `incomplete` is a call without one. */
+/** `failed`: the response is an error. `incomplete`: there is no response. */
 export type ExecutionStatus = "completed" | "failed" | "incomplete";
 
 interface Identified {
@@ -21,7 +21,7 @@ export interface TextPart {
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly content: string;
-  /** Only where it is true; then there is no content to show. */
+  /** Present only when true; then `content` is empty. */
   readonly redacted?: true;
 }
 
@@ -50,7 +50,7 @@ export interface CompactionPart {
   readonly content?: string;
 }
 
-/** `arguments` of function tools; `tool_call` in Option 1 only, for all tools. */
+/** Function tools have `arguments`; in Option 1 all tools have `tool_call`. */
 export interface ToolCallRequestPart extends Identified {
   readonly type: "tool_call";
   readonly name: string;
@@ -61,7 +61,7 @@ export interface ToolCallRequestPart extends Identified {
 export interface ToolCallResponsePart extends Identified {
   readonly type: "tool_call_response";
   readonly response: JsonValue;
-  /** Only where it is true. */
+  /** Present only when true. */
   readonly is_error?: true;
 }
 

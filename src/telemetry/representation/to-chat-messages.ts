@@ -15,7 +15,7 @@ interface OutputMessage {
   readonly finish_reason: FinishReason;
 }
 
-/** The model's history as GenAI messages: the results that begin a user message are one of the role `tool`. */
+/** The model's history as GenAI messages. A user message's tool results become a message with the role `tool`. */
 export function toChatMessages(history: readonly HistoryMessage[], options: RepresentationOptions): ChatMessage[] {
   const messages = history.flatMap(splitResults);
   const parts = toPartsByMessage(
@@ -24,12 +24,12 @@ export function toChatMessages(history: readonly HistoryMessage[], options: Repr
   );
   return messages.flatMap(({ role }, index) => {
     const own = parts[index] ?? [];
-    // In Option 3 all that a message had may have joined the message before it.
+    // In Option 3 all parts of a message may have joined the message before it.
     return own.length > 0 ? [{ role, parts: own }] : [];
   });
 }
 
-/** What one model call said. Of a whole turn: its text, calls and results as one message. */
+/** The blocks of one model call as one message; for a whole turn, its text, calls and results. */
 export function toOutputMessage(
   blocks: readonly HistoryBlock[],
   finishReason: FinishReason,
@@ -58,7 +58,7 @@ function splitResults({ role, blocks }: HistoryMessage): RoleBlocks[] {
   ].filter((each) => each.blocks.length > 0);
 }
 
-/** GenAI's own, or the API's word where GenAI has none (`pause_turn`). */
+/** GenAI's own words, or the API's where GenAI has none (`pause_turn`). */
 type FinishReason = "stop" | "length" | "content_filter" | "tool_call" | "error" | (string & {});
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -70,7 +70,7 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["tool_use", "tool_call"],
 ]);
 
-/** `undefined`: the call ended without a reason, because it failed or was aborted. */
+/** `undefined` stands for a call without a stop reason: it failed or was aborted. */
 export function toFinishReason(stopReason: string | undefined): FinishReason {
   return stopReason === undefined ? "error" : (FINISH_REASONS.get(stopReason) ?? stopReason);
 }

@@ -16,22 +16,22 @@ import {
 
 export interface RepresentationOptions {
   readonly representation: Representation;
-  /** By tool use id; for `server_tool_execution`, which shows times. */
+  /** By tool use id. Only `server_tool_execution` shows times. */
   readonly timings?: ReadonlyMap<string, ToolTiming>;
 }
 
 type ServerHalf = ServerCall | ServerResponse;
-/** A block on its way: done, or half of a server tool's use, which the representation decides on. */
+/** A finished part, or one half of a server tool's use, which becomes a part by the representation. */
 type Item = { readonly part: MessagePart } | { readonly half: ServerHalf };
 
-/** The GenAI parts of stored blocks, in their order. Nothing is left out, whatever the blocks are. */
+/** The GenAI parts of all stored blocks, in their order; but in Option 3 a response joins its call. */
 export function toMessageParts(blocks: readonly HistoryBlock[], options: RepresentationOptions): MessagePart[] {
   return toPartsByMessage([blocks], options).flat();
 }
 
 /**
- * The same for several messages. In Option 3 a response joins its call, also one of an earlier message: a server tool
- * that was called together with a client's tool answers in the next message.
+ * The same for several messages. In Option 3 a response joins its call even in an earlier message: a server tool that
+ * was called together with a client's tool answers in the next message.
  */
 export function toPartsByMessage(
   messages: readonly (readonly HistoryBlock[])[],
@@ -65,7 +65,7 @@ function mapHalves(items: Item[][], toParts: (half: ServerHalf) => MessagePart[]
   return items.map((message) => message.flatMap((item) => ("part" in item ? [item.part] : toParts(item.half))));
 }
 
-/** The part of a pair stands where its call does. */
+/** The part of a pair stands in the place of the call. */
 function mapExchanges(items: Item[][], toPart: (exchange: ServerExchange) => MessagePart): MessagePart[][] {
   const responseOf = pairById(items.flat().flatMap((item) => ("half" in item ? [item.half] : [])));
   const joined = new Set(responseOf.values());
@@ -76,7 +76,7 @@ function mapExchanges(items: Item[][], toPart: (exchange: ServerExchange) => Mes
   });
 }
 
-/** The first call of an id has its first response; further ones with that id stay alone. */
+/** Pairs the first call of an id with its first response; any others of that id stay alone. */
 function pairById(halves: readonly ServerHalf[]): ReadonlyMap<ServerCall, ServerResponse> {
   const responses = new Map<string, ServerResponse>();
   for (const half of halves) {
@@ -94,7 +94,7 @@ function pairById(halves: readonly ServerHalf[]): ReadonlyMap<ServerCall, Server
   return pairs;
 }
 
-/** What these types mean is fixed: a block of such a name that does not fit gets a prefix. */
+/** Part types with a fixed meaning. A block that has such a type, but is no such part, gets a prefix. */
 const FIXED_TYPES: ReadonlySet<string> = new Set([
   "text",
   "reasoning",
@@ -110,7 +110,7 @@ const FIXED_TYPES: ReadonlySet<string> = new Set([
   "server_tool_execution",
 ]);
 
-/** The part of a block that is no tool's. A type that is not known here passes through as it was stored. */
+/** The part of a block that belongs to no tool. A block of an unknown type passes through as it was stored. */
 export function toContentPart(block: HistoryBlock): MessagePart {
   const fields = block.content ?? {};
   switch (block.blockType) {
@@ -119,7 +119,7 @@ export function toContentPart(block: HistoryBlock): MessagePart {
     case "thinking":
       return { type: "reasoning", content: block.textContent ?? "" };
     case "redacted_thinking":
-      // Its data is encrypted: that the model thought is all there is to tell.
+      // Its data is encrypted: all that can be shown is that the model thought.
       return { type: "reasoning", content: "", redacted: true };
     case "compaction":
       return { type: "compaction", ...text("content", fields["content"]) };

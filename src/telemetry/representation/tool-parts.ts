@@ -2,14 +2,14 @@ import { type ExecutionStatus, type MessagePart } from "./message-part.ts";
 import { type Representation } from "./representation.ts";
 import { type FunctionCall, type FunctionResponse, type ServerCall, type ServerResponse } from "./tool-half.ts";
 
-/** A server tool's call with the response of its id, or one of them alone. */
+/** A server tool's call with the response to it, or one of the two alone. */
 export type ServerExchange =
   | { readonly call: ServerCall; readonly response?: ServerResponse }
   | { readonly call?: undefined; readonly response: ServerResponse };
 
 /**
- * Function tools have the same parts in every representation. Option 1 adds what it asks for: `tool_call` beside the
- * `arguments` that readers of today look for, and a `type` in the response.
+ * Function tools have the same parts in every representation. Option 1 adds `tool_call` beside the `arguments` that
+ * today's readers look for, and a `type` in the response.
  */
 export function toFunctionPart(half: FunctionCall | FunctionResponse, representation: Representation): MessagePart {
   const isTyped = representation === "tool_call";
@@ -68,7 +68,7 @@ function idOf({ id }: { readonly id: string | undefined }): { readonly id?: stri
   return id === undefined ? {} : { id };
 }
 
-/** A response says its type only, which is the tool's name for most. */
+/** A response names only its type, which for most tools is the tool's name. */
 function nameOf({ call, response }: ServerExchange): string {
   return call === undefined ? response.details.type : call.name;
 }
@@ -78,7 +78,7 @@ function statusOf({ response }: ServerExchange): ExecutionStatus {
   return response.isError ? "failed" : "completed";
 }
 
-/** What is known of when a server tool ran; Anthropic's results carry no times. */
+/** When a server tool ran, as far as it is known: Anthropic's results carry no times. */
 export interface ToolTiming {
   /** Unix ms. */
   readonly startedAt?: number;
@@ -90,10 +90,10 @@ interface TimingFields {
   readonly timestamp?: string;
 }
 
-/** Beyond it a Date has no text. */
+/** The latest time that a Date can hold. */
 const MAX_DATE_MS = 8.64e15;
 
-/** What is unknown, or cannot be (a duration below 0, from a clock that was set back), is absent. */
+/** Leaves out what is unknown, and a duration below 0, which a clock that was set back makes. */
 function toTimingFields({ startedAt, durationMs }: ToolTiming = {}): TimingFields {
   const hasDuration = durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
   const hasStart = startedAt !== undefined && Math.abs(startedAt) <= MAX_DATE_MS;
