@@ -9,7 +9,7 @@ import { parseMessage } from "../protocol/messages/parse-message.ts";
 const USAGE = `Usage: parley decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
        parley encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
 
-/** One packet in hex or base64 as one line of JSON; a line that is no packet becomes `{"error": …}`. */
+/** Turns one packet in hex or base64 into one line of JSON; a line that is no packet into `{"error": …}`. */
 export function decodePacketLine(line: string): string {
   return toLine(() => {
     const incoming = decodeEnvelope(toBytes(line));
@@ -19,7 +19,7 @@ export function decodePacketLine(line: string): string {
   });
 }
 
-/** The reverse: `type` is a name or a number, `meta` may be absent. The packet is written in hex. */
+/** Turns one line of JSON into a packet in hex. `type` is a name or a number; `meta` and `body` may be absent. */
 export function encodePacketLine(line: string): string {
   return toLine(() => {
     const { stanzaId, conversationId, type, meta = {}, body = {} } = parseLine(line);
@@ -33,7 +33,7 @@ export function encodePacketLine(line: string): string {
   });
 }
 
-/** Runs `parley decode` or `parley encode` on stdin; resolves with the exit status, 0 when every line was read. */
+/** Runs `parley decode` or `parley encode` on stdin. Resolves to the exit status: 0, or 2 for another command. */
 export async function runPackets(command: string | undefined): Promise<number> {
   const convert = command === "decode" ? decodePacketLine : command === "encode" ? encodePacketLine : undefined;
   if (!convert) {
@@ -55,7 +55,7 @@ function toLine(convert: () => string): string {
   }
 }
 
-/** No valid packet is both: its first byte is 0x8…, 0xde or 0xdf, which base64 writes with a letter that hex lacks. */
+/** No packet fits both: it begins with 0x8…, 0xde or 0xdf, which base64 writes with a letter that hex lacks. */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");
   if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, "hex");

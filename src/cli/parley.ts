@@ -9,7 +9,7 @@ const USAGE = `Usage: parley decode | encode
 
 const [command, ...rest] = process.argv.slice(2);
 if ((command === "decode" || command === "encode") && rest.length === 0) {
-  // The reader of our output has gone (`| head`): nothing is left to do.
+  // The program that reads our output has ended (`| head`).
   process.stdout.on("error", () => process.exit(1));
   process.exitCode = await runPackets(command);
 } else {

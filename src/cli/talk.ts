@@ -3,10 +3,10 @@ import { parseOptions, USAGE, UsageError } from "./talk/options.ts";
 import { runTalk } from "./talk/run-talk.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
-/** Resolves with the exit status: 0 when all went well, 1 when not, 2 for a wrong command line. */
+/** Resolves to the exit status: 0 when all went well, 1 when not, 2 for a wrong command line. */
 async function main(): Promise<number> {
   try {
-    // What the worker was started with, its port above all; the environment wins.
+    // The worker reads this file too: its HTTP port may be there. The environment wins.
     if (existsSync(".env")) process.loadEnvFile(".env");
     const options = parseOptions(process.argv.slice(2), process.env);
     if (!options) {
@@ -26,5 +26,5 @@ async function main(): Promise<number> {
 }
 
 const status = await main();
-// LiveKit's native part may keep the process for seconds after the room was left.
+// LiveKit's native library may keep the process alive for seconds after the room was left.
 process.stdout.write("", () => process.exit(status));

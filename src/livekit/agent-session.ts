@@ -1,7 +1,7 @@
 import { getJobContext, llm, voice } from "@livekit/agents";
 import { type Room } from "@livekit/rtc-node";
 
-/** Hears of the words as they are played. */
+/** Gets the words as they are played. */
 interface WordSink {
   readonly captureText: (text: string | voice.TimedString) => Promise<void>;
   readonly flush: () => void;
@@ -17,13 +17,13 @@ interface RoomSessionOptions {
 }
 
 /**
- * Starts an AgentSession in a room in which it is a part only: nobody steers it but its agent, it tells the room no state,
- * and the job does not take it for its own. Checked with @livekit/agents 1.9.0.
+ * Starts an AgentSession that does not own its room: participants cannot steer it, it does not publish its state, and
+ * the job does not end it by itself. Checked with @livekit/agents 1.9.0.
  */
 export async function startInRoom(options: RoomSessionOptions): Promise<voice.RoomIO> {
   const { session, agent, room, hasEars, hasMouth, words } = options;
-  // Given a room, AgentSession would also let its participant steer it by a byte stream. RoomIO on its own does not, but
-  // looks for the agent when it starts.
+  // If AgentSession got the room, it would let a participant steer it by a byte stream. A RoomIO of our own does not do
+  // that, but it needs the session's agent before the session has started.
   session["agent"] = agent;
   const io = new voice.RoomIO({
     agentSession: session,
@@ -32,7 +32,7 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
     outputOptions: { audioEnabled: hasMouth },
   });
   io.start();
-  // The state that clients see is ours: it knows of turns and tools, too.
+  // Our session publishes the agent's state, which also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   io["agentTranscriptOutput"]?._sinks.push(words);
   await session.start({ agent, record: false });
@@ -41,8 +41,8 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
 }
 
 /**
- * LiveKit ends what it takes for a job's session before it says that the job ends: the speech would be cut off, and count
- * as heard, while its turn still has time to end by itself.
+ * Keeps LiveKit from ending the AgentSession before it tells the job that it ends. Otherwise the speech would be cut
+ * off, and count as heard, while its turn still has time to end by itself.
  */
 function disown(session: voice.AgentSession): void {
   const job = getJobContext(false);
@@ -50,8 +50,8 @@ function disown(session: voice.AgentSession): void {
 }
 
 /**
- * AgentSession keeps what was said, in its history and in its agent's context, and both grow for as long as it lives;
- * nobody reads them here. A history of one item is the shortest that it takes. Checked with @livekit/agents 1.9.0.
+ * Empties AgentSession's history and its agent's context, which we do not read and which would grow for ever. A history
+ * of one item is the shortest that it takes. Checked with @livekit/agents 1.9.0.
  */
 export function forgetWhatWasSaid(session: voice.AgentSession): void {
   session.history.truncate(1);

@@ -5,8 +5,7 @@ const SAMPLE_RATE = 24_000;
 const QUEUE_MS = 200;
 
 /**
- * The audio track that RoomIO makes for itself, made by us, because RoomIO publishes it only when it starts.
- * Checked with @livekit/agents 1.9.0.
+ * Makes the audio track that RoomIO would make: we publish it before RoomIO starts. Checked with @livekit/agents 1.9.0.
  */
 export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
   return new voice.ParticipantAudioOutput(room, {
@@ -18,8 +17,8 @@ export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
 }
 
 /**
- * Publishes the track. Resolves when somebody has subscribed to it, and to false when it cannot be published or the
- * signal is aborted before. From then on `output.subscribed` stays true. Checked with @livekit/agents 1.9.0.
+ * Publishes the track. Resolves to true when a participant has subscribed to it; from then on `output.subscribed` stays
+ * true. Resolves to false when it cannot be published, or the signal aborts first. Checked with @livekit/agents 1.9.0.
  */
 export async function publishUntilSubscribed(
   output: Pick<voice.ParticipantAudioOutput, "start">,

@@ -1,8 +1,8 @@
 import { type Room } from "@livekit/rtc-node";
 
 /**
- * Caps the streams that come into a room, which is not connected yet: without it one participant can make this process
- * hold 5 GB. `JobContext.connect` takes no such option, and hands its own on to `room.connect`, which does.
+ * Limits the size of each stream that comes into a room; to be called before the room is connected. Without a limit one
+ * participant can make this process hold 5 GB. Only `room.connect` has this option; `JobContext.connect` calls it.
  * Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  */
 export function capStreams(room: Pick<Room, "connect">, maxBytes: number): void {
@@ -12,7 +12,7 @@ export function capStreams(room: Pick<Room, "connect">, maxBytes: number): void 
     connect(url, token, { autoSubscribe: false, dynacast: false, ...options, dataStream });
 }
 
-/** Whether reading a stream failed because of that cap: the error's text alone says it. Checked with @livekit/rtc-node 0.13.35. */
+/** Whether a stream was larger than the limit. Only the error's text tells. Checked with @livekit/rtc-node 0.13.35. */
 export function isOverCap(error: unknown): boolean {
   return error instanceof Error && error.message.includes("exceeds maximum size");
 }

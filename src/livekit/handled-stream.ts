@@ -1,9 +1,9 @@
 import { type tts } from "@livekit/agents";
 
 /**
- * A stream of speech that fails emits its error, which is listened to, and also rejects a promise of its own that nobody
- * has: that would end the process. It is begun a moment after the stream was made, by a private method which is replaced
- * here in time. Checked with @livekit/agents 1.9.0.
+ * Keeps a stream of speech that fails from ending the process: besides emitting its error it rejects a promise that
+ * nothing handles. The private method that returns this promise is called a moment after the stream was made, so it can
+ * be replaced here; call this at once. Checked with @livekit/agents 1.9.0.
  */
 export function handled(stream: tts.ChunkedStream): tts.ChunkedStream {
   const run = stream["mainTask"].bind(stream);

@@ -3,32 +3,32 @@ import { initializeLogger, type AgentServer } from "@livekit/agents";
 const JOB_SEMI_SPACE_MB = 4;
 
 /**
- * `new AgentServer` throws before its log is there. LiveKit's own command line makes that log, by a function that it
- * exports and calls internal. Checked with @livekit/agents 1.9.0.
+ * Starts the log of @livekit/agents, without which `new AgentServer` throws. Only LiveKit's own command line starts it,
+ * by a function that is exported, but documented as internal. Checked with @livekit/agents 1.9.0.
  */
 export function startAgentsLog(level: string): void {
   initializeLogger({ pretty: false, level });
 }
 
 /**
- * Gives job processes options of Node, for which LiveKit has no option of its own: it forks them with none, so that they
- * have what `process.execArgv` holds then. Checked with @livekit/agents 1.9.0.
+ * Sets the Node options of job processes. LiveKit has no setting for them: a job process gets what `process.execArgv`
+ * holds when it is forked. Checked with @livekit/agents 1.9.0.
  */
 export function setJobArguments(): void {
   const guard = new URL("stdout-guard.ts", import.meta.url).href;
   if (process.execArgv.includes(guard)) return;
-  // A session waits more than it computes: it does not need V8's 48 MB for what is young.
+  // A session mostly waits: it does not need V8's 48 MB for young objects.
   process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);
 }
 
-/** Whether a process of this command line is one of LiveKit's: a job, or its inference. Checked with @livekit/agents 1.9.0. */
+/** Whether this command line is a job's or the inference process's. Checked with @livekit/agents 1.9.0. */
 export function isAgentsProcess(command: string): boolean {
   return command.includes("_proc_lazy_main");
 }
 
 /**
- * From when on LiveKit speaks of an event loop that stood still, here and in job processes, unless the environment says
- * so already. It reads two variables itself, of which its documentation says nothing. Checked with @livekit/agents 1.9.0.
+ * Sets how long an event loop, here or in a job process, may be blocked before LiveKit reports it; an environment that
+ * sets it already wins. LiveKit does not document these two variables. Checked with @livekit/agents 1.9.0.
  */
 export function setLoopLimits(milliseconds: string): void {
   if (process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"]) return;
@@ -36,12 +36,12 @@ export function setLoopLimits(milliseconds: string): void {
   process.env["LIVEKIT_AGENTS_LOOP_BLOCK_ERROR_MS"] = milliseconds;
 }
 
-/** Calls back each time that LiveKit has taken the worker: the only word of it is an event. Checked with @livekit/agents 1.9.0. */
+/** Calls back each time the worker has registered with LiveKit. Checked with @livekit/agents 1.9.0. */
 export function onRegistered(server: AgentServer, listener: () => void): void {
   server.event.on("worker_registered", listener);
 }
 
-/** LiveKit's list has a job only while a process of it lives: from its start, not from our yes. Checked with @livekit/agents 1.9.0. */
+/** Ids of the jobs whose process lives, not of those still to start. Checked with @livekit/agents 1.9.0. */
 export function runningJobIds(server: AgentServer): ReadonlySet<string> {
   return new Set(server.activeJobs.map(({ job }) => job.id));
 }

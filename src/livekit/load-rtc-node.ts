@@ -1,8 +1,8 @@
 import type * as RtcNode from "@livekit/rtc-node";
 
 /**
- * Loads @livekit/rtc-node with its log on stderr. Its pino picks `process.stdout` while it loads, and logs each step
- * outside of production. Checked with @livekit/rtc-node 0.13.35.
+ * Loads @livekit/rtc-node with its log on stderr: its pino takes `process.stdout` while it loads. Unless NODE_ENV is
+ * `production` it logs each step. Checked with @livekit/rtc-node 0.13.35.
  */
 export async function loadRtcNode(): Promise<typeof RtcNode> {
   process.env["NODE_ENV"] ??= "production";

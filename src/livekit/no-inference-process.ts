@@ -1,12 +1,12 @@
 import { InferenceRunner } from "@livekit/agents";
 
-/** The end-of-turn model. */
+/** LiveKit's name for the runner of its end-of-turn model. */
 const END_OF_TURN = "lk_eot_audio";
 
 /**
- * Keeps `new AgentServer` from starting its inference process (340 MB), which only `endOfTurn: "model"` needs, and for which
- * LiveKit has no option. A runner that is there, but not listed, is neither registered again nor started. When LiveKit
- * does that in another way this does nothing, and the process starts. Checked with @livekit/agents 1.9.0.
+ * Keeps `new AgentServer` from starting its inference process (340 MB), which only `endOfTurn: "model"` needs. LiveKit
+ * has no option for that, but a runner that is not enumerable is neither registered again nor started. Should a later
+ * version work in another way, the process starts. Checked with @livekit/agents 1.9.0.
  */
 export function keepInferenceProcessOff(): void {
   const runners: unknown = InferenceRunner.registeredRunners;

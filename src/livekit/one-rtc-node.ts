@@ -5,12 +5,12 @@ import { AppError } from "../errors/app-error.ts";
 const RTC_NODE = "@livekit/rtc-node";
 
 /**
- * Refuses to start with two copies of rtc-node, ours and one of @livekit/agents: each has its own native library, and
- * neither knows the other's rooms. npm installs a second copy when the versions that are asked for do not agree.
+ * Throws when rtc-node is installed twice, for us and for @livekit/agents: each copy has its own native library, and
+ * does not know the other's rooms. npm installs a second copy when the two ask for versions that do not agree.
  * Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  *
- * @param from a module's URL: whose copies are looked for
- * @throws {AppError} `invalid_config` naming both places
+ * @param from URL of the module from which both packages are resolved
+ * @throws {AppError} `invalid_config` naming both folders
  */
 export function checkOneRtcNode(from: string = import.meta.url): void {
   const require = createRequire(from);

@@ -2,10 +2,10 @@ import { type Parley } from "../../client/index.ts";
 import { isRecord } from "../../lib/json.ts";
 import { type TalkEvent } from "./printer.ts";
 
-/** Tells of everything that happens in the room. The returned function ends that. */
+/** Calls `tell` for all that happens in the session. The returned function ends that. */
 export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => void {
   let isLost = false;
-  /** Of the permissions that wait. */
+  /** Titles of the open permissions, by id. */
   const titles = new Map<string, string>();
   const offs = [
     parley.on("answer_start", ({ id, previousId }) => tell({ event: "answer_start", id, previousId })),
@@ -39,7 +39,7 @@ export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => v
   };
 }
 
-/** The call's arguments; absent where they are too long for the request. */
+/** The call's arguments; undefined when they were too long for the request. */
 function readInput(metadataJson: string): unknown {
   try {
     const metadata: unknown = JSON.parse(metadataJson);

@@ -9,7 +9,7 @@ export interface RoomToken {
   readonly livekitUrl: string;
 }
 
-/** Asks Parley's HTTP server for the right to join the room. @throws {TalkError} */
+/** Asks Parley's HTTP server for a token to join the room. @throws {TalkError} when it gives none */
 export async function fetchToken({ httpUrl, room, identity, tokenSecret }: TalkOptions): Promise<RoomToken> {
   const response = await post(`${httpUrl}/token`, { room, identity }, tokenSecret);
   const answer: unknown = await response.json().catch(() => undefined);

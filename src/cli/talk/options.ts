@@ -27,7 +27,7 @@ export interface TalkOptions {
   readonly timeoutMs: number;
 }
 
-/** A wrong command line; its message is all that is shown. */
+/** A wrong command line. Its message is shown without a stack. */
 export class UsageError extends Error {}
 
 const FLAGS = {
@@ -41,7 +41,7 @@ const FLAGS = {
   help: { type: "boolean", default: false },
 } as const;
 
-/** @returns `undefined` when help is asked for. @throws {UsageError} */
+/** @returns `undefined` for `--help`. @throws {UsageError} */
 export function parseOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -5,7 +5,7 @@ import {
   type ToolResultEvent,
 } from "../../client/index.ts";
 
-/** What happens in a talk, as `--json` prints it. */
+/** An event as `--json` prints it. */
 export type TalkEvent =
   | { readonly event: "joined"; readonly room: string; readonly identity: string; readonly agent: string }
   | { readonly event: "answer_start"; readonly id: string; readonly previousId: string }
@@ -23,7 +23,7 @@ export type TalkEvent =
 
 const MAX_SHOWN = 200;
 
-/** An event as one line for a person; `undefined` for one that is not shown. */
+/** An event as one line for the terminal; `undefined` when it is not shown. */
 export function toLine(event: TalkEvent): string | undefined {
   switch (event.event) {
     case "joined":
@@ -75,7 +75,7 @@ function shorten(text: string): string {
   return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
 }
 
-/** Control characters could drive the terminal; line breaks and tabs may stay. */
+/** Replaces control characters, which could drive the terminal; line breaks and tabs stay. */
 function clean(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, "\u{FFFD}");

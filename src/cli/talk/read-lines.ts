@@ -4,14 +4,14 @@ import { type Parley } from "../../client/index.ts";
 interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
-  /** Where the prompt goes, so that stdout holds events alone. */
+  /** Gets the prompt: not stdout, which holds only events. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * One turn a line, but for a line that comes while a call waits for permission: that answers it. Resolves when the
- * input has ended and the last turn too, or on Ctrl-C while nothing is being said.
+ * Sends each line as a message; a line that comes while a call waits for permission answers that instead. Resolves when
+ * the input and the last turn have ended, or on Ctrl-C when no turn runs or this one was stopped before.
  */
 export async function readLines(parley: Parley, { isJson, timeoutMs, output, onFailed }: Terminal): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && !isJson;
@@ -60,7 +60,7 @@ export async function readLines(parley: Parley, { isJson, timeoutMs, output, onF
       lines.close();
     }
   };
-  // readline takes Ctrl-C for itself in a terminal; elsewhere it is a signal.
+  // In a terminal readline gets Ctrl-C; elsewhere the process gets a signal.
   lines.on("SIGINT", onInterrupt);
   process.on("SIGINT", onInterrupt);
   lines.on("line", (line) => {

@@ -13,7 +13,7 @@ import { registerTools } from "./tools.ts";
 const WAIT_FOR_AGENT_MS = 15_000;
 const LEAVE_WITHIN_MS = 3_000;
 
-/** Joins the room, talks, and leaves it again. @throws {TalkError} when that was not possible, or the one turn failed */
+/** Joins the room, talks, and leaves it. @throws {TalkError} when that is not possible, or the turn of `--say` fails */
 export async function runTalk(options: TalkOptions): Promise<void> {
   const folder = options.folder === undefined ? undefined : await openFolder(options.folder);
   const { token, livekitUrl } = await fetchToken(options);
@@ -57,7 +57,7 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
   }
 }
 
-/** Ctrl-C stops the answer, a second one leaves. */
+/** The first Ctrl-C stops the answer, the second one leaves. */
 async function sayOnce(parley: Parley, text: string, timeoutMs: number): Promise<void> {
   const leave = new AbortController();
   let isStopped = false;

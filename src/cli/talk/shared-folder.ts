@@ -12,32 +12,33 @@ export interface FileText {
   readonly size: number;
 }
 
-/** The folder's true path. @throws {TalkError} when it is no folder */
+/** The folder's path without symbolic links. @throws {TalkError} when it is no folder */
 export async function openFolder(folder: string): Promise<string> {
   try {
     const path = await realpath(folder);
     if ((await stat(path)).isDirectory()) return path;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new TalkError(`--folder: ${folder} is no folder`);
 }
 
 /**
- * Reads a text file inside the folder: whatever `..` and symbolic links say, the file itself must lie in it.
+ * Reads a text file. The file itself must lie inside the folder, wherever `..` and symbolic links lead.
  *
+ * @param folder as `openFolder` gives it
  * @throws {ToolError} in words for the model, without paths outside the folder
  */
 export async function readSharedFile(folder: string, filePath: string): Promise<FileText> {
   const path = await findInside(folder, filePath);
-  // The true path has no link to follow; NONBLOCK because opening a pipe would wait for its writer.
+  // `path` is resolved, so a link here is new and refused. NONBLOCK: opening a pipe would wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
     throw new ToolError("execution_error", `The file cannot be read: ${filePath}`);
   });
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new ToolError("execution_error", `Not a file: ${filePath}`);
-    // Room for one byte too many, as the file may grow while it is read.
+    // One byte more than allowed, because the file may grow while it is read.
     const buffer = Buffer.alloc(Math.min(status.size, MAX_FILE_BYTES) + 1);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     if (status.size > MAX_FILE_BYTES || bytesRead > MAX_FILE_BYTES) {
@@ -52,7 +53,7 @@ export async function readSharedFile(folder: string, filePath: string): Promise<
 async function findInside(folder: string, filePath: string): Promise<string> {
   if (filePath.includes("\0")) throw new ToolError("invalid_parameters", "filePath: expected no NUL");
   const wanted = resolve(folder, filePath);
-  // Checked before the disk is asked, so that nothing is told of what exists elsewhere.
+  // Checked before the disk is read: the errors must not tell what exists outside the folder.
   if (!isInside(folder, wanted)) throw outside();
   const path = await realpath(wanted).catch(() => {
     throw new ToolError("execution_error", `File not found: ${filePath}`);

@@ -1,2 +1,2 @@
-/** Why talking is not possible, in one sentence for the person at the terminal; shown without a stack. */
+/** Says in one sentence, shown without a stack, why talking is not possible. */
 export class TalkError extends Error {}

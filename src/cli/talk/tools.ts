@@ -3,7 +3,7 @@ import { type Parley } from "../../client/index.ts";
 import { readSharedFile } from "./shared-folder.ts";
 
 export interface ToolsOptions {
-  /** True path of the folder that may be read; none when absent. */
+  /** The folder that may be read, as `openFolder` gives it; undefined: none. */
   readonly folder: string | undefined;
   readonly notify: (text: string) => void;
 }
