@@ -72,8 +72,8 @@ const FIRST_CHUNK =
   "Time to receive the first chunk, measured from when the client issues the generation request to when the first " +
   "chunk is received in the response stream.";
 const OUTPUT_CHUNK =
-  "Time per output chunk, recorded for each chunk received after the first one, measured as the time elapsed from the " +
-  "end of the previous chunk to the end of the current chunk.";
+  "Time per output chunk, recorded for each chunk received after the first one, measured as the time elapsed from " +
+  "the end of the previous chunk to the end of the current chunk.";
 
 /** What `/metrics`, OTLP and docs/telemetry.md say of each metric; for GenAI's, in the conventions' words. */
 const DESCRIPTION: Readonly<Record<MetricName, string>> = {

@@ -9,7 +9,7 @@ export interface AnnouncedTool {
   readonly description: string;
   readonly input: InputSchema;
   readonly execution: "client" | "either";
-  /** In whose turns it may be used: in those of its owner, or in everybody's. */
+  /** In whose turns the tool may be used: its owner's, or everybody's. */
   readonly scope: "own" | "room";
   readonly timeoutMs: number | undefined;
   readonly readOnly: boolean;
@@ -18,14 +18,14 @@ export interface AnnouncedTool {
 /** A participant that can be asked to run tools. `tools` is `undefined` while its list is unknown. */
 export interface ToolHost {
   readonly identity: string;
-  /** Its client has said that it claims what it takes of the calls that the server could run too. */
+  /** Whether its client claims the `either` calls that it runs (the feature `claims`). */
   readonly claims: boolean;
   readonly tools: ReadonlyMap<string, AnnouncedTool> | undefined;
 }
 
 /**
- * Whom the calls of this participant's turns may go to: to itself with all that it announced, to the others with what
- * they announced for the room, in this order. Whose list is unknown is asked in its own turns only.
+ * The hosts that calls of this participant's turns may go to: first the participant itself, with all that it announced,
+ * then the others, with what they announced for the room. A host whose list is unknown is asked in its own turns only.
  */
 export function hostsFor(participant: string, hosts: readonly ToolHost[]): ToolHost[] {
   const others = hosts.filter(({ identity }) => identity !== participant);
@@ -35,12 +35,12 @@ export function hostsFor(participant: string, hosts: readonly ToolHost[]): ToolH
   return [...hosts.filter(({ identity }) => identity === participant), ...shared];
 }
 
-/** What the model is shown. */
+/** A tool as the model is shown it. */
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** The participant that announced it; absent for the worker's own and for MCP servers'. */
+  /** The participant that announced it; absent for the worker's own tools and for MCP servers'. */
   readonly owner?: string;
 }
 
@@ -48,8 +48,8 @@ export interface OfferedTool {
 export type FoundTool = Omit<ServerTool, "description" | "isAway">;
 
 /**
- * Who a call goes to. `unannounced`: an `either` tool goes to a client that may have it, for its list is unknown; one
- * that `claims` says first that it takes the call, any other has all of the call's time to answer.
+ * Where a call goes. `unannounced`: an `either` call goes to a client that may have the tool, for its list is unknown.
+ * A client that `claims` first says that it takes the call; any other has all of the call's time to answer.
  */
 export type Route =
   | { readonly to: "server" }
@@ -59,7 +59,7 @@ export type Route =
 
 type ServerTools = ReadonlyMap<string, ServerTool>;
 
-/** The tools that can be reached now, sorted by name so that the model's prompt cache keeps its prefix. */
+/** The tools that can be reached now, sorted by name so that the prompt cache keeps its prefix. */
 export function offeredTools(serverTools: ServerTools, hosts: readonly ToolHost[]): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
   for (const tool of serverTools.values()) {
@@ -81,7 +81,7 @@ export function offeredTools(serverTools: ServerTools, hosts: readonly ToolHost[
   return [...offered.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A server tool, else the announced one of the participant whose turn it is, else one that another shares. */
+/** The server tool of this name, else the announced tool of the first host that has one: the turn's own comes first. */
 export function findTool(name: string, serverTools: ServerTools, hosts: readonly ToolHost[]): FoundTool | undefined {
   const own = serverTools.get(name);
   if (own) return own;
@@ -103,7 +103,8 @@ export function routeCall(tool: FoundTool, hosts: readonly ToolHost[]): Route {
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 
-/** The text is the participant's, so the model gets it as a quotation. */
+/** The participant wrote the text, so the model gets it as a quotation. */
 function describeAnnounced(identity: string, description: string): string {
-  return `Runs on the device of participant ${JSON.stringify(identity)}, which describes it as: ${JSON.stringify(description)}`;
+  const owner = JSON.stringify(identity);
+  return `Runs on the device of participant ${owner}, which describes it as: ${JSON.stringify(description)}`;
 }

@@ -5,8 +5,8 @@ import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 
 export default defineTool({
   description:
-    "Runs a shell command in the workspace's root and answers with what it writes and its exit code. Nothing can be typed " +
-    "into it, and what it leaves running is ended with it.",
+    "Runs a shell command in the workspace's root and answers with what it writes and its exit code. Nothing can " +
+    "be typed into it, and what it leaves running is ended with it.",
   input: z.strictObject({
     command: z
       .string()

@@ -7,8 +7,8 @@ import { changeText } from "./_text-file.ts";
 
 export default defineTool({
   description:
-    "Replaces a text in a file of the workspace. oldString must be there exactly once, as it stands in the file with its " +
-    "spaces and line breaks; with replaceAll every occurrence is replaced.",
+    "Replaces a text in a file of the workspace. oldString must be there exactly once, as it stands in the file with " +
+    "its spaces and line breaks; with replaceAll every occurrence is replaced.",
   input: z.strictObject({
     path: workspacePath,
     oldString: z.string().min(1).max(100_000),

@@ -9,8 +9,8 @@ const MAX_LENGTH = 80_000;
 
 export default defineTool({
   description:
-    "Reads a text file of the workspace, by lines. Answers with the lines from offset on, how many lines the file has, " +
-    "and whether some were left out.",
+    "Reads a text file of the workspace, by lines. Answers with the lines from offset on, how many lines the file " +
+    "has, and whether some were left out.",
   input: z.strictObject({
     path: workspacePath,
     offset: z.int().min(1).default(1).describe("The first line, from 1"),

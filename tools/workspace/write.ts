@@ -7,8 +7,8 @@ import { writeText } from "./_text-file.ts";
 
 export default defineTool({
   description:
-    "Writes a text file of the workspace: a new one, or in the place of one that is there. Folders on the way are made. " +
-    "To change a part of a file use edit.",
+    "Writes a text file of the workspace: a new one, or in the place of one that is there. Folders on the way are " +
+    "made. To change a part of a file use edit.",
   input: z.strictObject({
     path: workspacePath,
     content: z.string().max(1_000_000),
