@@ -1,51 +1,49 @@
 import { type z } from "zod";
 import { type JsonObject } from "../lib/json.ts";
 
-/** What a running tool is given besides its input. */
+/** What a running tool gets besides its input. */
 export interface ToolContext<Settings = unknown> {
   /**
-   * The tool's entry (or the one it shares) under `toolSettings` in parley.config.ts, checked by the tool's `settings`
-   * at start.
+   * The tool's own or shared entry under `toolSettings` in parley.config.ts, checked at start by the tool's `settings`.
    */
   readonly settings: Settings;
-  /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on. */
+  /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on to all waits. */
   readonly signal: AbortSignal;
   /** The ToolUseRequest's id: unique to this call. */
   readonly callId: string;
-  /** Equal for the same tool with the same arguments in the same turn: hand it to whatever must not act twice. */
+  /** Equal for the same tool with the same arguments in the same turn: pass it to services that must not act twice. */
   readonly idempotencyKey: string;
-  /** Who asked: the participant whose turn this is, and its room. */
+  /** The identity of the participant whose turn this is, and the room. */
   readonly participant: string;
   readonly room: string;
-  /** What permission was given for, as `permission.pattern` said it; absent when an earlier worker was given it. */
+  /** What permission was given for, in the words of `permission.pattern`; absent when an earlier worker got it. */
   readonly permitted?: readonly string[];
-  /** Adds a line to the call's record, which is shown while it runs. What comes after its end is dropped. */
+  /** Adds a line to the call's log, which is shown while the call runs. Lines after its end are dropped. */
   readonly log: (line: string) => void;
-  /** Says how far it is, 0 to 1. */
+  /** Sets the call's progress, from 0 to 1. */
   readonly progress: (fraction: number) => void;
   /**
-   * Asks for permission to go on, for what only the running tool knows of. The rules judge first; where they say so,
+   * Asks for permission for something that only the running tool knows of. The rules judge first; where they say so,
    * the participant is asked, and the tool's `timeoutMs` stands still. Resolves when it is allowed.
    *
-   * @throws {PermissionDenied} when it is not; the tool may go on without it, or let it out: then the call ends as
-   *   `permission_denied`
+   * @throws {PermissionDenied} when it is not allowed; a tool that lets it out ends its call as `permission_denied`
    */
   readonly ask: (request: PermissionAsk) => Promise<void>;
   /**
-   * `traceparent` and `tracestate` of the call's span, to go with what the tool asks of others; empty without a trace.
+   * `traceparent` and `tracestate` of the call's span, to be sent with the tool's own requests; empty without a trace.
    */
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
 /** What a tool asks permission for before it runs. Each function gets the checked input. */
 export interface ToolPermission<Input, Settings = unknown> {
-  /** The kind of thing, as rules name it: values of `read` and `edit` are paths, those of `bash` command lines. */
+  /** The type that rules name: values of `read` and `edit` are paths, those of `bash` are command lines. */
   readonly type: string;
-  /** What the call touches, as it is: rules are patterns, this is not. The tool must then touch just that. */
+  /** What the call touches, literally: only rules are patterns. `run` must then touch nothing else. */
   readonly pattern: (input: Input, settings: Settings) => string | readonly string[];
-  /** Whether names that differ in upper and lower case are one there. @defaultValue false */
+  /** Whether names that differ only in upper and lower case mean the same thing. @defaultValue false */
   readonly ignoresCase?: (input: Input, settings: Settings) => boolean;
-  /** What the participant is asked, without the question: "Write notes/today.md". */
+  /** What the question to the participant is about, such as "Write notes/today.md". */
   readonly title: (input: Input) => string;
   /** What else a client may show. */
   readonly metadata?: (input: Input) => JsonObject;
@@ -65,28 +63,28 @@ interface ToolOptions<Input, Settings> {
   readonly description: string;
   /** A zod object, or a JSON Schema whose root is an object. */
   readonly input: z.ZodType<Input> | JsonObject;
-  /** Shape of `toolSettings[name]` in parley.config.ts; a bad value stops the start and names the field. */
+  /** The shape of `toolSettings[name]` in parley.config.ts; a bad value stops the start, with the field's name. */
   readonly settings?: z.ZodType<Settings>;
-  /** Without its entry in `toolSettings` the tool is off: it is not offered to anyone. @defaultValue false */
+  /** Whether the tool is off, and offered to nobody, without its entry in `toolSettings`. @defaultValue false */
   readonly needsSettings?: boolean;
   /**
    * The entry of `toolSettings` that the tool shares with others, in place of one by its own name. Without that entry
-   * the tool is off: it is not offered to anyone.
+   * the tool is off, and offered to nobody.
    */
   readonly sharedSettings?: string;
   /** @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
-  /** Changes nothing anywhere: may start before the model has finished its message. @defaultValue false */
+  /** The tool changes nothing anywhere: it may start before the model has finished its message. @defaultValue false */
   readonly readOnly?: boolean;
   /**
-   * May run again after a crash of the worker: a second run has no further effect. @defaultValue the value of
-   * `readOnly`
+   * Whether a second run has no further effect, so that a call may run again after a crash of the worker. @defaultValue
+   * the value of `readOnly`
    */
   readonly idempotent?: boolean;
   /**
    * What becomes of a running call when the participant begins a new message over it: `finish` lets it end and brings
-   * its outcome into the talk later, `cancel` aborts it, `block` makes the new message wait.
-   * @defaultValue "cancel" for a `readOnly` tool, else "finish"
+   * its outcome into the session later, `cancel` aborts it, `block` makes the new message wait. @defaultValue "cancel"
+   * for a `readOnly` tool, else "finish"
    */
   readonly onInterrupt?: "finish" | "cancel" | "block";
   /**
@@ -96,46 +94,44 @@ interface ToolOptions<Input, Settings> {
    */
   readonly onDuplicate?: "allow" | "reuse" | "reject";
   /**
-   * What ToolCallState and the event `tool_state` show of its calls: all, only name, status and times, or nothing.
-   * `toolDetail` of the config wins.
-   * @defaultValue "full"
+   * What ToolCallState and the event `tool_state` show of its calls: all, only name, status and times, or nothing. The
+   * config's `toolDetail` wins. @defaultValue "full"
    */
   readonly stateDetail?: "full" | "name" | "off";
-  /** Said, where the answer is spoken, when a call leaves the participant waiting; a list is gone through in order. */
+  /** What is said, in a spoken answer, when a call leaves the participant waiting; the texts of a list take turns. */
   readonly filler?: string | readonly string[];
-  /** How long a call may leave the participant in silence before that. @defaultValue 1200 */
+  /** How long the participant waits in silence before that. @defaultValue 1200 */
   readonly fillerAfterMs?: number;
-  /** A call that takes longer than this is excused, where the answer is spoken. @defaultValue no notice */
+  /** After this time a spoken answer says that the call takes longer. @defaultValue no notice */
   readonly noticeAfterMs?: number;
   /**
-   * What a call waits for where there is a voice: `turn_confirmed` for the participant to be silent, since what it says
-   * may be the rest of its question; `words_spoken` also for what the answer has said so far to be heard.
-   * @defaultValue "turn_confirmed"
+   * What a call waits for in a session with a voice: `turn_confirmed` for the participant's silence, since more words
+   * may be the rest of its question; `words_spoken` also until the answer so far has been heard. @defaultValue
+   * "turn_confirmed"
    */
   readonly startWhen?: "turn_confirmed" | "words_spoken";
-  /** The talk does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
+  /** The turn does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
   readonly background?: boolean;
   /**
-   * How an outcome that the talk did not wait for comes into it: `speak` in a turn of its own at the next pause, `wait`
-   * with the participant's next message, `silent` also then, but not to be spoken of unless asked.
-   * @defaultValue "speak"
+   * How an outcome that its turn did not wait for is told: `speak` in a turn of its own at the next pause, `wait` with
+   * the participant's next message, `silent` with that too, but the model speaks of it only when asked. @defaultValue
+   * "speak"
    */
   readonly onResult?: "speak" | "wait" | "silent";
   /**
-   * What a call needs permission for. The rules of the config decide whether the participant is asked; without it, it
-   * is not.
+   * What a call needs permission for; the config's rules decide whether the participant is asked. Without it, never.
    */
   readonly permission?: ToolPermission<Input, Settings>;
   /**
-   * Whether a yes in words may allow a call. With `false` only a typed one does, to a question that was shown whole to
-   * a client without dialogs. @defaultValue true
+   * Whether a spoken yes may allow a call. With `false` a yes in words must be typed, after a question that was shown
+   * whole to a client without dialogs. @defaultValue true
    */
   readonly voiceApproval?: boolean;
   /** Whether the participant may put other arguments in the place of the model's. @defaultValue false */
   readonly allowEditedInput?: boolean;
 }
 
-/** A tool's answer: a map is sent as it is, anything else as `{value}`; nothing is `{}`. */
+/** Returns the tool's answer: a map is sent as it is, `undefined` and `null` as `{}`, anything else as `{value}`. */
 export type ToolRun<Input, Settings> = (input: Input, context: ToolContext<Settings>) => unknown;
 
 export type ToolDefinition<Input, Settings> =

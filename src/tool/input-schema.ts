@@ -3,16 +3,16 @@ import { z } from "zod";
 import { compileJsonSchema, describeProblem } from "../lib/json-schema/json-schema.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 
-/** A tool's input, compiled once: what the model is shown, and the check of what it wrote. */
+/** A tool's input schema, compiled once: what the model is shown, and the check of what it writes. */
 export interface InputSchema {
   readonly jsonSchema: JsonObject;
-  /** @throws {InvalidInputError} naming the first field that is wrong, never its value */
+  /** @throws {InvalidInputError} names the first wrong field, never its value */
   readonly parse: (input: unknown) => unknown;
 }
 
 export class InvalidInputError extends Error {}
 
-/** The checked input, or what is wrong with it. */
+/** The checked input, or the message of the InvalidInputError. */
 export function tryParse(
   schema: InputSchema,
   input: unknown,
@@ -31,8 +31,8 @@ export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema 
 }
 
 /**
- * The same for a schema of somebody else's, a participant or a server: it is never made into code, and neither it nor a
- * value can make its check expensive. `shown` is what the model gets of it.
+ * Compiles a schema of somebody else's, a participant's or an MCP server's: it is never made into code, and neither it
+ * nor a value can make its check expensive. The model is shown `shown`.
  */
 export function compileForeignSchema(schema: JsonObject, shown: JsonObject = schema): InputSchema {
   requireObjectRoot(schema);
@@ -61,19 +61,19 @@ function fromZod(schema: z.ZodType): InputSchema {
   };
 }
 
-/** Making one costs 10 ms; what it compiles it must forget again, or it grows with every announcement. */
+/** Making one costs 10 ms. It must forget what it has compiled, or it grows with every schema. */
 const ajv = new Ajv2020({
   strict: false,
   allErrors: false,
   logger: false,
   validateFormats: false,
-  // `constructor` is a parameter's name like any other.
+  // Lets a parameter be named `constructor`.
   ownProperties: true,
 });
 
 function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
   requireObjectRoot(jsonSchema);
-  // Which draft it was written for does not matter: Ajv knows only its own and would refuse the others' names.
+  // Ajv knows only the name of its own draft and would refuse a schema that names another.
   const { $schema: _, ...compiled } = jsonSchema;
   const validate = ajv.compile(compiled);
   ajv.removeSchema(compiled);
@@ -91,7 +91,7 @@ function requireObjectRoot(schema: unknown): void {
     throw new TypeError('the input schema\'s root must have type "object"');
 }
 
-/** Where Ajv names the property, when the error is about one that is missing or one too many. */
+/** The params in which Ajv names a property that is missing or one too many. */
 const PROPERTY_PARAMS = ["missingProperty", "additionalProperty", "unevaluatedProperty", "propertyName"];
 
 function fieldOf(error: ErrorObject | undefined): [string[], string] {

@@ -1,22 +1,22 @@
 import { spawn, type ChildProcess } from "node:child_process";
 
 /**
- * Its first line names whom to kill when its input ends. The system ends that for a process that was killed as well, which
- * could not clean up itself.
+ * The first line of input is the process to kill when the input ends. The system ends the input also for a worker that
+ * was killed and could not clean up.
  */
 const WATCH = 'read -r whom && { read -r _; kill -s KILL -- "$whom"; }';
 
 /**
- * Kills a process, or a whole process group, when this process ends, however it ends. It is a shell in a group of its own,
- * which no signal to that group and no Ctrl-C reaches: there is no parent-death signal outside of Linux, and there it can
- * come too late. Make one before the process is started, so that no moment is left between the two.
+ * Kills a process, or a whole process group, when this process ends, however it ends. A shell does it, in a group of
+ * its own, which no signal to that group and no Ctrl-C reaches: a parent-death signal exists only on Linux, and may
+ * come too late there. Make one before the process is started, so that no moment is left between the two.
  */
 export class KillWithUs {
   readonly #watcher: ChildProcess;
 
   constructor() {
     this.#watcher = spawn("/bin/sh", ["-c", WATCH], { stdio: ["pipe", "ignore", "ignore"], detached: true, env: {} });
-    // Without a shell nothing watches; the process is run all the same.
+    // Without a shell nothing watches, and the process runs all the same.
     this.#watcher.on("error", () => {});
     this.#watcher.stdin?.on("error", () => {});
   }
@@ -27,7 +27,7 @@ export class KillWithUs {
     else this.#watcher.stdin?.write(`${what === "group" ? -pid : pid}\n`);
   }
 
-  /** The process has ended: its id may soon be another's. */
+  /** Stops watching. Call it when the process has ended, for its id may soon belong to another. */
   end(): void {
     this.#watcher.kill("SIGKILL");
   }

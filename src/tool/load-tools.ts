@@ -7,11 +7,9 @@ import { isTool, type Tool } from "./define-tool.ts";
 import { toServerTool, type ServerTool } from "./server-tool.ts";
 
 /**
- * Reads `folder` once at start, sorted: `web/web-search.ts` becomes `web_search`; files that begin with `_` are left
- * out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share. Tools that need
- * settings and have none are off, and left out too.
- *
- * @throws {AppError} `invalid_config` with the path of the file that cannot be used and why
+ * Loads the tools of `folder` once at start, in sorted order: `web/web-search.ts` becomes `web_search`; files that
+ * begin with `_` are left out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools
+ * share. Tools that need settings and have none are off and left out.
  */
 export async function loadTools(
   folder: string,

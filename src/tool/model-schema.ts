@@ -1,15 +1,15 @@
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
-/** The Messages API refuses a request, with all its tools, for a property that it does not like the name of. */
+/** The Messages API refuses a whole request for one property name that does not match. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
-/** It also refuses these at the root. */
+/** Keywords that the API refuses at the root of a schema. */
 export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;
 
-/** What may stand in a keyword's place: values as they are, words for the model, schemas in several forms. */
+/** What kind of value a keyword takes. */
 type Kind = "value" | "text" | "example" | "pattern" | "reference" | "schema" | "schemas" | "properties" | "map";
 
-/** What the model is shown; of other keywords it has no use, or they change what the schema means for the API. */
+/** The keywords that the model is shown. It has no use for others, or the API understands them differently. */
 const KEYWORDS: Readonly<Record<Kind, string>> = {
   value:
     "type enum const default format required minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength " +
@@ -30,12 +30,12 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map(
   Object.entries(KEYWORDS).flatMap(([kind, words]) => words.split(" ").map((word) => [word, kind as Kind] as const)),
 );
 
-/** Makes a text of the schema a quotation of whoever wrote it. */
+/** Turns a text of the schema into a quotation of its author. */
 export type Attribute = (text: string) => string;
 
 /**
- * A schema of somebody else's as the model is shown it: nothing in it makes the API refuse the request, as far as that
- * can be told beforehand. With `attribute`, no text in it reads as the worker's own.
+ * Somebody else's schema in the form that the model is shown: as far as we can tell, nothing in it makes the API refuse
+ * the request. With `attribute`, no text in it reads as the worker's own.
  *
  * @throws {TypeError} naming the field that the API would not take
  */
@@ -125,7 +125,7 @@ function isInside(ref: string, root: JsonObject): boolean {
   return isRecord(place);
 }
 
-/** Compiling an expression is quick, whatever it would cost to run it. */
+/** Compiling an expression is quick, even if running it would not be. */
 function isRegExp(pattern: string): boolean {
   try {
     return new RegExp(pattern, "u") instanceof RegExp;

@@ -16,12 +16,12 @@ export function success(result: JsonObject): Outcome {
   return { state: "success", result };
 }
 
-/** `cancelled` is for what the participant, or its client, has aborted, and for nothing else. */
+/** `cancelled` is only for calls that the participant or its client aborted. */
 export function failure(errorCode: CallErrorCode, errorMessage: string): Failure {
   return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
 }
 
-/** What a failure says of itself, fit to be stored; never throws, whatever was thrown. */
+/** The message of a thrown value, fit to be stored; never throws. */
 export function messageOf(error: unknown): string {
   try {
     return cleanText(String(error instanceof Error ? error.message : error)) || "The tool failed without a message";
@@ -30,7 +30,7 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** A failure may be told in anybody's words; nobody needs more of them than this. */
+/** Cuts the code and the message of a failure, which a client or a tool may have made as long as it likes. */
 export function withShortError(outcome: Outcome): Outcome {
   if (outcome.state === "success") return outcome;
   const { errorCode, errorMessage } = outcome;
@@ -42,18 +42,18 @@ export function withShortError(outcome: Outcome): Outcome {
   };
 }
 
-/** The worker's own timeout; clients know the words. */
+/** The worker's own timeout. Clients may rely on the text (spec/001). */
 export function timedOut(timeoutMs: number): Outcome {
   return failure("timeout", `Tool execution exceeded timeout of ${timeoutMs}ms`);
 }
 
-/** A result that is not a map is wrapped as `{value}`; nothing is `{}`. */
+/** A tool's value as a map: `undefined` and `null` become `{}`, what is not a map becomes `{value}`. */
 export function toResultMap(value: JsonValue | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   return isRecord(value) ? (value as JsonObject) : { value };
 }
 
-/** The outcome in the model's words, at most `maxBytes` long with a visible mark where it was cut. */
+/** The outcome in words for the model, cut to `maxBytes` with a mark at the cut. */
 export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; maxBytes: number }): ModelAnswer {
   if (outcome.state === "success") {
     return { content: truncateText(resultText(outcome.result), limits.maxBytes), isError: false };
@@ -67,7 +67,7 @@ export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; max
   return { content: truncateText(message + partial, limits.maxBytes), isError: true };
 }
 
-/** A result as text: a wrapped text as it is, anything else as JSON. */
+/** The result as text: `{value: "text"}` is that text, anything else is JSON. */
 export function resultText(result: JsonObject): string {
   const isWrapped = Object.keys(result).length === 1 && "value" in result;
   const value = isWrapped ? result["value"] : result;

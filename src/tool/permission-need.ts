@@ -6,43 +6,40 @@ import { messageOf } from "./outcome.ts";
 
 /** What one call needs permission for. */
 export interface PermissionNeed {
-  /** `tool` when the tool declares none: only a rule that names it can ask or deny. */
+  /** `tool` when the tool declares no permission: then only a rule for that type can ask or deny. */
   readonly type: string;
-  /** What it touches, literally. */
+  /** What the call touches, literally. */
   readonly values: readonly string[];
   readonly ignoresCase: boolean;
   readonly title: string;
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
-  /**
-   * Whether a spoken yes may allow it; a typed one may then, too. Without it only a typed yes to a question shown
-   * whole.
-   */
+  /** Whether a spoken or typed yes may allow the call. If not, only a typed yes to a question that was shown whole. */
   readonly voiceApproval: boolean;
-  /** What arguments that the participant puts in the place of the model's must match; absent where it may not. */
+  /** The schema of arguments that the participant may put in the place of the model's; absent where it may not. */
   readonly editedInputSchema: JsonObject | undefined;
 }
 
-/** A need with the one who is asked: the owner of the device that the call would run on, else whose turn it is. */
+/** A need with its approver: the owner of the device that is to run the call, else the participant whose turn it is. */
 export interface AskedNeed extends PermissionNeed {
   readonly approver: string;
 }
 
 /** Whether a call may run. */
 export type Permit =
-  /** `approver`: no other participant's device may run it, for that one was not asked. */
+  /** With `approver`, no other participant's device may run the call, since its owner was not asked. */
   | { readonly isAllowed: true; readonly editedInput?: JsonObject; readonly approver?: string }
-  /** `why` goes on from "Not run: " or "Not allowed: ". */
+  /** `why` completes "Not run: " or "Not allowed: ". */
   | { readonly isAllowed: false; readonly why: string };
 
-/** The `type` of what declares none. */
+/** The `type` of tools that declare no permission. */
 export const TOOL_TYPE = "tool";
 const MAX_VALUES = 50;
 const MAX_VALUE_LENGTH = 10_000;
-/** A longer title is cut there. */
+/** In UTF-16 units; a longer title is cut. */
 export const MAX_TITLE_LENGTH = 500;
 
-/** @throws {TypeError} naming what the tool's definition says wrongly of this input */
+/** @throws {TypeError} names the function of the tool's permission that failed for this input */
 export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed {
   const { name, permission, voiceApproval = true, allowEditedInput = false } = tool;
   const editedInputSchema = allowEditedInput ? tool.input.jsonSchema : undefined;

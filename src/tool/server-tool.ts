@@ -27,13 +27,13 @@ export interface ServerTool {
   readonly voiceApproval?: boolean;
   /** @defaultValue false */
   readonly allowEditedInput?: boolean;
-  /** Whether whoever runs it is away: then the model is not offered it, and a call that comes anyway fails at once. */
+  /** Whether the tool's server is away: the tool is not offered then, and a call that comes anyway fails at once. */
   readonly isAway?: () => boolean;
-  /** Absent for a tool that only clients run. The settings are already in place. */
+  /** Absent for a tool that only clients run. Adds the settings to the context by itself. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
-/** Tools are files that nobody has type-checked when they are loaded. */
+/** Checked when tools are loaded, because nobody may have type-checked their files. */
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
@@ -114,10 +114,10 @@ function parseSettings(name: string, schema: NonNullable<Tool["settings"]>, valu
   throw new TypeError(`${["toolSettings", name, ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "is invalid"}`);
 }
 
-/** Tells of tools that come and go while sessions run. */
+/** Tools that come and go while sessions run. */
 export interface LiveTools {
-  /** The names of all that may come begin with one of these. */
+  /** The names of all such tools begin with one of these. */
   readonly prefixes: readonly string[];
-  /** Calls back when there are others than before. The returned function ends that. */
+  /** Calls the listener when tools have come or gone. The returned function removes it. */
   readonly onChanged: (listener: () => void) => () => void;
 }

@@ -1,24 +1,24 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import { type Tool } from "./define-tool.ts";
 
-/** When a call may start, in a session with a voice (VoicePort). */
+/** When a call may start in a session with a voice. */
 export type StartWhen = "turn_confirmed" | "words_spoken";
-/** How the outcome of a call that its turn did not wait for is brought into it. */
+/** How the outcome of a call that its turn did not wait for is told. */
 export type OnResult = "speak" | "wait" | "silent";
 
-/** How a tool behaves towards the people who talk while it runs. */
+/** How a tool behaves in the conversation while it runs. */
 export interface TalkBehavior {
-  /** What is said while it runs, one after another from call to call; none: nothing. */
+  /** What is said while a call runs; several texts take turns, none means silence. */
   readonly fillers: readonly string[];
   readonly fillerAfterMs: number;
-  /** `undefined`: no notice is given, however long it takes. */
+  /** `undefined`: never a notice. */
   readonly noticeAfterMs: number | undefined;
   readonly startWhen: StartWhen;
   readonly isBackground: boolean;
   readonly onResult: OnResult;
 }
 
-/** Of a tool that says nothing of it. */
+/** For a tool that sets none of these fields. */
 export const DEFAULT_TALK_BEHAVIOR: TalkBehavior = {
   fillers: [],
   fillerAfterMs: 1_200,

@@ -9,19 +9,19 @@ type CallChange = Partial<
   Pick<Call, "state" | "editedInput" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
 >;
 
-/** What is known of the client that runs a call, short of its result. A `Failure` is its answer `unknown_tool`. */
+/** News of the client that a call was sent to, short of a result. A `Failure` is its answer `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;
 
 /** A call that has not ended. */
 export interface OpenCall {
   readonly current: Call;
-  /** Resolves with the winning outcome; never rejects. */
+  /** Resolves with the outcome that won; never rejects. */
   readonly settled: Promise<Outcome>;
-  /** Resolves when somebody has begun to run it; never, if it ends before. */
+  /** Resolves when the call has begun to run; never, if it ends before that. */
   readonly begun: Promise<"begun">;
-  /** Aborted when the call has ended, however it ended: whatever works for the call watches it. */
+  /** Aborted when the call has ended, in any way. Whatever works for the call listens to it. */
   readonly over: AbortSignal;
-  /** A permission is waited for: to start it, or, while it runs, to go on. */
+  /** The call waits for a permission: to start, or, while it runs, to go on. */
   readonly isWaiting: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Entry extends OpenCall {
 export interface LedgerListener {
   readonly onOpened: (call: Call) => void;
   readonly onChanged: (call: Call) => void;
-  /** It has logged something or come further. May come often. */
+  /** The call has logged a line or made progress. May be called often. */
   readonly onProgress: (call: Call) => void;
   readonly onSettled: (call: Call) => void;
   readonly onExtraAnswer: (callId: string, answer: ExtraAnswer) => void;
@@ -54,20 +54,20 @@ interface First {
 const REMEMBERED_CALLS = 1_000;
 
 /**
- * The one writer of every call's state in a session. All sources of an outcome (result, deadline, stop, disconnect,
- * denial) end in `settle`, which lets the first one win. What comes later changes nothing; a late answer is told to the
+ * The only writer of all calls' states in a session. All sources of an outcome (result, deadline, stop, disconnect,
+ * denial) end in `settle`, where the first one wins. What comes later changes nothing; extra answers are told to the
  * listener.
  */
 export class CallLedger {
   readonly #open = new Map<string, Entry>();
-  /** Calls that have ended, oldest first, so that a later answer is known for what it is. */
+  /** Calls that have ended, oldest first: tells an extra answer from one for an unknown call. */
   readonly #ended = new Map<string, { readonly answeredBy: string | undefined }>();
-  /** Of tools whose calls may not repeat one another: the first call of each idempotency key, for its turn. */
+  /** The first call of each idempotency key, of tools whose calls may not be repeated within a turn. */
   readonly #firstOfKey = new Map<string, First>();
   readonly #listener: LedgerListener;
   readonly #tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>;
 
-  /** @param tools say which calls may not repeat one another: of all others no outcome is kept */
+  /** @param tools say which calls may not be repeated; only of these the outcome is kept */
   constructor(listener: LedgerListener, tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>) {
     this.#listener = listener;
     this.#tools = tools;
@@ -99,20 +99,20 @@ export class CallLedger {
     return entry;
   }
 
-  /** Remembers the first call of a key, which may be an earlier worker's, where its tool may not repeat one. */
+  /** Remembers a call, perhaps an earlier worker's, if it is the first of its key and its tool may not repeat it. */
   recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
     const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};
     if (onDuplicate === "allow" || this.#firstOfKey.has(idempotencyKey)) return;
     this.#firstOfKey.set(idempotencyKey, { callId, turnId, settled });
   }
 
-  /** A turn begins: outcomes of turns that have no open call any more are not asked for again. */
+  /** A turn begins: forgets the first calls of turns without an open call, for no call can repeat them any more. */
   forgetPastTurns(): void {
     const open = new Set([...this.#open.values()].map(({ current }) => current.turnId));
     for (const [key, { turnId }] of this.#firstOfKey) if (!open.has(turnId)) this.#firstOfKey.delete(key);
   }
 
-  /** The outcome of the call that this one repeats (same turn, tool and arguments), where it may not. */
+  /** The outcome of the earlier call (same turn, tool and arguments) that this one may not repeat, if there is one. */
   earlierOf({ id, idempotencyKey }: Call): Promise<Outcome> | undefined {
     const first = this.#firstOfKey.get(idempotencyKey);
     return first && first.callId !== id ? first.settled : undefined;
@@ -126,13 +126,13 @@ export class CallLedger {
     return [...this.#open.values()];
   }
 
-  /** One handler a call: whoever waits for its client. */
+  /** Sets the call's only handler of client signals. Ignored for a call that is not open. */
   onClientSignal(callId: string, handler: (signal: ClientSignal) => void): void {
     const entry = this.#open.get(callId);
     if (entry) entry.onClientSignal = handler;
   }
 
-  /** Passes on what is known of its client; `false` when the call is not open or another participant was asked. */
+  /** Passes a signal to the handler; `false` when the call is not open or was sent to another participant. */
   signal(callId: string, from: string, signal: ClientSignal): boolean {
     const entry = this.#open.get(callId);
     if (entry?.current.addressee !== from) return false;
@@ -140,7 +140,7 @@ export class CallLedger {
     return true;
   }
 
-  /** A participant left or came back: told to all calls that wait for it. */
+  /** Passes the signal to all calls that were sent to this participant. */
   signalAll(from: string, signal: "left" | "returned"): void {
     for (const callId of this.#open.keys()) this.signal(callId, from, signal);
   }
@@ -154,12 +154,12 @@ export class CallLedger {
     if (entry.current.state === "running") entry.begin("begun");
   }
 
-  /** It counts as begun: the call that it repeats runs for it. */
+  /** Marks a call as begun that only waits for the call that it repeats. */
   begin(callId: string): void {
     this.#open.get(callId)?.begin("begun");
   }
 
-  /** What an open call says of itself: one or more lines for its log, and how far it is, brought into 0 to 1. */
+  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, brought into 0 to 1. */
   report(callId: string, { log, progress }: { readonly log?: string; readonly progress?: number }): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
@@ -177,9 +177,7 @@ export class CallLedger {
     if (entry) entry.isWaiting = isWaiting;
   }
 
-  /**
-   * Ends an open call. `false`: it had ended before, and nothing has changed. `by` is the participant that answered.
-   */
+  /** Ends an open call. `false`: it had ended before, and nothing changes. `by` is the participant that answered. */
   settle(callId: string, ended: Outcome, by?: string): boolean {
     const entry = this.#open.get(callId);
     if (!entry) return false;
@@ -193,7 +191,7 @@ export class CallLedger {
     return true;
   }
 
-  /** Settles with a participant's answer, if it is the one that was asked. What does not count is put on record. */
+  /** Settles the call with its addressee's answer. Any other answer is put on record and changes nothing. */
   answer(callId: string, outcome: Outcome, from: string): "won" | "unknown" | ExtraAnswer["kind"] {
     const entry = this.#open.get(callId);
     if (entry?.current.addressee === from) {

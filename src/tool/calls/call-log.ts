@@ -4,16 +4,13 @@ export const CALL_LOG = { lines: 1_000, lineBytes: 4_096, bytes: 64 * 1_024 } as
 const LINE_CUT = "… [cut]";
 const FULL = "[more lines were not kept]";
 
-/**
- * What a call has logged, within bounds: at most 1,000 lines or 64 KiB, a line at most 4 KiB. What was left out is said
- * in the lines themselves.
- */
+/** The log of a call: at most 1,000 lines or 64 KiB, a line at most 4 KiB. A line says where something was left out. */
 export class CallLog {
   #lines: readonly string[];
   #bytes: number;
   #isFull: boolean;
 
-  /** @param lines what an earlier worker has kept */
+  /** @param lines those that an earlier worker stored */
   constructor(lines: readonly string[] = []) {
     this.#lines = lines;
     this.#bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
@@ -24,10 +21,10 @@ export class CallLog {
     return this.#lines;
   }
 
-  /** Takes one line, or several with line breaks between them. `false`: nothing was kept. */
+  /** Adds one line, or several with line breaks between them. `false`: nothing was kept. */
   add(text: string): boolean {
     if (this.#isFull) return false;
-    // What is far too long is not looked through to its end.
+    // A text that is far too long is cut before it is split.
     for (const line of text.slice(0, 2 * CALL_LOG.bytes).split(/\r\n|\r|\n/)) this.#addLine(line);
     return true;
   }

@@ -6,7 +6,7 @@ import { type ModelAnswer } from "../outcome.ts";
 import { type AskedNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
 import { type ServerTool } from "../server-tool.ts";
 
-/** The model's request for a tool, as its block says it. */
+/** The model's request for a tool, from its tool_use block. */
 export interface ToolUse {
   readonly toolUseId: string;
   readonly toolName: string;
@@ -24,21 +24,21 @@ export interface CallTurn {
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
   /**
-   * Says something beside the turn's answer. Resolves when it has been said or was cut off; never rejects. Absent when
-   * the turn is over, and the call has outlived it.
+   * Says an aside. Resolves when it has been said or was cut off; never rejects. Absent when the turn is over and the
+   * call has outlived it.
    */
   readonly aside?: (text: string, signal: AbortSignal) => Promise<void>;
   /** Absent while the answer is not spoken. */
   readonly speech?: TurnSpeech | undefined;
 }
 
-/** A turn's answer on its way to the ear. Nothing here rejects. */
+/** The speech of a turn's answer. Nothing here rejects. */
 export interface TurnSpeech {
-  /** Resolves when what was said so far has been heard, or will not be any more. */
+  /** Resolves when the answer so far has been heard, or will not be heard any more. */
   readonly untilHeard: () => Promise<void>;
-  /** Said over a wait: an aside that the answer's next words cut off. */
+  /** Says an aside that fills a wait; the answer's next words cut it off. */
   readonly filler: (text: string, signal: AbortSignal) => Promise<void>;
-  /** Says in the same way that it takes longer. */
+  /** Says an aside of the same kind: that the call takes longer. */
   readonly notice: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -49,34 +49,32 @@ export interface CallPorts {
   /** Whom the calls of this participant's turns may go to (`hostsFor`). */
   readonly hosts: (participant: string) => readonly ToolHost[];
   readonly room: string;
-  /** For tools that declare no `timeoutMs` of their own. */
+  /** For tools without a `timeoutMs` of their own. */
   readonly defaultTimeoutMs: number;
   readonly resultMaxBytes: number;
   /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
   readonly durable: (callId: string) => Promise<void>;
-  /**
-   * Resolves when the call may be handed to whoever runs it, or is over; that time does not count against its deadline.
-   */
+  /** Resolves when the call may start, or is over. The deadline does not run before. */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
-  /** Whether the call may run: at once where nobody need be asked, else when the participant has answered. */
+  /** Whether the call may run: at once when nobody need be asked, else when the approver has answered. */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
   /** The same for what a running call asks permission for. */
   readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
-  /** Nobody is asked about a stored call any more. Never rejects. */
+  /** Withdraws the open question about a stored call. Never rejects. */
   readonly withdraw: (call: Call) => Promise<void>;
-  /** What nobody may allow: why it may not run, for the model; `undefined` when no rule denies it. */
+  /** Why a rule denies the call, in words for the model; `undefined` when none does. */
   readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
   readonly isPresent: (identity: string) => boolean;
   /**
-   * ToolUseRequest, to the call's addressee or, for one that no client runs, to all. Rejects when it cannot be sent.
+   * Sends the ToolUseRequest to the call's addressee, without one to all participants. Rejects when it cannot be sent.
    */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
-  /** Headers that make what the tool asks of others part of the call's trace; empty where there is none. */
+  /** Headers that make the tool's own requests part of the call's trace; empty where there is none. */
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
-  /** What of a tool's calls may be shown, where the operator says so. */
+  /** What may be shown of calls, by tool name, where the operator has set it. */
   readonly toolDetail: Readonly<Record<string, StateDetail>>;
-  /** A call has ended for which the model was given a receipt. */
+  /** A call has ended for which the model had got a receipt. */
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
 }

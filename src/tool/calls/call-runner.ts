@@ -16,9 +16,9 @@ import { followCall, refuseOpenCall, toCallAnswer } from "./follow-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { runOnServer } from "./run-on-server.ts";
 
-/** What is known of a tool use whose call is not on record as running: nothing runs before that. */
+/** For the model: nothing runs before its call is on record as running, so this one was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
-/** What is known of a call that ran on the server: `KillWithUs` ends the processes that it started there. */
+/** For the model: the call ran on the server. `KillWithUs` ended the processes that it had started there. */
 const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
 
 /** A call whose tool is known and whose arguments are checked. */
@@ -33,8 +33,9 @@ interface Judged extends Checked {
 }
 
 /**
- * The way of a session's calls, from the model's tool use to what the model reads of it: find the tool, check the
- * arguments, ask for permission where the rules say so, hand the call to whoever runs it. The ledger settles it.
+ * Takes a session's calls from the model's tool use to what the model reads of it: finds the tool, checks the
+ * arguments, asks for permission where the rules say so, hands the call to the server or a client. The ledger settles
+ * it.
  */
 export class CallRunner {
   readonly #ports: CallPorts;
@@ -44,10 +45,10 @@ export class CallRunner {
   }
 
   /**
-   * Runs one tool use to its end and says what the model reads. Never rejects for anything that the tool, the client or
-   * the model did: each failure is an error answer. When the turn is aborted while the call is open, the answer comes
-   * at once, by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A tool that runs in
-   * the background is answered with a receipt once it has begun (and `onLateOutcome` later).
+   * Runs one tool use to its end and resolves with what the model reads. Failures of the tool, the client or the model
+   * do not reject: each is an error answer. When the turn is aborted while the call is open, the answer comes at once,
+   * by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A background call is answered
+   * with a receipt once it has begun (and `onLateOutcome` later).
    *
    * @param stored the use's call, where an earlier worker has stored one and never started it
    * @throws the record's error, when the call could not be stored
@@ -64,7 +65,7 @@ export class CallRunner {
     });
   }
 
-  /** A tool use that must not run (its step was cut off, say): on record, with the reason for the model. */
+  /** Puts a tool use on record that must not run (its step was cut off, say), with the reason for the model. */
   refuse(use: ToolUse, turn: CallTurn, { why, stored }: { why: string; stored?: Call | undefined }): ModelAnswer {
     const tool = this.#find(use, turn);
     const call = this.#ports.ledger.open(stored ?? newCall(use, turn, { tool, ports: this.#ports }));
@@ -73,10 +74,10 @@ export class CallRunner {
   }
 
   /**
-   * Brings a call to its end that an earlier worker left open, under the same id: a finished one keeps its outcome, a
-   * client is asked again with the time that is left, and the server runs it again only if the tool is idempotent. One
-   * that waits for a permission waits on. A call is on record as running before anybody is given it: one that is
-   * not goes all the way of a new one. What may have run and cannot be asked about ends as "outcome unknown".
+   * Brings a call to its end that an earlier worker left open, under the same id. A call that ended keeps its outcome.
+   * A client is asked again, with the time that is left. The server runs a call again only if its tool is idempotent. A
+   * call that waits for its permission to start waits on. `pending` means never started, since `running` is stored
+   * first: such a call is handled as a new one. What may have run and cannot be asked about ends as "outcome unknown".
    *
    * @param stored the call as it was recorded; absent when it was never stored, and so never started
    */
@@ -85,7 +86,7 @@ export class CallRunner {
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
     if (stored?.state === "pending" && stored.permissionAsked) return this.#waitOn(stored, found, turn);
-    // Never started. A tool that acts needs a complete message, and whether this one was is not known.
+    // Never started. A tool that acts may run only after a complete message, and whether this one was is not known.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
       return this.run(use, turn, stored);
@@ -98,7 +99,7 @@ export class CallRunner {
       const route = { to: "client", identity } as const;
       return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasRequested: true }));
     }
-    // What it asked while it ran is over with that run: who goes on asks again.
+    // The questions of the earlier run are void: a new run asks again.
     if (stored.permissionAsked) await ports.withdraw(stored);
     if (found?.run && found.idempotent) {
       const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
@@ -121,7 +122,7 @@ export class CallRunner {
     refuseOpenCall(call, this.#ports, why);
   }
 
-  /** Whoever was asked may answer still, or has answered meanwhile. The call itself was never started. */
+  /** Waits for the approver, who may have answered meanwhile. The call itself was never started. */
   #waitOn(stored: Call, tool: FoundTool | undefined, turn: CallTurn): Promise<ModelAnswer> {
     return this.#follow(stored, turn, (call) => {
       if (!tool) throw new TypeError(`Tool '${stored.toolName}' does not exist`);
@@ -129,7 +130,7 @@ export class CallRunner {
     });
   }
 
-  /** Every way out settles the call, or hands it on. */
+  /** Settles the call or hands it on, in every case. */
   #start(call: OpenCall, tool: FoundTool, turn: CallTurn): Promise<void> | undefined {
     const { ledger } = this.#ports;
     const input = tryParse(tool.input, call.current.input);
@@ -144,7 +145,7 @@ export class CallRunner {
     return this.#handOverIfPermitted(call, { tool, input: input.value, turn });
   }
 
-  /** At once where nobody need be asked. */
+  /** Hands the call over at once when nobody need be asked. */
   #handOverIfPermitted(call: OpenCall, checked: Checked): Promise<void> | undefined {
     const { tool, input, turn } = checked;
     const route = routeCall(tool, this.#ports.hosts(turn.participant));
@@ -170,7 +171,7 @@ export class CallRunner {
       const why = `The arguments as the participant changed them cannot be used. ${edited.error}`;
       return this.#refuse(call, "invalid_parameters", why);
     }
-    // The rules have judged what was shown; whoever changes it may not go further than they let anybody go.
+    // The rules judged the arguments that were shown; edited ones must not do what a rule denies.
     const need = edited ? permissionNeed(tool, edited.value) : judged.need;
     const denied = edited && this.#ports.denialOf(call.current, need);
     if (denied !== undefined) return this.#refuse(call, "permission_denied", `Not run: ${denied}`);
@@ -179,8 +180,8 @@ export class CallRunner {
   }
 
   /**
-   * Routes it anew: devices may have come and gone while somebody was asked, and the permission is for the device of
-   * whoever gave it.
+   * Finds the route anew: devices may have come and gone while the approver was asked, and only its own device is
+   * permitted.
    */
   #handOver(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
@@ -198,7 +199,7 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
   return { ...tool, execution: "client" };
 }
 
-/** The arguments were checked before the call was started; a schema that has changed since does not matter any more. */
+/** The arguments were checked before the call started; if the schema has changed since, they are used as they are. */
 function parsed(tool: FoundTool, input: unknown): unknown {
   const checked = tryParse(tool.input, input);
   return "error" in checked ? input : checked.value;
@@ -209,7 +210,7 @@ function newCall(
   turn: CallTurn,
   { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "defaultTimeoutMs" | "toolDetail"> },
 ): Call {
-  // The model's JSON may hold what no later form can carry: 1e999, half a surrogate pair, a thousand levels.
+  // The model's JSON may hold what cannot be stored or sent: 1e999, half a surrogate pair, a thousand levels.
   const input = cleanJson(use.input) as JsonObject;
   const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
   const { toolDetail } = ports;

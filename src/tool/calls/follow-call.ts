@@ -4,12 +4,12 @@ import { failure, messageOf, toModelAnswer, type ModelAnswer } from "../outcome.
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts, type CallTurn } from "./call-ports.ts";
 
-/** The receipt of a call that goes on without its turn. */
+/** The receipt for a running call that goes on without its turn. */
 const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
-/** The same of one that has not begun: nobody has allowed it yet. */
+/** The receipt for a call that goes on without its turn and waits for a permission. */
 const STILL_WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
 
-/** Whether a result that the model was given is only the promise of one. */
+/** Whether a result that the model was given is a receipt. */
 export function isReceipt(content: unknown): boolean {
   if (typeof content !== "string") return false;
   if (content === STILL_RUNNING || content === STILL_WAITING) return true;
@@ -22,13 +22,13 @@ function backgroundReceipt(callId: string): string {
 
 interface Follow {
   readonly ports: CallPorts;
-  /** Hands the call, which is stored by now, to whoever runs it. A rejection is the call's failure. */
+  /** Hands the stored call to the server or a client. A rejection is the call's failure. */
   readonly start: (call: OpenCall) => Promise<void> | undefined;
 }
 
 /**
- * Opens a call, starts it once it is durable and may start, and waits for its end, or for the end of its turn. A
- * background call is not waited for once it has begun.
+ * Opens a call, starts it once it is durable and may start, and waits for its end or the end of its turn; for a
+ * background call only until it has begun.
  *
  * @throws the record's error, when the call could not be stored
  */
@@ -50,7 +50,7 @@ export async function followCall(call: Call, turn: CallTurn, { ports, start }: F
   return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
 }
 
-/** How a call ended, in the model's words; what ran with other arguments than the model's says so. */
+/** The outcome in words for the model. When the participant changed the arguments, the words say so. */
 export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome, maxBytes: number): ModelAnswer {
   const answer = toModelAnswer(outcome, { timeoutMs, maxBytes });
   if (!editedInput) return answer;
@@ -59,8 +59,7 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
 }
 
 /**
- * Ends a call that nobody is given. All participants are shown it as they are shown what the server runs: its request, then
- * its result.
+ * Ends a call that nobody runs. All participants get its request and its result, as for a call that the server runs.
  */
 export function refuseOpenCall(
   call: OpenCall,
@@ -73,8 +72,9 @@ export function refuseOpenCall(
 }
 
 /**
- * Ends an open call from our side and tells the client that runs it. What it did by then is not known. Only what a
- * participant stopped or interrupted is `cancelled`; what a closing session ends is `outcome_unknown` or `not_run`.
+ * Ends an open call from our side and tells the client that runs it. What the client did by then is not known. Only
+ * what a participant stopped or interrupted is `cancelled`; what a closing session ends is `outcome_unknown` or
+ * `not_run`.
  */
 export function cancelCall(
   call: OpenCall,
@@ -113,7 +113,7 @@ async function startWhenAllowed(open: OpenCall, turn: CallTurn, { ports, start }
 
 type DetachedReceipt = typeof STILL_RUNNING | typeof STILL_WAITING;
 
-/** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with the receipt. */
+/** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with its receipt. */
 function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<DetachedReceipt> {
   const detached = Promise.withResolvers<DetachedReceipt>();
   const onAbort = () => {

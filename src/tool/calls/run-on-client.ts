@@ -9,7 +9,7 @@ import { runOnServer } from "./run-on-server.ts";
 interface ClientRun {
   readonly tool: Pick<FoundTool, "run" | "idempotent">;
   readonly input: unknown;
-  /** For the server, if it takes the call over. */
+  /** What permission was given for; used if the server takes the call over. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
   readonly route: Extract<Route, { to: "client" | "unannounced" }>;
@@ -18,11 +18,12 @@ interface ClientRun {
 }
 
 /**
- * Asks one participant to run the call and waits for it to end: by its answer, by the deadline (`timeoutMs` and the
+ * Asks one participant to run the call and waits for its end: by its answer, by the deadline (`timeoutMs` and the
  * grace, from the moment when it is set running; a call that was asked before has the time that is left), or because
- * the participant is gone. The server takes an `either` call over when the client declined it, has said that it claims
- * such calls and did not claim this one in time, or was never reached; where the client may have run it already, only
- * if the tool is idempotent. A client that knows no claims and is silent may be running it: then nobody else does.
+ * the participant is gone. The server takes an `either` call over when the client declined it, was never reached, or
+ * announced that it claims calls and did not claim this one in time. If the client may have run it, the server takes it
+ * over only if the tool is idempotent. A client that does not claim and is silent may be running it, so nobody else
+ * does.
  */
 export async function runOnClient(call: OpenCall, { route, wasRequested, ...work }: ClientRun): Promise<void> {
   const { tool, ports } = work;
@@ -30,7 +31,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const isEither = executionAsked === "either" && tool.run !== undefined;
   const totalMs = timeoutMs + TOOL_TIMES.graceMs;
   const deadlineAt = startedAt + totalMs;
-  // Across workers only the stored wall clock counts; here, the monotonic one.
+  // Another worker can only use the stored wall-clock time; within this one the monotonic clock counts.
   const leftMs = Math.min(totalMs, deadlineAt - Date.now());
   const startedAtTick = performance.now() - (totalMs - leftMs);
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
@@ -41,7 +42,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   if (leftMs <= 0) return expire();
   const timer = setTimeout(expire, leftMs);
   try {
-    // On record first, so that the next worker asks this participant, and nobody else.
+    // Stored first, so that the next worker asks this participant and no other.
     await ports.durable(id);
     if (call.over.aborted) return;
     const end = await requestOfClient(call, ports, { route, wasRequested });
@@ -67,17 +68,17 @@ const FAILURES: Record<Why, Failure> = {
   left: failure("client_disconnected", "The participant left while the tool was running; its outcome is unknown"),
 };
 
-/** What it comes to, if nobody takes the call over. */
+/** How the client's part ended, and the call's outcome if the server does not take it over. */
 interface ClientEnd {
   readonly outcome: Failure;
   readonly mayHaveRun: boolean;
-  /** The participant that says so itself. */
+  /** The participant, if it said so itself. */
   readonly by?: string;
 }
 
 type Request = Pick<ClientRun, "route" | "wasRequested">;
 
-/** Sends the request and resolves when the call has ended or its client will not answer. Sends again on a return. */
+/** Sends the request, and again on a return. Resolves when the call has ended or its client will not answer. */
 function requestOfClient(
   call: OpenCall,
   ports: CallPorts,
@@ -89,7 +90,7 @@ function requestOfClient(
   let isClaimed = route.to === "client" || !route.claims;
   let wasSent = wasRequested;
   let wasDelivered = false;
-  // A client that was asked and then went away may have run the call, whatever it says when it is asked again.
+  // A client that was asked and then left may have run the call, whatever it says when it is asked again.
   let mayHaveRun = wasRequested;
   let timer: NodeJS.Timeout | undefined;
   const giveUp = (why: Why) => end.resolve({ outcome: FAILURES[mayHaveRun ? "left" : why], mayHaveRun });

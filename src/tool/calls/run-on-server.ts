@@ -12,18 +12,18 @@ import { type CallPorts } from "./call-ports.ts";
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
   readonly input: unknown;
-  /** What permission was given for, where this worker has judged it. */
+  /** What permission was given for; absent when an earlier worker got it. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
-  /** Of a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
+  /** The time left to a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
   readonly leftMs?: number;
 }
 
 /**
  * Runs the tool's function in this process: request to all participants, the run, result to all. The call settles on
- * the deadline at the latest, which stands still while the tool asks for permission, and even when the function ignores
- * its signal; what it returns later is recorded as late. A call that was taken over from a client has only the time
- * left.
+ * the deadline at the latest, even when the function ignores its signal; the clock stands still while the tool asks for
+ * permission. What the function returns later is recorded as late. A call that was taken over from a client has only
+ * the time left.
  */
 export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun): Promise<void> {
   const { ports } = work;
@@ -38,7 +38,7 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
     startedAt,
     deadlineAt,
   });
-  // The next worker runs nothing again that may have acted, and asks no client for what ran here.
+  // Stored first: then the next worker repeats nothing that may have acted, and asks no client to run this call.
   await ports.durable(id);
   if (call.over.aborted) return;
   ports.sendRequest(call.current).catch(() => {});
@@ -76,7 +76,7 @@ interface RunningCall {
   readonly deadline: Deadline;
 }
 
-/** How a running tool asks for permission. Its clock stands still until the last of its questions is answered. */
+/** How a running tool asks for permission. The call's clock stands still until the last open question is answered. */
 function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall): ToolContext["ask"] {
   let open = 0;
   const answered = async (asked: Promise<Permit>): Promise<Permit> => {
@@ -104,13 +104,13 @@ function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall)
   };
   return (request) => {
     const allowed = ask(request);
-    // A tool that does not wait for it must not end the process.
+    // A rejection that the tool does not wait for must not end the process.
     allowed.catch(() => {});
     return allowed;
   };
 }
 
-/** The time that a call has; it stands still while somebody is asked. */
+/** A call's timer, which can be stopped and started again. */
 class Deadline {
   readonly #onOver: () => void;
   #leftMs: number;

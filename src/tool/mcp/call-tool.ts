@@ -4,12 +4,12 @@ import { type JsonObject, isRecord } from "../../lib/json.ts";
 import { type ToolContext } from "../define-tool.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
-/** The most that a timer takes: the call's own deadline ends the request, by its signal. */
+/** The most that a timer can hold: what ends the request is the signal of the call, which has its own deadline. */
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
 
-/** Looser than the SDK's: content of a kind that it does not know costs that block only. */
+/** Looser than the SDK's schema, so that content of an unknown kind costs that block only. */
 const resultSchema = z.looseObject({
   content: z.array(z.unknown()).default([]),
   structuredContent: z.record(z.string(), z.unknown()).nullish(),
@@ -25,15 +25,11 @@ interface McpCall {
   readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders">;
 }
 
-/**
- * Calls the tool and gives its value. When the signal aborts, the server gets a cancellation.
- *
- * @throws the signal's reason, or an error in the server's own words
- */
+/** Calls the tool and resolves with its value. When the signal aborts, the server gets a cancellation. */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
   const { signal, callId, traceHeaders } = context;
   signal.throwIfAborted();
-  // The SDK listens on its signal for good, and would send a cancellation when the call, long answered, is "over".
+  // The SDK never stops listening to its signal: on the call's own it would send a cancellation for an answered call.
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -55,7 +51,7 @@ export async function callTool(connection: Connection, { server, tool, input, co
   }
 }
 
-/** A server's progress as log lines, and as a fraction where it says how much there is in all. */
+/** Turns a server's progress into log lines, and into a fraction where it gives a total. */
 function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: Progress) => void {
   let lines = 0;
   return ({ progress, total, message }) => {
@@ -66,7 +62,7 @@ function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: 
   };
 }
 
-/** The tool itself says that it failed; the text is its own. */
+/** The tool itself says that it failed, in its own words. */
 class ToolError extends Error {}
 
 interface ToolAnswer {
@@ -76,8 +72,8 @@ interface ToolAnswer {
 }
 
 /**
- * What a tool of ours would have returned: the structured content if there is one, else the texts. What is no text is
- * named only: neither a voice nor the record has use for an image's bytes.
+ * The value as one of our own tools would return it: the structured content if there is any, else the texts. Images and
+ * the like are only named: neither a voice nor the record has use for their bytes.
  *
  * @throws {ToolError} for a result that is marked as an error
  */

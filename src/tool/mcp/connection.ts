@@ -14,7 +14,7 @@ import { type McpTransport, openTransport } from "./open-transport.ts";
 
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
-/** What a server gets to hear that its session is over. */
+/** How long a closing connection waits for the server to take the end of its session. */
 const FAREWELL_MS = 500;
 
 interface ConnectionOptions {
@@ -24,14 +24,14 @@ interface ConnectionOptions {
   readonly onStderr: (text: string) => void;
 }
 
-/** One stay at a server, from its `initialize` to the loss of the connection. It does not come back. */
+/** One connection to a server, from its `initialize` until it is lost. It is never opened again. */
 export class Connection {
   readonly client: Client;
   /** Resolves when the server is gone or `close` was called. */
   readonly lost: Promise<void>;
   readonly #transport: McpTransport;
   readonly #onLost: () => void;
-  /** Of the calls that wait for an answer, by their progress tokens. */
+  /** Progress handlers of the calls that wait for an answer, by progress token. */
   readonly #calls = new Map<string, (progress: Progress) => void>();
   #isChecking = false;
   #pinging: NodeJS.Timeout | undefined;
@@ -67,8 +67,8 @@ export class Connection {
   }
 
   /**
-   * Runs one call; `onProgress` gets what the server says of it under `token`. The SDK's own way to do this loses the
-   * progress that comes in one piece with the answer.
+   * Runs one call; `onProgress` gets the progress that the server reports under `token`. The SDK's own way loses
+   * progress that arrives in one piece with the answer.
    */
   async withProgress<Value>(
     token: string,
@@ -84,8 +84,8 @@ export class Connection {
   }
 
   /**
-   * Over HTTP nothing says that a server is gone, so it is asked. One that is there but busy with a call is left alone.
-   * A process tells by its end, and is not asked.
+   * Pings a server over HTTP, where nothing else says that it is gone, and closes the connection if it is. A server
+   * that is busy with a call is left alone. A stdio server is not asked: the end of its process tells.
    */
   check(): void {
     if (!(this.#transport instanceof StreamableHTTPClientTransport) || this.#pinging === undefined) return;
@@ -122,7 +122,7 @@ function isTimeout(error: McpError): boolean {
   return error.code === Number(ErrorCode.RequestTimeout);
 }
 
-/** What may be logged of a failure: never the server's own words, which may quote a participant. */
+/** The reason of a failure, fit for the log: never the server's own words, which may quote a participant. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   if (error instanceof StreamableHTTPError)
@@ -142,7 +142,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** What the model reads of a call that failed. An error that the server gave keeps its own words. */
+/** The error text that the model reads. An error that the server gave keeps its own words. */
 export function callErrorText(server: string, error: unknown): string {
   if (error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
     return `MCP server "${server}" was lost during the call; its outcome is unknown`;

@@ -11,7 +11,7 @@ const stdioSchema = z.strictObject({
   /** Started without a shell. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER, which is all that the process gets of ours. */
+  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER. The process gets nothing else of our environment. */
   env: z.record(z.string(), z.string()).default({}),
   /** Relative to the working directory of the worker. */
   cwd: z.string().min(1).optional(),
@@ -19,7 +19,7 @@ const stdioSchema = z.strictObject({
 });
 
 const httpSchema = z.strictObject({
-  /** The operator's choice: it may be a private address. */
+  /** May be a private address, since the operator chooses it. */
   url: z
     .url({ protocol: /^https?$/, error: "expected an http or https URL" })
     .refine((url) => !hasCredentials(url), { error: "expected a URL without a user name; use headers" }),
@@ -36,7 +36,7 @@ export type StdioServerConfig = z.output<typeof stdioSchema>;
 export type HttpServerConfig = z.output<typeof httpSchema>;
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 
-/** Not a union of the two: its error would say that nothing fits, and not which field is wrong. */
+/** Not a union of the two: its error would not say which field is wrong. */
 const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, context): McpServerConfig => {
   const isHttp = isRecord(value) && Object.hasOwn(value, "url");
   if (!isHttp && !(isRecord(value) && Object.hasOwn(value, "command"))) {
@@ -53,7 +53,7 @@ const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, contex
 
 const SERVER_NAME = /^[a-zA-Z0-9_-]{1,32}$/;
 
-/** `mcpServers` of parley.config.ts, by the name that their tools' names begin with. */
+/** `mcpServers` of parley.config.ts: by the name with which the server's tool names begin. */
 export const mcpServersSchema = z.record(z.string(), serverSchema).superRefine((servers, context) => {
   for (const name of Object.keys(servers).filter((each) => !SERVER_NAME.test(each))) {
     const message = "expected a name of 1 to 32 letters, digits, _ and -";

@@ -10,11 +10,11 @@ import { MAX_TOOLS, listTools, listedName, toMcpTool } from "./to-mcp-tool.ts";
 import { type McpServerConfig } from "./mcp-config.ts";
 
 const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: true };
-/** A connection that ends sooner counts as an attempt that failed: else a server that crashes at once is never left in peace. */
+/** A connection that ends sooner counts as a failed attempt, so that the pauses grow when a server keeps crashing. */
 const STABLE_MS = 10_000;
-/** A server that says "changed" all the time is asked once in this time. */
+/** A server that says "changed" all the time is asked for its list once in this time. */
 const LIST_GAP_MS = 250;
-/** Of all schemas of one server: each costs time to compile. */
+/** In characters, for the whole list of one server: each schema costs time to compile. */
 const MAX_TOTAL_LENGTH = 524_288;
 const MAX_STDERR_LENGTH = 500;
 
@@ -22,22 +22,22 @@ interface McpServerOptions {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly logger: Logger;
-  /** `tools` have changed, or whether they can be reached. */
+  /** Called when `tools` have changed, or whether they can be reached. */
   readonly onChanged: () => void;
-  /** How long a connection lasts before it counts as a good one. @defaultValue 10000 */
+  /** How long a connection must last so that it counts as a success. @defaultValue 10000 */
   readonly stableMs?: number;
 }
 
-/** One configured server: connects, and connects again, until it is closed. Nothing that the server does throws here. */
+/** One configured server: connects, and connects again, until it is closed. No fault of the server throws here. */
 export class McpServer {
   readonly name: string;
-  /** As last listed; they stay while the server is away, and fail at once. */
+  /** The tools as last listed. They stay while the server is away; their calls then fail at once. */
   tools: readonly ServerTool[] = [];
   readonly #options: McpServerOptions;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  /** By the JSON that a tool was made from. */
+  /** Made tools, by the JSON that they were listed as. */
   #made = new Map<string, ServerTool>();
   #warned = new Set<string>();
   #connection: Connection | undefined;
@@ -56,7 +56,7 @@ export class McpServer {
     return this.#connection === undefined;
   }
 
-  /** Idempotent; returns when the server's process has ended, which may take 4 s. */
+  /** May be called twice. Resolves when the server's process has ended, which may take 4 s. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The MCP server is being closed"));
     await this.#running;
@@ -68,13 +68,13 @@ export class McpServer {
     while (!signal.aborted) await pRetry(() => this.#attempt(), options);
   }
 
-  /** Resolves after a connection that was good for a while, rejects after any other. */
+  /** Resolves after a connection that lasted for `stableMs`, rejects after any other. */
   async #attempt(): Promise<void> {
     try {
       await this.#serve();
     } catch (error) {
       this.#report(error);
-      // A bare TypeError would end the retries: to p-retry it is a bug, unless it knows it as fetch's.
+      // Wrapped, because p-retry takes a bare TypeError for a bug and ends the retries.
       throw new Error("The MCP server is not connected", { cause: error });
     }
   }
@@ -106,7 +106,7 @@ export class McpServer {
     }
   }
 
-  /** Once for each time that the server is away. */
+  /** Warns once for each time that the server is away; further reports are at debug level. */
   #report(error: unknown): void {
     if (this.#closing.signal.aborted) return;
     const level = this.#isReported ? "debug" : "warn";
@@ -114,7 +114,7 @@ export class McpServer {
     this.#isReported = true;
   }
 
-  /** One listing at a time; a change that is told during one is followed by another. */
+  /** Lists again after a change. One listing at a time; a change during one is followed by another. */
   async #relist(connection: Connection): Promise<void> {
     this.#isStale = true;
     if (this.#isListing || this.#connection !== connection) return;
@@ -158,7 +158,7 @@ export class McpServer {
     this.tools = [...tools.values()];
   }
 
-  /** Lets others have their turn between two tools. */
+  /** Lets other work run between two tools, for compiling takes time. */
   async #make(listed: unknown): Promise<ServerTool> {
     await nextTick();
     return toMcpTool(listed, {

@@ -6,7 +6,7 @@ import { toolPrefix } from "./to-mcp-tool.ts";
 
 interface McpServersOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
-  /** Tools of the `tools/` folder, which no server's tool ever replaces. */
+  /** The tools of the `tools/` folder, which no server's tool replaces. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
   /** @defaultValue 10000 */
@@ -14,14 +14,14 @@ interface McpServersOptions {
 }
 
 export interface McpServers extends LiveTools {
-  /** Our own tools and those of the servers, as they are now: follows every change. */
+  /** Our own tools and those of the servers, always as they are now. */
   readonly tools: ReadonlyMap<string, ServerTool>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Begins to connect to all servers and returns at once; their tools appear in the map when they are there. Where two
- * servers' names clash, the one that the config names first wins.
+ * Begins to connect to all servers and returns at once; their tools appear in the map as they come. When tools of two
+ * servers have one name, the server that the config names first wins. Close it to end all connections.
  */
 export function connectMcpServers({ servers, own, logger, stableMs }: McpServersOptions): McpServers {
   const tools = new Map(own);

@@ -3,27 +3,27 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { KillWithUs } from "../kill-with-us.ts";
 import { type HttpServerConfig, type McpServerConfig, type StdioServerConfig } from "./mcp-config.ts";
 
-/** Of one message. The SDK's own bound for stdio; over HTTP it has none. */
+/** Of one message. This is the SDK's own limit for stdio; over HTTP the SDK has none. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type McpTransport = StdioTransport | StreamableHTTPClientTransport;
 
-/** Not started: the client does that. `onStderr` gets what a process writes there, in pieces. */
+/** Gives a transport that the client starts. `onStderr` gets what a process writes to stderr, in pieces. */
 export function openTransport(config: McpServerConfig, onStderr: (text: string) => void): McpTransport {
   return "url" in config ? overHttp(config) : new StdioTransport(config, onStderr);
 }
 
 function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTransport {
-  // Redirects leave the origin, and so take the headers elsewhere, only if `redirectPolicy` says so.
+  // A redirect to another origin, which would take the headers there, is followed only if `redirectPolicy` says so.
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    // A call whose answer cannot be read must not wait for its deadline.
+    // A call whose answer cannot be read must not wait for its deadline: closing ends it.
     fetch: cappedFetch(MAX_MESSAGE_BYTES, () => void transport.close()),
   });
   return transport;
 }
 
-/** Its process is killed with us, however we end: not each ends with its input, and the SDK gives it 4 s for that. */
+/** Kills the server's process when we end, in any way: not every process ends with its input. */
 class StdioTransport extends StdioClientTransport {
   constructor({ command, args, env, cwd }: StdioServerConfig, onStderr: (text: string) => void) {
     super({
@@ -53,13 +53,13 @@ class StdioTransport extends StdioClientTransport {
 const LINE_FEED = 0x0a;
 
 /**
- * `fetch` whose bodies fail above `maxBytes`: the SDK holds a whole answer, and a whole event of a stream, in memory. Of
- * an event stream, which has no end, each line counts by itself and each event's lines together.
+ * `fetch` whose bodies fail above `maxBytes`, since the SDK holds a whole answer, or a whole event of a stream, in
+ * memory. An event stream has no end, so there the limit is for each event.
  */
 export function cappedFetch(maxBytes: number, onTooLarge: () => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    // A redirect is read by the SDK, which has to know the address that it came from.
+    // The SDK handles redirects and has to know the address that they came from.
     const isRedirect = response.status >= 300 && response.status < 400;
     if (!response.body || isRedirect) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
@@ -90,7 +90,7 @@ function capped(
   });
 }
 
-/** Behind the last empty line of the chunk, which is where an event ends. */
+/** The index after the last empty line of the chunk, where an event ends. */
 function endOfEvent(chunk: Uint8Array, previous: number): number | undefined {
   for (let index = chunk.length - 1; index >= 0; index--) {
     if (chunk[index] !== LINE_FEED) continue;

@@ -10,7 +10,7 @@ import { type ServerTool, toServerTool } from "../server-tool.ts";
 
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
-/** What we read of an entry of `tools/list`. */
+/** The fields of an entry of `tools/list` that we read. */
 const listedSchema = z.looseObject({
   name: z.string().min(1),
   title: z.string().optional(),
@@ -23,12 +23,12 @@ const listedSchema = z.looseObject({
 interface McpToolOptions {
   readonly server: string;
   readonly timeoutMs: number;
-  /** Calls the tool by its own name. */
+  /** Calls the tool by the name that the server gave it. */
   readonly call: (tool: string, input: unknown, context: Omit<ToolContext, "settings">) => Promise<unknown>;
   readonly isAway: () => boolean;
 }
 
-/** @throws {TypeError} saying why the tool cannot be used; fit for the log */
+/** @throws {TypeError} says why the tool cannot be used; fit for the log */
 export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: McpToolOptions): ServerTool {
   const parsed = listedSchema.safeParse(listed);
   if (!parsed.success) throw new TypeError(`its ${parsed.error.issues[0]?.path.join(".") || "entry"} cannot be read`);
@@ -49,17 +49,17 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
   return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), isAway };
 }
 
-/** What the names of a server's tools begin with. */
+/** The beginning of the names of a server's tools. */
 export function toolPrefix(server: string): string {
   return `${server}_`;
 }
 
-/** What the model calls a server's tool. May come out too long. */
+/** The name that the model knows a server's tool by. It may be too long. */
 function mcpToolName(server: string, tool: string): string {
   return `${toolPrefix(server)}${tool.replaceAll(/[^a-zA-Z0-9_-]/gu, "_")}`;
 }
 
-/** What a tool calls itself, as far as a log can show it. */
+/** A listed tool's own name, cut for the log. */
 export function listedName(listed: unknown): string {
   const parsed = z.looseObject({ name: z.string() }).safeParse(listed);
   return parsed.success ? parsed.data.name.slice(0, 100) : "(without a name)";
@@ -68,11 +68,11 @@ export function listedName(listed: unknown): string {
 const MAX_SCHEMA_LENGTH = 32_768;
 
 /**
- * A server's schema: the model sees nearly all of it, but our own check keeps to keywords that are cheap to check. What
- * we do not check (patterns, references), the server does. Nobody who reads our log can change a server's schema, so
- * what the API does not take at its root is checked, and not shown.
+ * Compiles a server's schema. The model sees nearly all of it; we check only keywords that are cheap to check, and
+ * leave patterns and references out of the schema to the server. What the API refuses at the root is checked and not
+ * shown, for the operator cannot change a server's schema.
  *
- * @throws {TypeError} saying why the schema cannot be used
+ * @throws {TypeError} says why the schema cannot be used
  */
 export function compileMcpSchema(schema: unknown): InputSchema {
   const clean = cleanJson(schema) as JsonObject;
@@ -88,7 +88,7 @@ const MAX_PAGES = 32;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-/** All pages of a server's list, unchecked, so that one bad tool does not cost the others. */
+/** All entries of a server's list, unchecked, so that one bad tool does not cost the others. */
 export async function listTools(client: Client, timeoutMs: number): Promise<readonly unknown[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const tools: unknown[] = [];
