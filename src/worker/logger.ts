@@ -7,10 +7,10 @@ import { type Config } from "./config.ts";
 export type Logger = PinoLogger;
 
 /**
- * The log of one process. Writes to stderr only, synchronously (nothing is lost at exit): stdout belongs to the ready
- * line. Readable in a terminal, JSON elsewhere, unless LOG_FORMAT says which.
+ * The log of one process. It writes to stderr, because stdout belongs to the ready line, and synchronously, so that
+ * nothing is lost at exit. Readable in a terminal, JSON elsewhere, unless LOG_FORMAT says which.
  *
- * @param also gets every line, too, as JSON
+ * @param also gets every line as well, as JSON
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
@@ -31,7 +31,6 @@ export function createLogger(
   return pino(options, multistream(streams));
 }
 
-/** What the log says of an error. */
 interface ErrorDescription {
   readonly type: string;
   readonly code?: string;
@@ -41,8 +40,8 @@ interface ErrorDescription {
 }
 
 /**
- * An error without content: only texts of our own errors are kept. A driver's or a tool's message may quote what a
- * participant said, so of any other error the log has its type, its code and where it came from.
+ * Describes an error without content. The message of an AppError is kept. That of any other error may quote what a
+ * participant said, so only its type, its code and its stack's places are kept.
  */
 export function describeError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };

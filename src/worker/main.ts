@@ -8,7 +8,7 @@ import { startWorker } from "./start.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
-/** npm passes on a Ctrl-C that we have had from the terminal already: so soon, it is not a second one. */
+/** npm passes on a Ctrl-C that the terminal has sent us already: a signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -30,7 +30,7 @@ for (const signal of STOP_SIGNALS) {
 }
 process.on("uncaughtException", (error) => fail(error));
 
-/** Undoes everything in the reverse order of its start. Also ends what was just being started. */
+/** Closes everything in the reverse order of its start, also what is still starting, and exits. */
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = { since: performance.now() };
@@ -45,7 +45,7 @@ async function stop(exitCode: number): Promise<void> {
 
 function fail(error: unknown): void {
   if (stopping) return;
-  // What was thrown on purpose says all there is to say; anything else is a bug and keeps its stack.
+  // An AppError was thrown on purpose, and its message is enough. Any other error is a bug and is shown with its stack.
   const isPlain = error instanceof AppError;
   progress(isPlain ? error.message : `failed: ${error instanceof Error ? error.stack : String(error)}`);
   void stop(1);

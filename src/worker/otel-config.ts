@@ -11,7 +11,7 @@ export const SAMPLER_NAMES = [
 ] as const;
 export type SamplerName = (typeof SAMPLER_NAMES)[number];
 
-/** What of our telemetry leaves over OTLP, and in which words. */
+/** Which telemetry is exported over OTLP, and by which names. */
 export interface OtelConfig {
   /** `OTEL_SDK_DISABLED`: nothing is recorded, /metrics is empty. */
   readonly isDisabled: boolean;

@@ -7,7 +7,7 @@ import { type Endpoints } from "./start-services.ts";
 
 const TIME_LIMIT_MS = 2_000;
 
-/** What GET /ready looks at. Has a connection of its own: a pool that is worn out does not hide itself. */
+/** What GET /ready checks. It has a database connection of its own, so that no busy pool delays or fails the check. */
 export function createReadyChecks({ livekit, databaseUrl }: Endpoints): Service & { checks: readonly ReadyCheck[] } {
   const { url, apiKey, apiSecret } = livekit;
   const rooms = new RoomServiceClient(url, apiKey, apiSecret, { requestTimeout: TIME_LIMIT_MS / 1_000 });

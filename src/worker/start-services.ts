@@ -6,7 +6,7 @@ import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
 import { type TellProgress, type Service } from "./services/service.ts";
 
-/** Where everything that a worker needs is, whoever runs it. */
+/** The addresses and keys of what a worker needs, started by us or not. */
 export interface Endpoints {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;
@@ -16,13 +16,13 @@ export interface Endpoints {
 export interface StartOptions {
   readonly config: Config;
   readonly progress: TellProgress;
-  /** Gets every service as soon as it runs, so that a start that fails or is stopped leaves none. */
+  /** Gets every service as soon as it runs, so that none is left when the start fails or is stopped. */
   readonly keep: (service: Service) => void;
-  /** A server of ours that nobody stopped has ended. */
+  /** A server that we started has ended. */
   readonly onLost: (name: string) => void;
 }
 
-/** Starts, side by side, what the environment does not name. */
+/** Starts, at the same time, the services that the environment does not name. */
 export async function startServices(options: StartOptions): Promise<Endpoints> {
   const [livekit, databaseUrl, model] = await Promise.all([
     provideLivekit(options),
@@ -63,7 +63,7 @@ async function provideDatabase({ config, progress, keep, onLost }: StartOptions)
 
 async function provideModel({ config, progress, keep }: StartOptions): Promise<Endpoints["model"]> {
   if (hasModel(config)) {
-    // A gateway may need no key, but the SDK does not start without one.
+    // The server at ANTHROPIC_BASE_URL may need no key, but Anthropic's SDK does.
     const apiKey = config.anthropicApiKey ?? "none";
     return { name: config.model.name, apiKey, baseUrl: config.anthropicBaseUrl };
   }
@@ -75,13 +75,13 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
   return { name: SCRIPTED_MODEL_NAME, apiKey: scripted.apiKey, baseUrl: scripted.url };
 }
 
-/** Hands the endpoints to the job processes: they inherit this environment, and load the configuration from it. */
+/** Hands the endpoints to the job processes, which inherit this environment and load their configuration from it. */
 export function publishEndpoints({ livekit, databaseUrl, model }: Endpoints, env: NodeJS.ProcessEnv): void {
   env["LIVEKIT_URL"] = livekit.url;
   env["LIVEKIT_API_KEY"] = livekit.apiKey;
   env["LIVEKIT_API_SECRET"] = livekit.apiSecret;
   env["DATABASE_URL"] = databaseUrl;
-  // It is in the address now. Left here, the driver would offer it to the server of any address without a password.
+  // The password is in `databaseUrl`. The driver would use this one for any other address that has no password.
   delete env["PGPASSWORD"];
   env["ANTHROPIC_API_KEY"] = model.apiKey;
   env["ANTHROPIC_MODEL"] = model.name;

@@ -24,16 +24,16 @@ import { migrateWhenThere } from "./wait-for-database.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
   readonly isWorkerOnly: boolean;
-  /** The scripted model answers when no other is named. */
+  /** Whether the scripted model is started when the configuration names no model. */
   readonly hasScripted: boolean;
   readonly logger: Logger;
-  /** Gets everything that has to be undone; undone in the reverse order. */
+  /** Gets everything that must be closed; it closes in the reverse order. */
   readonly cleanup: AsyncDisposableStack;
   /** For tests: another job entry than src/worker/job/agent.ts. */
   readonly agent?: string;
 }
 
-/** What the ready line says. It holds no key, and no password but that of a database that we started ourselves. */
+/** The ready line. It holds no key, and no password except that of a PostgreSQL that we started. */
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
@@ -43,13 +43,17 @@ export interface Ready {
   readonly model: string;
 }
 
-/** Brings everything up in order; returns when a room would get an agent. */
+/**
+ * Starts everything in order. Returns when a new room would get an agent.
+ *
+ * @throws {AppError} when something is missing, or cannot be started
+ */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const { config, isWorkerOnly, hasScripted, logger, progress, cleanup, agent, onLost } = options;
   checkOneRtcNode();
   const missing = [...missingSettings(config, isWorkerOnly, hasScripted), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
-  // Each job loads them for itself; here a file that cannot be used is found before anybody waits for an agent.
+  // Each job loads its own. Loaded here too, so that a bad file ends the start; and to check edited arguments.
   const serverTools = await loadTools(config.toolsFolder, config.toolSettings);
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");

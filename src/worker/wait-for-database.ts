@@ -10,14 +10,14 @@ interface WaitOptions {
 }
 
 const RETRY_MS = 1_000;
-/** Between two lines that say the same. */
+/** Time between two equal lines. */
 const SAY_AGAIN_MS = 30_000;
 
 /**
- * Migrates the database as soon as it answers. One that is not there yet, or is starting, is waited for: it is started
- * beside us as often as before us. What waiting does not mend ends the start, such as a wrong password.
+ * Migrates the database as soon as it answers. A database that does not answer yet is waited for without a limit: it
+ * may be starting at the same time as we are. An error that waiting does not mend, as a wrong password, is thrown.
  *
- * @throws {AppError} `invalid_config` as `migrate` does
+ * @throws {AppError} `invalid_config` as `migrate` does; an AbortError when the signal aborts
  */
 export async function migrateWhenThere(
   databaseUrl: string,

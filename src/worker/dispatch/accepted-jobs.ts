@@ -1,4 +1,4 @@
-/** A session that this worker said yes to. */
+/** A job that this worker has accepted. */
 export interface AcceptedJob {
   readonly id: string;
   readonly room: string;
@@ -6,12 +6,12 @@ export interface AcceptedJob {
   readonly identity: string;
 }
 
-/** How long an accepted job may take to begin: a burst waits for one process after the other. */
+/** How long an accepted job may take to begin; many at once wait, as one process starts after another. */
 const START_LIMIT_MS = 60_000;
 
 /**
- * The jobs that this worker has, from its yes to their end. LiveKit's own list knows a job only once its process
- * runs, and forgets one whose process died.
+ * The jobs of this worker, from their acceptance to their end. LiveKit's own list has a job only while its process
+ * runs, so it does not tell a job that has not begun from one whose process died.
  */
 export class AcceptedJobs {
   readonly #jobs = new Map<string, AcceptedJob & { readonly acceptedAt: number; hasRun: boolean }>();
@@ -33,7 +33,7 @@ export class AcceptedJobs {
     this.#jobs.set(job.id, { ...job, acceptedAt: this.#now(), hasRun: false });
   }
 
-  /** Takes note of what runs; gives, once, the jobs that ran and do no more, or that never came to run. */
+  /** Takes the ids of the running jobs. Returns, once each, the jobs that have ended or that did not begin in time. */
   takeEnded(running: ReadonlySet<string>): AcceptedJob[] {
     const ended: AcceptedJob[] = [];
     for (const job of this.#jobs.values()) {

@@ -4,7 +4,7 @@ import { type Logger } from "../logger.ts";
 
 interface AdoptOptions {
   readonly clients: RoomClients;
-  /** This worker has an agent for the room, in it or on its way back. */
+  /** Whether this worker has accepted a job for the room that has not ended. */
   readonly isServed: (room: string) => boolean;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -14,13 +14,12 @@ interface AdoptOptions {
 const ADOPT_FOR_MS = 30_000;
 const LOOK_EVERY_MS = 3_000;
 const NEW_ROOM_MS = 2_000;
-/** Whoever makes a room just before us may think that we are there: after this long its agent is not on its way. */
+/** LiveKit may already have dispatched a job for a room as new as this worker; after this long it has not. */
 const DISPATCHED_WITHIN_MS = 10_000;
 
 /**
- * After a worker has (re)started, or LiveKit has: rooms that were there before it and have participants but no agent get
- * one. LiveKit asks for agents only when a room is made. Returns when everything that a crash can have left has been
- * seen.
+ * Asks for agents for rooms that have participants but no agent. To be called when this worker has registered: LiveKit
+ * itself asks only when a room is made. Returns after 30 s, when no dead agent looks alive any more.
  */
 export async function adoptRooms({ clients, isServed, logger, signal }: AdoptOptions): Promise<void> {
   const startedAt = Date.now();
@@ -36,7 +35,7 @@ export async function adoptRooms({ clients, isServed, logger, signal }: AdoptOpt
     } catch (error) {
       logger.warn({ error }, "rooms without an agent cannot be looked for");
     }
-    // Workers that restart together do not look at the same moment.
+    // A random pause, so that workers that restart together do not ask for the same room at once.
     await sleep(LOOK_EVERY_MS * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
   }
 }

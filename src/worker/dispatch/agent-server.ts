@@ -7,11 +7,11 @@ import { VARIABLES } from "../settings/environment.ts";
 import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/job-processes.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
-/** LiveKit gives no room to a worker whose load is at its `target_load`, 0.7; so that is what "full" is called. */
+/** A full worker reports this load: LiveKit gives no room to a worker whose load is at its `target_load`, 0.7. */
 const FULL_LOAD = 0.7;
-/** A job process is ready in two seconds; on a machine that has other work to do it may take much longer. */
+/** A job process is ready in two seconds; on a busy machine it may take much longer. */
 const JOB_START_LIMIT_MS = 30_000;
-/** A job that is told to end stores its open turns in this time. */
+/** How long a job that must end may take to store its open turns. */
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
@@ -19,11 +19,11 @@ const JOB_MEMORY_LIMIT_MB = 1_024;
 interface AgentServerOptions {
   readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice">;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** Module path of the job entry. */
+  /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
 }
 
-/** LiveKit's worker, not yet running. Its load counts sessions: what a session does is wait, which no CPU shows. */
+/** LiveKit's worker, not yet running. Its load is the number of sessions: they mostly wait, so CPU load says little. */
 export function createAgentServer({ config, livekit, agent = jobEntry() }: AgentServerOptions) {
   const level = agentsLogLevel(config.logLevel);
   startAgentsLog(level);
@@ -52,7 +52,7 @@ export function createAgentServer({ config, livekit, agent = jobEntry() }: Agent
     sessionEndTimeout: JOB_SETTLE_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
     jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,
-    // A LiveKit that is away for long must not end the worker: it comes back, and /ready says what is missing.
+    // A long outage of LiveKit must not end the worker: /ready reports it, and LiveKit comes back.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
   return { server: new AgentServer(options), accepted };
@@ -62,7 +62,7 @@ function jobEntry(): string {
   return fileURLToPath(new URL("../job/agent.ts", import.meta.url));
 }
 
-/** Its "info" is a line for every step of a job; ours says the same in one. */
+/** At `info` @livekit/agents logs each step of a job, where our own log has one line. */
 function agentsLogLevel(level: Config["logLevel"]): string {
   return level === "info" ? "warn" : level;
 }

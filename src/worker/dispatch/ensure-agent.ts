@@ -16,8 +16,8 @@ export function createRoomClients(livekit: { url: string; apiKey: string; apiSec
 }
 
 /**
- * Gives a room an agent when somebody is in it and no agent is. The participant of a dead agent, which LiveKit keeps
- * for up to 20 s, is removed first. Says whether it asked for a new one.
+ * Asks LiveKit for an agent when a room has participants but no agent; resolves to whether it asked. First removes
+ * `deadIdentity`, the participant of an agent that has died: LiveKit would keep it for up to 20 s.
  */
 export async function ensureAgent(clients: RoomClients, room: string, deadIdentity?: string): Promise<boolean> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
@@ -29,7 +29,7 @@ export async function ensureAgent(clients: RoomClients, room: string, deadIdenti
   return true;
 }
 
-/** The room or the participant ended before we asked: nothing is to be done there. */
+/** For a room that has ended, or a participant that has left, before we asked. */
 function ignoreMissing(error: unknown): [] {
   if (error instanceof TwirpError && error.code === "not_found") return [];
   throw error;

@@ -18,21 +18,21 @@ interface RunJobsOptions {
   readonly databaseUrl: string;
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
-  /** Another job entry than src/worker/job/agent.ts. */
+  /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
-  /** The worker stopped by itself: nothing is dispatched to it any more. */
+  /** LiveKit's part of the worker has stopped by itself: it gets no jobs any more. */
   readonly onFailed: (error: unknown) => void;
 }
 
 export interface Jobs extends Service {
-  /** Settles when LiveKit has taken the worker. */
+  /** Resolves when the worker has registered with LiveKit. */
   readonly registered: Promise<void>;
 }
 
-/** With `onFailed`, `close` and the database's and model's own time, within the 10 s that a stop may take. */
+/** Leaves the rest of the 10 s that a stop may take to the services and to telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
-/** Registers with LiveKit and runs a job process for every room. `close` lets them store their turns, then ends them. */
+/** Registers with LiveKit and runs a job process for each room. `close` lets jobs store their turns, then ends them. */
 export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed }: RunJobsOptions): Jobs {
   const { server, accepted } = createAgentServer({ config, livekit, ...(agent !== undefined && { agent }) });
   const clients = createRoomClients(livekit);
@@ -44,7 +44,7 @@ export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed 
   let adopted: Promise<unknown> | undefined;
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
-  // Again after each outage: a LiveKit that was started anew has asked nobody to serve the rooms made before we were back.
+  // Also after each outage of LiveKit: rooms that were made before we had registered again have no agent.
   onRegistered(server, () => {
     registered.resolve();
     registration.abort();

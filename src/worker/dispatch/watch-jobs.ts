@@ -6,20 +6,20 @@ interface WatchOptions {
   readonly accepted: AcceptedJobs;
   readonly runningJobIds: () => ReadonlySet<string>;
   readonly clients: RoomClients;
-  /** The job's process is gone: what it held is free. */
+  /** Called when the job's process is gone, to free what the job held. */
   readonly onEnded: (jobId: string) => Promise<void>;
   readonly logger: Logger;
-  /** Short, because a job that dies before it was seen counts as one that has yet to start. @defaultValue 100 */
+  /** Short: a job that dies before it was seen running counts as one that has yet to begin. @defaultValue 100 */
   readonly intervalMs?: number;
 }
 
-/** A room whose agents keep dying is left alone after so many in a minute: another one would not live either. */
+/** After this many new agents in a minute a room gets no more: the next one would die as well. */
 const MAX_RESTORES = 5;
 const RESTORE_WINDOW_MS = 60_000;
 
 /**
- * LiveKit does not replace a job whose process died. This looks often for jobs that ended and gives their room
- * a new agent while somebody is still in it. `close` stops looking, and waits for what it is doing.
+ * Asks for a new agent for each room whose job has ended while participants are in it: LiveKit does not replace a job
+ * whose process died. `close` stops that, and waits for requests under way.
  */
 export function watchJobs(options: WatchOptions): { close: () => Promise<void> } {
   const { accepted, runningJobIds, intervalMs = 100 } = options;

@@ -2,7 +2,7 @@ import { AutoSubscribe, defineAgent, type JobContext, type JobProcess } from "@l
 import { openJobSession, type JobRoom, type JobSession } from "./job-session.ts";
 import { loadJobServices, type JobServices } from "./job-services.ts";
 
-/** The open session has this long to end its turn by itself when the worker stops. */
+/** When the worker stops, the running turn may take this long to end by itself. */
 const CLOSE_GRACE_MS = 2_000;
 
 interface JobData extends Record<string, unknown> {

@@ -16,26 +16,26 @@ import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
 import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 
-/** What a job process has before it knows its room. */
+/** What a job process loads before it knows its room. */
 export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
   readonly databaseUrl: string;
-  /** Those of MCP servers come and go in it. */
+  /** Changes while MCP servers come and go. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
   readonly openStream: OpenStream;
-  /** Undefined: text only. */
+  /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue what this process has registered */
   readonly telemetry?: Telemetry;
-  /** Another than `openSession`'s. */
+  /** @defaultValue that of `openSession` */
   readonly leaseMs?: number;
   readonly close: () => Promise<void>;
 }
 
-/** @throws {AppError} `invalid_config` */
+/** The caller closes what it gets. @throws {AppError} `invalid_config` */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);
   const watching = startTelemetry({
@@ -84,7 +84,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   };
 }
 
-/** Where the model's API is, for its spans. */
+/** The address of the model's API, for spans. */
 function serverOf(baseUrl = "https://api.anthropic.com"): { address: string; port: number } {
   const { hostname, port, protocol } = new URL(baseUrl);
   return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };

@@ -17,10 +17,10 @@ import { type JobServices } from "./job-services.ts";
 
 const ANNOUNCE = "parley.announce";
 
-/** The room of a job, and what reaches its server's API. */
+/** The room of a job, with address and keys of LiveKit's server API. */
 export interface JobRoom {
   readonly name: string;
-  /** Unique to this worker's stay in the room. */
+  /** Unique to this job: another job for the same room has another id. */
   readonly jobId: string;
   /** Not connected yet. */
   readonly room: Room;
@@ -33,13 +33,13 @@ export interface JobRoom {
 }
 
 export interface JobSession {
-  /** Ends the session; may be called more than once. */
+  /** Ends the session; the running turn has `graceMs` to end by itself. May be called more than once. */
   readonly close: (graceMs: number) => Promise<void>;
 }
 
 /**
- * Joins the job's room and opens its session there. What arrives before the session is restored waits for it, so that
- * joining and restoring go on at the same time.
+ * Joins the job's room and opens its session, both at the same time. What arrives before the session is open is kept
+ * and then handled.
  */
 export async function openJobSession(job: JobRoom, services: JobServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
@@ -76,7 +76,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   opening.catch(() => {});
   capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect();
-  // Besides telling its state, this makes LiveKit announce us to clients at once and not up to 3 s later.
+  // This also makes LiveKit announce us to clients at once, and not up to 3 s later.
   state.publish();
   voice?.start();
   link.announcePresent();
@@ -99,14 +99,14 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   };
 }
 
-/** What of the config a session is told; keys and addresses are not among it. */
+/** The part of the configuration that a session needs: no keys, no addresses. */
 function toPolicy(config: JobServices["config"]): SessionPolicy {
   const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
   const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes };
   return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail };
 }
 
-/** Loaded only where it is wanted: AgentSession is large. */
+/** Loads the voice only when it is wanted: AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: JobServices,
@@ -125,7 +125,7 @@ function apiClient({ url, apiKey, apiSecret }: JobRoom): RoomServiceClient {
   return new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
 }
 
-/** It has left by itself, in most cases. */
+/** Removes the agent of a job that has lost its session. Most often it has left already. */
 async function evict(job: JobRoom, owner: string): Promise<void> {
   await apiClient(job)
     .removeParticipant(job.name, agentIdentity(owner))
@@ -145,7 +145,7 @@ function createRoomApi(job: JobRoom): RoomApi {
         isHidden: (permission?.hidden ?? false) || !isCleanText(identity),
         canSend: permission?.canPublishData ?? true,
       })),
-    // Removing an attribute that is not there changes nothing, but the server tells everyone of the participant at once.
+    // Removing a missing attribute changes nothing, but makes LiveKit announce the participant to all at once.
     announce: async (identity) =>
       void (await client.updateParticipant(name, identity, { attributes: { [ANNOUNCE]: "" } })),
   };

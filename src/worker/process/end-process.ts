@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listChildren, processStart } from "./running-processes.ts";
 
 interface EndOptions {
-  /** Sent one after the other, a little apart; SIGKILL follows when the time is up. */
+  /** Sent one after another, 150 ms apart; SIGKILL follows after `graceMs`. */
   readonly signals: readonly NodeJS.Signals[];
   readonly graceMs: number;
 }
 
-/** Ends exactly this process and returns when it is gone. A process that is gone already is fine. */
+/** Ends this process, and never a later one with its id. Returns when it is gone, or 2 s after SIGKILL. */
 export async function endProcess(pid: number, { signals, graceMs }: EndOptions): Promise<void> {
   const start = processStart(pid);
   if (start === undefined) return;
@@ -22,7 +22,7 @@ export async function endProcess(pid: number, { signals, graceMs }: EndOptions):
   await becomes(isGone, performance.now() + 2_000);
 }
 
-/** Ends every child. For the end of this process, when nothing else should be left. */
+/** Ends all child processes of this process except those that `keep` says. */
 export async function endChildren(options: { readonly graceMs: number; readonly keep?: (pid: number) => boolean }) {
   const { graceMs, keep = () => false } = options;
   const pids = listChildren().filter((pid) => !keep(pid));
@@ -33,7 +33,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended between the look and the signal.
+    // It has just ended.
   }
 }
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 import { processStart } from "./running-processes.ts";
 
-/** Remembers a running process, so that a later start can tell whether it still runs. */
+/** Writes a process's id and start time, so that a later start can tell whether that process still runs. */
 export function writePidFile(path: string, pid: number): void {
   writeFileSync(path, `${pid} ${processStart(pid) ?? ""}\n`);
 }
 
-/** The process that the file names, if that very process (not a later one with its id) still runs. */
+/** Id of the process in the file, if that process (not a later one with its id) still runs. */
 export function readPidFile(path: string): number | undefined {
   try {
     const [pid = "", start] = readFileSync(path, "utf8").trim().split(/ (.*)/);
@@ -19,7 +19,7 @@ export function readPidFile(path: string): number | undefined {
   }
 }
 
-/** Takes the file as a lock of this process: false when a running process holds it. */
+/** Takes the file as a lock. False when a running process holds it, or a dead one's was only removed: try again. */
 export function tryPidFile(path: string): boolean {
   const own = `${path}.${process.pid}`;
   writePidFile(own, process.pid);
@@ -41,14 +41,14 @@ export function removePidFile(path: string): void {
 }
 
 /**
- * Takes the data folder for this process: two that share it would end each other's servers.
+ * Locks the data folder for this process: two processes that share it would end each other's servers.
  *
  * @throws {AppError} `invalid_config` when another running process has it
  */
 export async function lockDataFolder(dataDir: string): Promise<{ release: () => void }> {
   await mkdir(dataDir, { recursive: true });
   const lock = join(dataDir, "parley.pid");
-  // The first try clears away the lock of a process that was killed.
+  // The first try removes the lock of a process that was killed.
   if (!tryPidFile(lock) && !tryPidFile(lock)) {
     throw new AppError(
       "invalid_config",

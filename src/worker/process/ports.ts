@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 
 const LOOPBACK = "127.0.0.1";
 
-/** Whether a TCP server could listen there now. Port 0 gives any free one; undefined means taken. */
+/** The port where a TCP server could listen now: `port`, or any free one for 0. Undefined when it could not. */
 export async function probeTcpPort(port: number, host = LOOPBACK): Promise<number | undefined> {
   const server = createServer();
   try {

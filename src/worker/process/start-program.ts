@@ -7,29 +7,29 @@ import { AppError } from "../../errors/app-error.ts";
 import { endProcess } from "./end-process.ts";
 import { readPidFile, removePidFile, writePidFile } from "./pid-file.ts";
 
-/** As whom, where and with which environment a program runs. */
+/** The user, the folder and the environment of a program. */
 type Place = Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
 
 interface ServerOptions {
-  /** For whoever reads that it did not start. */
+  /** Named in the error when the server does not start. */
   readonly name: string;
   readonly port: number;
   readonly command: string;
   readonly args: readonly string[];
-  /** Remembers the server for `endStaleServer`. */
+  /** Written for `endStaleServer`. */
   readonly pidFile: string;
-  /** Gets the server's output; emptied first. */
+  /** Gets the server's output; an old file is overwritten. */
   readonly logFile: string;
   readonly stopSignals: readonly NodeJS.Signals[];
   readonly place?: Place;
-  /** Asked again and again until it says so. */
+  /** Called again and again until it resolves to true. */
   readonly isReady: (pid: number) => Promise<boolean>;
   readonly readyWithinMs: number;
 }
 
-/** A server that runs beside us. It has a process group of its own: Ctrl-C reaches us alone, and we end it in order. */
+/** A server that runs beside us, in a process group of its own: Ctrl-C reaches only us, and we end it in order. */
 export interface RunningServer {
-  /** Settles when the process has ended, whoever ended it. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<unknown>;
   /** Idempotent. */
   readonly close: () => Promise<void>;
@@ -65,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { ended, close };
 }
 
-/** Ends what an earlier run that was killed has left behind. */
+/** Ends the server that an earlier run has left behind. */
 export async function endStaleServer(pidFile: string, stopSignals: readonly NodeJS.Signals[]): Promise<void> {
   const pid = readPidFile(pidFile);
   if (pid !== undefined) await endServer(pid, stopSignals);
@@ -76,7 +76,7 @@ async function endServer(pid: number, signals: readonly NodeJS.Signals[]): Promi
   await endProcess(pid, { signals, graceMs: 3_000 });
 }
 
-/** Runs a command to its end and gives its output. @throws {Error} with its output when it fails */
+/** Runs a command to its end and returns its stdout. @throws {Error} with its output when it fails */
 export async function runCommand(
   command: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The part of aimock's message that is looked at here; it has turned Anthropic's blocks into this. */
+/** The fields that are read here of aimock's messages, which it has made of Anthropic's blocks. */
 export interface MockMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly { readonly text?: string }[] | null;
@@ -15,7 +15,7 @@ export interface ToolAnswer {
   readonly content: string;
 }
 
-/** Where the conversation stands: the participant spoke, or the tools of the last step have answered. */
+/** The participant's last message, and the tool results that have come since the last step. */
 export interface CurrentTurn {
   readonly question: string;
   readonly previousQuestion: string | undefined;
@@ -31,8 +31,8 @@ export function readCurrentTurn(messages: readonly MockMessage[]): CurrentTurn {
 }
 
 /**
- * The answers at the end, in call order. A user message that holds results and then a text (the participant spoke after
- * an interrupted turn) arrives here with the text before the results: it is a new question, with no answers yet.
+ * The tool results at the end, in call order; none after a new question. aimock puts a user message's text before its
+ * tool results, so a question that follows the results of an interrupted turn stands before them.
  */
 function readAnswers(messages: readonly MockMessage[]): ToolAnswer[] {
   const callIndex = messages.findLastIndex((message) => message.role !== "tool");
@@ -55,7 +55,7 @@ function messageText({ content }: MockMessage): string {
   return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
 }
 
-/** The worker's own remarks to the model stand in brackets before the participant's words. */
+/** The worker's notes to the model stand in brackets before the participant's words. */
 function withoutNotes(text: string): string {
   return text.replace(/^(?:\s*\[The previous[^\]]*\])+/, "").trim();
 }

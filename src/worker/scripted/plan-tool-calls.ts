@@ -5,7 +5,7 @@ interface PlannedCall {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Looks at one part of a sentence; undefined when it asks for nothing that this rule knows. */
+/** The call that one part of a sentence asks for; undefined when this rule finds none. */
 type Rule = (part: string, offered: ReadonlyMap<string, ScriptedTool>) => PlannedCall | undefined;
 
 const OPERATOR_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -62,7 +62,7 @@ const search: Rule = (part, offered) => {
 };
 
 const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
-/** Their texts may hold an "and" of their own. */
+/** Their texts may contain "and", which otherwise separates two parts. */
 const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
 
 /** `use count_words {"text": "a b c"}`: any tool, by its name. */
@@ -76,7 +76,7 @@ function namedCall(sentence: string, offered: ReadonlyMap<string, ScriptedTool>)
   }
 }
 
-/** What a sentence asks for, one call a part: "what is 2 + 2 and what time is it" is two. Only tools that are offered. */
+/** The calls that a sentence asks for, of offered tools only. "what is 2 + 2 and what time is it" gives two. */
 export function planToolCalls(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall[] {
   const named = namedCall(sentence, offered);
   if (named) return [named];
@@ -98,7 +98,7 @@ interface Part {
   readonly text: string;
 }
 
-/** Split with its separators kept gives text, separator, text, …: every text with what stood before it. */
+/** Turns text, separator, text, … into texts, each with the separator before it. */
 function toParts(pieces: readonly string[]): Part[] {
   return pieces.flatMap((text, index) => (index % 2 === 1 ? [] : [{ separator: pieces[index - 1] ?? "", text }]));
 }
@@ -111,7 +111,7 @@ function match(part: string, offered: ReadonlyMap<string, ScriptedTool>): Planne
   return undefined;
 }
 
-/** A call of the first tool that is offered; its parameters get the first value whose pattern fits their name. */
+/** A call of the first of `names` that is offered. */
 function call(
   offered: ReadonlyMap<string, ScriptedTool>,
   names: readonly string[],
@@ -144,7 +144,7 @@ export function toOfferedTool(name: string, schema: unknown): ScriptedTool {
   return { name, parameters: properties };
 }
 
-/** Gives each value to the first parameter whose name its pattern fits; a tool that names none gets none. */
+/** Gives each value to the first parameter without a value whose name fits the value's pattern. */
 function valueFor(
   tool: ScriptedTool,
   values: readonly (readonly [RegExp, string])[],

@@ -1,14 +1,14 @@
 import { isRecord } from "../../lib/json.ts";
 import { type ToolAnswer } from "./current-turn.ts";
 
-/** What the scripted model says once all tools have answered: one sentence a call, in call order. */
+/** What the scripted model says of tool results: one sentence each, in call order. */
 export function sayAnswers(answers: readonly ToolAnswer[]): string {
   return answers.map(sayAnswer).join(" ");
 }
 
 function sayAnswer(answer: ToolAnswer): string {
   const result = parseMap(answer.content);
-  // Results are maps; an error is plain text. The request that reaches us no longer carries `is_error`.
+  // A result is a map, an error is plain text: aimock drops `is_error` from the request.
   if (result === undefined) return `That did not work: ${sentence(answer.content)}`;
   const input = parseMap(answer.input) ?? {};
   switch (answer.name) {

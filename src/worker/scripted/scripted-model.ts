@@ -8,15 +8,15 @@ import { sayAnswers } from "./say-answer.ts";
 
 export interface ScriptedModel extends Service {
   readonly url: string;
-  /** Made for this start, and wanted with each request: pages in a browser could read and steer the talk otherwise. */
+  /** New for each start, and required: without it a page in a browser could send requests to this server. */
   readonly apiKey: string;
 }
 
 export const SCRIPTED_MODEL_NAME = "scripted";
 
 /**
- * A stand-in for Claude that speaks the real Messages API on loopback, so that everything but the model's wit is real.
- * It knows a few phrases (`plan-tool-calls.ts`), uses the tools that the request offers, and says what it is.
+ * Starts a stand-in for Claude: a server of the Messages API on loopback. It knows few phrases (`plan-tool-calls.ts`),
+ * uses the tools that the request offers, and says that it is no real model.
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const apiKey = randomBytes(24).toString("hex");
@@ -37,7 +37,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 
 function respond(request: ChatCompletionRequest): FixtureResponse {
   const { question, previousQuestion, answers } = readCurrentTurn(request.messages);
-  // Outcomes that came in the meantime stand before the question; a note in brackets is none.
+  // Late outcomes may stand before a question. A text in brackets is a note of the worker's, not a question.
   const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
   if (told !== "" && !isAsked) return { content: told };
@@ -50,7 +50,7 @@ function respond(request: ChatCompletionRequest): FixtureResponse {
   };
 }
 
-/** An outcome is told in its own tool's words. */
+/** Gives a late outcome the name of the tool that it is of. */
 function toAnswer(answer: ToolAnswer): ToolAnswer {
   if (answer.name !== OUTCOME_TOOL) return answer;
   const tool = /"tool":"([^"]+)"/.exec(answer.input)?.[1];

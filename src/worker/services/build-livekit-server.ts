@@ -14,8 +14,10 @@ const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
 const PROGRESS_EVERY_MS = 10_000;
 
 /**
- * The path of our own livekit-server in the cache. The first call builds it (one to two minutes), any other finds it,
- * and one that comes during the build, in whatever process, waits for it.
+ * Path of the livekit-server in the cache. The first call builds it (one to two minutes), a later call finds it, and a
+ * call during the build, from this or another process, waits for it.
+ *
+ * @throws {AppError} `unavailable` when it cannot be built
  */
 export async function buildLivekitServer(cacheDir: string, progress: TellProgress): Promise<string> {
   const folder = join(cacheDir, `livekit-server-${VERSION}`);
@@ -46,7 +48,7 @@ async function build(folder: string, binary: string, progress: TellProgress): Pr
   progress(`building livekit-server ${VERSION} into ${folder} (once; about two minutes on two cores)`);
   let packages = 0;
   const lastLines: string[] = [];
-  // Module downloads and packages are named on stderr as they are done; the last lines say why it failed.
+  // Go names each finished download and package on stderr; on a failure its last lines say why.
   const onLine = (line: string) => {
     packages += 1;
     lastLines.push(line);

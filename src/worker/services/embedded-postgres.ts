@@ -14,13 +14,13 @@ import { type TellProgress } from "./service.ts";
 
 interface PostgresOptions {
   readonly dataDir: string;
-  /** 0: the one of last time, or any free one. */
+  /** 0: the port of the last start if it is free, else any free one. */
   readonly port: number;
   readonly progress: TellProgress;
 }
 
 export interface PostgresService extends RunningServer {
-  /** With the superuser's password. */
+  /** Contains the superuser's password. */
   readonly url: string;
 }
 
@@ -34,15 +34,15 @@ const pathsOf = (dataDir: string) => ({
   logFile: join(dataDir, "postgres.log"),
 });
 
-/** Ends the PostgreSQL that a killed run has left in this data folder. */
+/** Ends the PostgreSQL that an earlier run has left in this data folder. */
 export async function endStalePostgres(dataDir: string): Promise<void> {
   const { cluster, pidFile } = pathsOf(dataDir);
   await endStaleServer(pidFile, STOP_SIGNALS);
   const lockFile = join(cluster, "postmaster.pid");
   const pid = Number.parseInt(await readFile(lockFile, "utf8").catch(() => ""), 10);
   if (Number.isNaN(pid) || processStart(pid) === undefined) return;
-  // A process with the id in PostgreSQL's own lock: its server, or a stranger that got the id later and would stop
-  // PostgreSQL from starting for ever.
+  // The id in PostgreSQL's own lock is its server's, or that of another process which got the id later. In that case
+  // PostgreSQL would not start until the lock is removed.
   if (processCommand(pid).includes(cluster)) await endProcess(pid, { signals: STOP_SIGNALS, graceMs: 3_000 });
   else await rm(lockFile, { force: true });
 }
@@ -61,7 +61,7 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
     `-p${chosenPort}`,
     "-clisten_addresses=127.0.0.1",
     "-cunix_socket_directories=",
-    // Of no meaning to PostgreSQL: it tells whoever looks at processes, a later start among them, whose server this is.
+    // Means nothing to PostgreSQL. A later start finds the data folder in the command line: see `endStalePostgres`.
     `-cparley.cluster=${cluster}`,
   ];
   const server = await startServer({
@@ -81,7 +81,7 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
   return { url, ...server };
 }
 
-/** As pg_ctl does: the eighth line of postmaster.pid is the server's state, the first its id. */
+/** As pg_ctl does: the first line of postmaster.pid is the process id, the eighth the state. */
 async function isReady(cluster: string, pid: number): Promise<boolean> {
   const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
   return Number(lines[0]) === pid && lines[7]?.trim() === "ready";

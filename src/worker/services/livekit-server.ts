@@ -14,9 +14,9 @@ interface LivekitKeys {
 interface LivekitOptions {
   readonly dataDir: string;
   readonly cacheDir: string;
-  /** Signalling; media goes over TCP on the next port and UDP on the one after it. */
+  /** For signalling. The next port is for media over TCP, the one after it for media over UDP. */
   readonly port: number;
-  /** The environment's own keys, when it has some. */
+  /** From the environment. Absent: made once, and kept in the data folder. */
   readonly keys?: LivekitKeys;
   readonly progress: TellProgress;
 }
@@ -25,16 +25,16 @@ export interface LivekitService extends RunningServer, LivekitKeys {
   readonly url: string;
 }
 
-/** The server waits for its participants on the first signal and leaves at once on the second. */
+/** At the first signal the server waits for its participants to leave; at the second it ends at once. */
 const STOP_SIGNALS = ["SIGTERM", "SIGTERM"] as const;
 const pidFileOf = (dataDir: string) => join(dataDir, "livekit-server.pid");
 
-/** Ends the livekit-server that a killed run has left in this data folder. */
+/** Ends the livekit-server that an earlier run has left in this data folder. */
 export async function endStaleLivekitServer(dataDir: string): Promise<void> {
   await endStaleServer(pidFileOf(dataDir), STOP_SIGNALS);
 }
 
-/** Starts a real livekit-server on loopback, found or built, and returns once it answers. */
+/** Starts a livekit-server on loopback, found on PATH or built, and returns once it answers. */
 export async function startLivekitServer(options: LivekitOptions): Promise<LivekitService> {
   const { dataDir, port, progress } = options;
   await mkdir(dataDir, { recursive: true });
@@ -57,7 +57,7 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
   return { url: `ws://127.0.0.1:${port}`, ...keys, ...server };
 }
 
-/** JSON is YAML too, and needs no writer of its own. */
+/** Written as JSON, which is also YAML. */
 function serverConfig(port: number, { apiKey, apiSecret }: LivekitKeys) {
   return {
     port,
@@ -82,7 +82,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-/** Made once for a data folder, so that tokens outlive a restart. */
+/** Made once per data folder, so that tokens stay valid after a restart. */
 async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   const stored = await readOrCreateSecret(path, () => {
     return JSON.stringify({

@@ -7,15 +7,15 @@ import { giveTo, type PostgresUser } from "./postgres-user.ts";
 
 export const DATABASE = "parley";
 export const SUPERUSER = "parley";
-/** Nothing of our environment is PostgreSQL's business; messages stay English. */
+/** PostgreSQL gets nothing else of our environment. LC_ALL keeps its messages English. */
 const ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
 /**
- * The database files, as a program that was started in their folder names them. The path that leads there may go
- * through folders that are closed to the program's user (root's home, `mktemp -d`); this name needs no way.
+ * The folder of the database files, for a program that is started in it. The folder's path may go through folders that
+ * the program's user cannot enter (root's home, `mktemp -d`); this name avoids them.
  */
 export const WORKING_FOLDER = process.platform === "linux" ? "/proc/self/cwd" : ".";
 
-/** How PostgreSQL's programs are started for the files in `folder`. */
+/** The place in which PostgreSQL's programs are started for the files in `folder`. */
 export const placeOf = (folder: string, user: PostgresUser) => ({ env: ENV, cwd: folder, ...user });
 
 interface ClusterOptions {
@@ -25,8 +25,8 @@ interface ClusterOptions {
 }
 
 /**
- * Makes the database files, once. They are made beside their place and moved there when whole, so a start that was
- * killed half-way leaves nothing that a later one would take for a database.
+ * Makes the database files if there are none. They are made beside their place and moved there when complete, so that a
+ * start that is killed half-way leaves nothing that looks like a database.
  */
 export async function ensureCluster(folder: string, { programs, user, password }: ClusterOptions): Promise<void> {
   if (await hasCluster(folder)) return;

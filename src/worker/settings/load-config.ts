@@ -12,8 +12,8 @@ import { withPassword } from "./database-url.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
 
 /**
- * Reads `.env`, the environment (which wins) and the config file below `cwd`. What `.env` holds is added to `env`
- * itself, so that the config file and child processes see it too. Calling it again gives the same answer.
+ * Reads `.env`, the environment (which wins) and the config file below `cwd`. The variables of `.env` are added to
+ * `env` itself, so that the config file and child processes see them too. May be called again.
  *
  * @throws {AppError} `invalid_config` naming the variable or the field, what was expected and what came
  */
@@ -89,7 +89,7 @@ async function readConfigFile(path: string): Promise<z.output<typeof configFileS
   throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
 }
 
-/** `model.maxTokens: expected number, got "many"`: the field, what was expected and what came. */
+/** For example `model.maxTokens: expected number, got "many"`. */
 function describe(issue: z.core.$ZodIssue, root: unknown): string {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
@@ -108,7 +108,7 @@ function preview(value: unknown): string {
 
 const LATEST = "gen_ai_latest_experimental";
 
-/** A signal goes out when there is an endpoint for it, or for all. Where to and how is the exporters' own business. */
+/** A signal is exported when it, or all of them, have an endpoint. The exporters read the endpoints themselves. */
 export function readOtelConfig(variables: Environment): OtelConfig {
   const isDisabled = variables.OTEL_SDK_DISABLED === "true";
   const isOn = (exporter: "otlp" | "none", endpoint: string | undefined) =>

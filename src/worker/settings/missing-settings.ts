@@ -1,8 +1,8 @@
 import { type Config } from "../config.ts";
 
 /**
- * Variables without which this way of starting cannot work. Alone, the worker starts no LiveKit and no database of its
- * own, and the scripted model when it was asked to; with services, only a LiveKit that runs elsewhere needs its keys.
+ * The variables that are needed and not set, one line each. A worker that runs alone starts no LiveKit and no database,
+ * and starts the scripted model only when it was asked to. A LiveKit that runs elsewhere always needs its keys.
  */
 export function missingSettings(config: Config, isWorkerOnly: boolean, hasScripted = !isWorkerOnly): string[] {
   const needsLivekitKeys = isWorkerOnly || config.livekitUrl !== undefined;
@@ -16,7 +16,7 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
   return missing.filter((line) => line !== false);
 }
 
-/** Without either of the two, the scripted model is used. */
+/** Whether a model is configured. Without one the scripted model is used, or the start fails. */
 export function hasModel(config: Pick<Config, "anthropicApiKey" | "anthropicBaseUrl">): boolean {
   return config.anthropicApiKey !== undefined || config.anthropicBaseUrl !== undefined;
 }

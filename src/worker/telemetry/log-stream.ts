@@ -3,7 +3,7 @@ import { type AnyValue, type LoggerProvider, SeverityNumber } from "@opentelemet
 import { quietly } from "../../telemetry/quietly.ts";
 import { isRecord } from "../../lib/json.ts";
 
-/** pino's levels: tens. */
+/** By pino's level. */
 const SEVERITIES: Readonly<Record<number, readonly [SeverityNumber, string]>> = {
   10: [SeverityNumber.TRACE, "TRACE"],
   20: [SeverityNumber.DEBUG, "DEBUG"],
@@ -13,7 +13,7 @@ const SEVERITIES: Readonly<Record<number, readonly [SeverityNumber, string]>> = 
   60: [SeverityNumber.FATAL, "FATAL"],
 };
 
-/** Lines of our log, as they are written, to OpenTelemetry. */
+/** Sends lines of our log to OpenTelemetry. */
 export interface LogStream {
   readonly write: (line: string) => void;
 }

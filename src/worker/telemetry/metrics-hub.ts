@@ -10,18 +10,18 @@ import { AggregationTemporality, DataPointType, type MetricData } from "@opentel
 import { type Service } from "../services/service.ts";
 import { type PushedHistogram, type PushedMetric, pushedMetricsSchema } from "./push-exporter.ts";
 
-/** The variable by which job processes inherit where the hub is. */
+/** The environment variable by which job processes inherit the hub's URL. */
 export const METRICS_HUB = "PARLEY_METRICS_HUB";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 interface MetricsHub extends Service {
-  /** Where job processes hand in what they measured; a random path keeps others out. */
+  /** Where job processes post their measurements. Its random path keeps other programs out. */
   readonly url: string;
-  /** All of it, for Prometheus. */
+  /** All measurements, in Prometheus' text format. */
   readonly render: () => string;
 }
 
-/** Gathers the measurements of job processes in the main one, on a port of its own that is open to this machine only. */
+/** Collects the measurements of job processes in the main process, by HTTP on a free loopback port. */
 export async function openMetricsHub(): Promise<MetricsHub> {
   const total = new MetricsTotal();
   const path = `/${randomBytes(24).toString("hex")}`;
@@ -59,16 +59,16 @@ async function read(request: IncomingMessage): Promise<unknown> {
   return await json(request);
 }
 
-/** A process that says nothing for so long is gone, and its levels with it. What it has counted stays. */
+/** A process that has sent nothing for this long is gone: its levels are dropped, its sums stay. */
 const GONE_AFTER_MS = 15_000;
 const NO_TIME: HrTime = [0, 0];
 
 interface Series {
   readonly attributes: Attributes;
-  /** Of all processes together. */
+  /** Of all processes together, like `histogram`. */
   sum: number;
   histogram: PushedHistogram | undefined;
-  /** By process. */
+  /** The latest value of each process, by its `source`. */
   readonly levels: Map<string, number>;
 }
 
@@ -76,13 +76,13 @@ interface Metric extends Pick<PushedMetric, "name" | "unit" | "description" | "k
   readonly series: Map<string, Series>;
 }
 
-/** The sum of what many processes, most of them gone by now, have measured. */
+/** Adds up the measurements of all job processes, also of those that have ended. */
 export class MetricsTotal {
   readonly #metrics = new Map<string, Metric>();
   readonly #heardAt = new Map<string, number>();
   readonly #serializer = new PrometheusSerializer("", false, undefined, true, true);
 
-  /** `false`: it cannot be read, and nothing of it counts. */
+  /** Returns `false`, and adds nothing, when the body does not fit `pushedMetricsSchema`. */
   add(body: unknown): boolean {
     const pushed = pushedMetricsSchema.safeParse(body);
     if (!pushed.success) return false;

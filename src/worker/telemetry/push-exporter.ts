@@ -19,7 +19,7 @@ const LEVELS: ReadonlySet<InstrumentType> = new Set([
   InstrumentType.OBSERVABLE_GAUGE,
 ]);
 
-/** Hands a job process's measurements to the main process's hub. What cannot be handed over is lost, and nothing else. */
+/** Posts a job process's measurements to the main process's hub. What cannot be delivered is lost. */
 export function createPushExporter(url: string): PushMetricExporter {
   const source = randomUUID();
   let last: Promise<void> = Promise.resolve();
@@ -78,7 +78,7 @@ const descriptor = { name: z.string(), unit: z.string(), description: z.string()
 
 const numberMetric = z.object({
   ...descriptor,
-  /** `sum` holds what came since the last time; `level` the value now. */
+  /** `sum`: what was added since the last push. `level`: the present value. */
   kind: z.enum(["sum", "level"]),
   points: z.array(z.object({ ...point, value: z.number() })),
 });
@@ -99,7 +99,7 @@ const histogramMetric = z.object({
   ),
 });
 
-/** What a job process hands in: what it has measured since the last time. */
+/** What a job process has measured since its last push. */
 export const pushedMetricsSchema = z.object({
   source: z.string(),
   metrics: z.array(z.discriminatedUnion("kind", [numberMetric, histogramMetric])),

@@ -9,8 +9,8 @@ import {
 import { type OtelConfig } from "../otel-config.ts";
 
 /**
- * `OTEL_TRACES_SAMPLER`, decided here alone: a participant's `traceparent` joins its trace, but whether that one is
- * recorded says nothing about ours. Else any client could switch an operator's traces on or off.
+ * The sampler of `OTEL_TRACES_SAMPLER`. A turn joins the trace of a client's `traceparent`, but its sampled flag is
+ * ignored: otherwise any client could switch the operator's traces on or off.
  */
 export function createSampler(config: OtelConfig["sampler"]): Sampler {
   const sampler = byName(config);

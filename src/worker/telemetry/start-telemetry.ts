@@ -15,28 +15,28 @@ import { type OtelConfig } from "../otel-config.ts";
 import { createSampler } from "./sampler.ts";
 import { withoutForeignContent } from "./without-foreign-content.ts";
 
-/** Telemetry that is slow, or whose endpoint is away, holds up the end of a process for no longer. */
+/** Telemetry delays the end of a process by no more than this, even when its endpoint is away. */
 const CLOSE_LIMIT_MS = 1_500;
 const PUSH_EVERY_MS = 2_000;
 
 interface StartOptions {
   readonly otel: OtelConfig;
   readonly settings: Partial<Omit<TelemetrySettings, "convention" | "capture">>;
-  /** Of the main process, which shows all measurements at /metrics. */
+  /** Where measurements are posted for /metrics; absent in the main process. */
   readonly hubUrl?: string | undefined;
 }
 
 export interface ProcessTelemetry {
   readonly telemetry: Telemetry;
-  /** Makes this the process's own OpenTelemetry: spans of others join, log lines know the span they are written in. */
+  /** Registers our tracer for the whole process: LiveKit's spans join ours, and log lines get their span's ids. */
   readonly joinProcess: () => void;
-  /** Where log lines go besides stderr. */
+  /** Gets the log lines too. Undefined: logs are not exported. */
   readonly logStream: LogStream | undefined;
-  /** Sends what is left, as far as that is quickly done. Never rejects. */
+  /** Sends what is left, within 1.5 s. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts what the environment asks for; with no endpoint, no span and no log record is ever made. */
+/** Starts the telemetry that the environment asks for. Without an endpoint no span and no log record is made. */
 export function startTelemetry({ otel, settings, hubUrl }: StartOptions): ProcessTelemetry {
   const { exports, isDisabled, convention, capture } = otel;
   const own = { "service.name": "parley", "service.instance.id": randomUUID() };
@@ -75,7 +75,7 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
   const joinProcess = () => {
     if (!exports.traces) return;
     tracerProvider.register();
-    // Its own redaction is not needed: `withoutForeignContent` lets no text of its spans out.
+    // LiveKit's own redaction is not needed: `withoutForeignContent` removes its texts unless content is captured.
     agents.setTracerProvider(tracerProvider, { registerSpanProcessor: () => {} });
   };
   return { telemetry, joinProcess, logStream: exports.logs ? createLogStream(loggerProvider) : undefined, close };

@@ -3,7 +3,7 @@ import { type ReadableSpan, type SpanExporter } from "@opentelemetry/sdk-trace-b
 
 const OWN_SCOPE = "parley";
 
-/** LiveKit's spans hold what was said. Unless that is wanted, no text of a span that is not ours goes out. */
+/** Removes all texts from spans that are not ours: LiveKit's spans hold what was said. */
 export function withoutForeignContent(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(withoutTexts), done),
