@@ -3,15 +3,15 @@ import postgres from "postgres";
 const CONNECT_TIMEOUT_S = 5;
 
 /**
- * Parse, bind, execute: a second statement is a syntax error (42601). Without it, the driver sends a text without
- * parameters by the simple protocol, which runs as many statements as there are.
+ * The extended protocol, in which a second statement is a syntax error (42601). Otherwise the driver would send a text
+ * without parameters by the simple protocol, which runs any number of statements.
  */
 const EXTENDED = { simple: false, prepare: false };
 
-/** Parameters travel as the text that the model wrote: PostgreSQL, not the driver, reads dates, booleans and JSON. */
+/** Sends parameters as the text that the model wrote: PostgreSQL, not the driver, reads dates, booleans and JSON. */
 const asText = (...from: number[]) => ({ to: 25, from, serialize: String, parse: String });
 
-/** One connection, with one statement at a time, which connects on the first. Dispose of it: that never waits. */
+/** One connection, opened by the first statement, with one statement at a time. Dispose of it; that never waits. */
 export interface Session extends AsyncDisposable {
   readonly query: <Row extends object>(sql: string, params?: (string | null)[]) => postgres.PendingQuery<Row[]>;
 }
@@ -31,8 +31,8 @@ export function openSession(url: string): Session {
   });
   return {
     query<Row extends object>(sql: string, params: (string | null)[] = []) {
-      // The driver would connect anew, outside the transaction. (Its own `begin` crashes the process here, by a
-      // rollback on the lost socket.)
+      // The driver would connect again, outside of the transaction. (Its own `begin` ends the process here, because it
+      // sends a rollback on the lost socket.)
       if (isLost) throw new Error("The connection to the database broke");
       return pool.unsafe<Row[]>(sql, params, EXTENDED);
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The database of database_query: its own role, which can only read what the model may see. */
+/** Settings of database_query. The URL's role should be its own and able to read only what the model may see. */
 export const querySettings = z.strictObject({
   url: z.url({ protocol: /^postgres(ql)?$/ }),
   statementTimeoutMs: z.int().min(1).max(60_000).default(5_000),

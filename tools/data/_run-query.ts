@@ -18,9 +18,9 @@ export interface QueryResult {
 type Limits = Pick<QuerySettings, "maxRows" | "maxBytes"> & { readonly signal: AbortSignal };
 
 /**
- * Runs one query that reads, in two steps of the extended protocol, which holds one statement only. The first step
- * parses the text on its own, so its brackets and quotes are balanced; the second runs it as a subquery, where
- * PostgreSQL takes nothing but SELECT, VALUES and TABLE, and where the server itself counts rows and bytes.
+ * Runs one reading query in two steps of the extended protocol, which takes one statement only. The first step parses
+ * the text alone, so its brackets and quotes are balanced. The second runs it as a subquery, where PostgreSQL takes
+ * only SELECT, VALUES and TABLE; the server itself counts rows and bytes.
  */
 export async function runQuery(session: Session, query: Query, limits: Limits): Promise<QueryResult> {
   const { signal, maxRows } = limits;
@@ -52,7 +52,7 @@ function withoutEnd(sql: string): string {
   return text;
 }
 
-/** At most `maxRows` + 1 rows and `maxBytes` in all leave the server: from the row that goes over on, null is sent. */
+/** Lets at most `maxRows` + 1 rows and `maxBytes` in all leave the server; rows beyond `maxBytes` come as null. */
 function cap(sql: string, columnCount: number, { maxRows, maxBytes }: Limits): string {
   const names = Array.from({ length: columnCount }, (_, index) => `c${index}`).join(", ");
   return `select case when total <= ${maxBytes} then line end as line from (
@@ -62,14 +62,14 @@ ${sql}
 ) as query (${names}) offset 0) as lines) as counted limit ${maxRows + 1}`;
 }
 
-/** On abort the server is told to stop `query`; that makes `answer` reject. */
+/** On abort tells the server to cancel `query`, which makes `answer` reject. */
 async function cancellable<Answer>(
   query: { cancel(): void },
   answer: PromiseLike<Answer>,
   signal: AbortSignal,
 ): Promise<Answer> {
   const onAbort = () => {
-    // Typed void, but a promise; when it fails, the statement_timeout still holds.
+    // Typed as void, but a promise. If it fails, the statement_timeout still ends the query.
     Promise.resolve<unknown>(query.cancel()).catch(() => {});
   };
   signal.addEventListener("abort", onAbort, { once: true });

@@ -5,17 +5,15 @@ import { tokenize, type Token } from "./_tokens.ts";
 const MAX_DEPTH = 100;
 
 /**
- * Computes an arithmetic expression; runs in time linear to its length and never runs code. `^` and `**` bind to the
- * right and above a leading minus (-2^2 is -4); `%` before an operand is the remainder, else "per cent".
- *
- * @throws {Error} whose message says what is wrong, and where
+ * Computes an arithmetic expression, in time linear to its length, without running code. `^` and `**` bind to the right
+ * and above a leading minus (-2^2 is -4); `%` before an operand is the remainder, else "per cent".
  */
 export function evaluate(expression: string): number {
   const parser = new Parser(tokenize(expression));
   return toAnswer(parser.run());
 }
 
-/** Recursive descent, a method per level of binding, computing as it goes. */
+/** Recursive descent: one method for each level of binding, which computes as it goes. */
 class Parser {
   readonly #tokens: readonly Token[];
   #index = 0;

@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import { abortable } from "../../src/lib/abortable.ts";
 import { isPublicAddress } from "./_address-guard.ts";
 
-/** How names become addresses and which of these may be connected to; only tests use another than `publicNetwork`. */
+/** How names become addresses, and which addresses may be connected to. Only tests use another than `publicNetwork`. */
 export interface Network {
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
@@ -16,10 +16,8 @@ export const publicNetwork: Network = {
 };
 
 /**
- * The addresses of the URL's host, resolved once and all vetted: one forbidden address refuses the host. Connect to
- * nothing but these, or a second DNS answer decides.
- *
- * @throws {Error} when the host is unknown or may not be reached
+ * Resolves the URL's host once and checks all of its addresses: one that is forbidden refuses the host. Connect to no
+ * other address, for a second DNS answer may differ.
  */
 export async function vetHost(url: URL, network: Network, signal: AbortSignal): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -29,7 +27,7 @@ export async function vetHost(url: URL, network: Network, signal: AbortSignal): 
   return addresses;
 }
 
-/** A `lookup` for sockets that knows these addresses only, whatever name it is asked for. */
+/** A `lookup` for sockets that gives these addresses for any name. */
 export function pinned(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
@@ -47,7 +45,7 @@ async function resolveHost(host: string, network: Network): Promise<readonly str
   }
 }
 
-/** A public address of this very machine would reach what listens here. */
+/** A public address of this machine would reach services that listen here. */
 function isOwnAddress(address: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === address));
 }

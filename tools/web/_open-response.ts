@@ -5,8 +5,8 @@ import { pinned, vetHost, type Network } from "./_network.ts";
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * One GET of one URL, without following redirects, on a connection of its own to an address that was vetted. The
- * caller reads or destroys the response. Only identity encoding is asked for: nothing is ever decompressed.
+ * Sends one GET, without following redirects, on a connection of its own to an address that was checked. The caller
+ * reads or destroys the response. Asks for the identity encoding only: nothing is decompressed.
  */
 export async function openResponse(url: URL, network: Network, signal: AbortSignal): Promise<IncomingMessage> {
   const addresses = await vetHost(url, network, signal);
@@ -21,12 +21,12 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
     headers: { accept: "text/html, text/*, application/json", "accept-encoding": "identity", "user-agent": "Parley" },
   });
   outgoing.on("response", answer.resolve);
-  // After it the connection speaks something else than HTTP: there is no page to come, and no `response`.
+  // After an upgrade the connection speaks another protocol than HTTP: no page and no `response` will come.
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
     answer.reject(new SwitchedProtocol("The server wants to speak another protocol than HTTP"));
   });
-  // Stays for the life of the request: a late socket error must not become an uncaught exception.
+  // This listener stays: a late socket error must not become an uncaught exception.
   outgoing.on("error", answer.reject);
   outgoing.end();
   try {
@@ -40,7 +40,7 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
 
 class SwitchedProtocol extends Error {}
 
-/** In words for the model; the raw message holds addresses. */
+/** The error in words for the model. The raw message holds addresses. */
 function describe(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (code === "HPE_HEADER_OVERFLOW") return "The server's headers are too large";

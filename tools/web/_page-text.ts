@@ -1,12 +1,12 @@
 import { htmlToText } from "./_html-text.ts";
 
-/** What the model is given of a page, in characters. */
+/** How much of a page the model gets, in UTF-16 units. */
 const MAX_CONTENT = 50_000;
 const TEXT_TYPE =
   /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|yaml|javascript))$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
 
-/** The media type alone, lower case; empty when the server names none. */
+/** The media type alone, in lower case; empty when the server names none. */
 export function mediaType(header: string | undefined): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
@@ -26,7 +26,7 @@ export function pageText(bytes: Uint8Array, header: string): { readonly content:
   return { content: clean.slice(0, MAX_CONTENT).replace(/[\uD800-\uDBFF]$/, ""), truncated: true };
 }
 
-/** The first charset named wins: the header's before the page's own. Unknown ones are read as UTF-8. */
+/** The first charset named wins: the header's, then the page's own. Bytes of an unknown one are read as UTF-8. */
 function decode(bytes: Uint8Array, parameters: string): string {
   const label = /charset=["']?([\w:.-]{1,40})/i.exec(parameters)?.[1] ?? "utf-8";
   try {

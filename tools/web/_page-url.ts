@@ -1,10 +1,8 @@
 const MAX_LENGTH = 2_048;
 
 /**
- * Reads what a model or a redirect gives as an address. The URL parser has by then turned 0x7f.1, 2130706433 and
- * the like into plain IPv4, so that what is checked is what is connected to.
- *
- * @throws {Error} when it is not a plain http or https URL
+ * Reads an address from the model or a redirect. The URL parser turns 0x7f.1, 2130706433 and the like into plain IPv4,
+ * so the address that is checked is the one that is connected to.
  */
 export function parsePageUrl(text: string, base?: URL): URL {
   if (text.length > MAX_LENGTH) throw new Error(`The URL is longer than ${MAX_LENGTH} characters`);
@@ -12,7 +10,7 @@ export function parsePageUrl(text: string, base?: URL): URL {
   if (url === null) throw new Error("This is not a valid URL: give a full one such as https://example.com/page");
   if (url.protocol !== "http:" && url.protocol !== "https:") throw new Error("Only http and https URLs can be fetched");
   if (url.username !== "" || url.password !== "") throw new Error("A URL with a user name or password is not fetched");
-  // Lower ports speak other protocols (mail, ssh, ...), which a crafted request must not reach.
+  // Ports below 1024 speak other protocols (mail, ssh, ...), which a crafted request must not reach.
   if (url.port !== "" && url.port !== "80" && url.port !== "443" && Number(url.port) < 1024) {
     throw new Error(`Port ${url.port} cannot be fetched`);
   }

@@ -1,4 +1,4 @@
-/** Reads at most `maxBytes`, then lets go of the stream; `truncated` tells whether there was more. */
+/** Reads at most `maxBytes`, then closes the stream; `truncated` tells whether there was more. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array>,
   maxBytes: number,

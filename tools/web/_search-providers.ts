@@ -2,7 +2,7 @@ import { z } from "zod";
 import { htmlToText } from "./_html-text.ts";
 import { type SearchSettings } from "./_search-settings.ts";
 
-/** A hit as the provider gives it: plain text of any length, any URL. */
+/** A hit as the provider gives it: plain text of any length, and any URL. */
 export interface Hit {
   readonly title: string;
   readonly url: string;
@@ -11,7 +11,7 @@ export interface Hit {
 
 export interface Answer {
   readonly hits: readonly Hit[];
-  /** How many there are in all, if the provider knows. */
+  /** The number of all hits, if the provider gives it. */
   readonly total?: number;
 }
 
@@ -78,7 +78,7 @@ function endpoint(baseUrl: string, path: string): URL {
   return new URL(path, baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`);
 }
 
-/** Brave marks the words it found with HTML and escapes the rest. */
+/** Brave marks the words that it found with HTML tags and escapes the rest. */
 function plain(html: string): string {
   return htmlToText(html).text;
 }

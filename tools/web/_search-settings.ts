@@ -3,7 +3,7 @@ import { z } from "zod";
 const apiKey = z.string().min(1);
 const baseUrl = z.url({ protocol: /^https?$/ });
 
-/** Where web_search asks. `baseUrl` is the operator's word, so it may be a private address. */
+/** Settings of web_search. The operator chooses `baseUrl`, so it may be a private address. */
 export const searchSettings = z.discriminatedUnion("provider", [
   z.strictObject({ provider: z.literal("brave"), apiKey, baseUrl: baseUrl.optional() }),
   z.strictObject({ provider: z.literal("tavily"), apiKey, baseUrl: baseUrl.optional() }),

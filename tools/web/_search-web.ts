@@ -13,7 +13,7 @@ export interface SearchResults {
   readonly totalResults: number;
 }
 
-/** Asks the provider once: no retry and no redirect, which could carry the key elsewhere. */
+/** Asks the provider once. There is no retry, and no redirect, for it could carry the key elsewhere. */
 export async function searchWeb(
   search: { readonly query: string; readonly limit: number },
   settings: SearchSettings,

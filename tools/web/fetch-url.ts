@@ -3,7 +3,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { fetchPage } from "./_fetch-page.ts";
 import { publicNetwork } from "./_network.ts";
 
-/** Not `readOnly`: a URL can carry what was said in the room to whoever owns the host, so it is not run unasked. */
+/** Not `readOnly`, so it never starts early: a URL can carry what was said in the room to the host's owner. */
 export default defineTool({
   description:
     "Fetches one page from the public internet and gives its readable text. HTML comes without markup and links. " +

@@ -2,7 +2,7 @@ import { ANY_CHAR, ANY_NAME, ANY_TEXT, anyFolders, literal, type Place } from ".
 
 /**
  * Compiles a glob of file names: `*` and `?` within a name, a doubled star for folders of any depth, `[a-z]`, `[!a-z]`,
- * `{a,b}`, and a backslash before what is to be taken as it is. Anything else says itself.
+ * `{a,b}`, and a backslash before a character that is meant literally. Anything else stands for itself.
  */
 export function compileFileGlob(pattern: string): readonly Place[] {
   const places: Place[] = [];
@@ -12,11 +12,11 @@ export function compileFileGlob(pattern: string): readonly Place[] {
 
 interface Part {
   readonly pattern: string;
-  /** What is compiled is added here. */
+  /** The compiled places are added here. */
   readonly places: Place[];
   readonly start: number;
   readonly end: number;
-  /** Whether a name may begin here: behind a slash, or at the beginning. */
+  /** Whether a name may begin at `start`: after a slash, or at the beginning of the glob. */
   readonly isNameStart: boolean;
 }
 
@@ -50,7 +50,7 @@ function addPart({ pattern, places, start, end, isNameStart }: Part): void {
   }
 }
 
-/** Adds the character at an index, and says how many code units it has. */
+/** Adds the character at an index, and gives its number of UTF-16 units. */
 function addLiteral(pattern: string, places: Place[], index: number): number {
   const char = String.fromCodePoint(pattern.codePointAt(index) ?? 0);
   places.push(literal(char));
@@ -87,7 +87,7 @@ function splitAtCommas(pattern: string, start: number, end: number): [from: numb
   return [...parts, [from, end]];
 }
 
-/** Where the brackets end that begin here, or -1 when they do not. */
+/** The index of the `]` for the `[` at `start`, or -1 when there is none. */
 function classEnd(pattern: string, start: number, end: number): number {
   const first = start + ("!^".includes(pattern[start + 1] ?? " ") ? 2 : 1);
   for (let index = first; index < end; index++) {
@@ -97,7 +97,7 @@ function classEnd(pattern: string, start: number, end: number): number {
   return -1;
 }
 
-/** Where the braces end that begin here, or -1 when they do not, or hold nothing to choose from. */
+/** The index of the `}` for the `{` at `start`, or -1 when there is none or no comma between them. */
 function braceEnd(pattern: string, start: number, end: number): number {
   let hasComma = false;
   for (let index = start, depth = 0; index < end; index++) {

@@ -4,16 +4,16 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { OutsideError, insidePath } from "./_path.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Where Linux shows open folders: a path below one goes by the folder itself, wherever its name leads by then. */
+/** Where Linux shows open files. A path below an open folder's entry leads into that folder, even if it was moved. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 
 /**
- * A folder of the workspace that is held open. What is done by `at(name)` happens in this very folder: swapping a part
- * of its path for a link afterwards changes nothing (on Linux; elsewhere the path itself is used).
+ * A folder of the workspace that is held open; dispose of it. A path from `at(name)` leads into this very folder:
+ * swapping a part of its path for a link afterwards changes nothing (on Linux; elsewhere the path itself is used).
  */
 export class Folder implements AsyncDisposable {
-  /** Without links. */
+  /** The path with all links resolved. */
   readonly path: string;
   readonly #handle: FileHandle;
 
@@ -36,7 +36,7 @@ export class Folder implements AsyncDisposable {
     }
   }
 
-  /** A path to an entry of the folder. `name` is one name, not a path. */
+  /** A path to an entry of the folder. `name` is a single name, not a path. */
   at(name: string): string {
     return join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${this.#handle.fd}` : this.path, name);
   }
@@ -46,23 +46,23 @@ export class Folder implements AsyncDisposable {
   }
 }
 
-/** An entry of the workspace, by the folder it is in. */
+/** A file or folder of the workspace, with the folder that holds it. Dispose of it. */
 export interface Entry extends AsyncDisposable {
   readonly folder: Folder;
   readonly name: string;
-  /** For people, from the root. */
+  /** The path from the root, links resolved. */
   readonly shown: string;
 }
 
 interface FindOptions {
-  /** Whether folders on the way are made. @defaultValue false */
+  /** Whether missing folders on the way are made. @defaultValue false */
   readonly creates?: boolean;
-  /** The names of what may be found, links followed. @defaultValue whatever it is */
+  /** The paths that permission was given for; finding another throws. @defaultValue any path */
   readonly permitted?: readonly string[] | undefined;
 }
 
 /**
- * Finds what a path of the model means. Links are followed as long as they stay inside.
+ * Finds the entry that a path from the model leads to. Links are followed as long as they stay inside.
  *
  * @param path from the root
  * @throws {OutsideError} for what is not below `root`, and an error fit for the model when a folder is missing
@@ -89,7 +89,7 @@ export async function findEntry(
   }
 }
 
-/** The folder of something that is not there (or a link to nothing), made where it is missing. */
+/** The folder of an entry that does not exist (or is a link to nothing). `creates` makes the missing ones. */
 async function parentOf(root: string, target: string, creates: boolean): Promise<Folder> {
   const missing: string[] = [];
   let path = dirname(target);
@@ -132,7 +132,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }
 
-/** What the system says, without the path in which it says it. */
+/** The system's error in words for the model, without the path. */
 export function shownError(error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
     EACCES: "The worker may not do that",

@@ -1,6 +1,6 @@
 const KEPT_BYTES = 30_000;
 
-/** What a command has written: the beginning and the end whole, the middle left out with a mark. */
+/** What a command has written: the first and the last 30 KB, and a mark for what was left out between them. */
 export class OutputTail {
   readonly #head: Buffer[] = [];
   #headBytes = 0;

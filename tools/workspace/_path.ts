@@ -6,7 +6,7 @@ import { rootOf, type WorkspaceSettings } from "./_settings.ts";
 
 /** As many links as Linux follows. */
 const MAX_HOPS = 40;
-/** Entries of a folder that are looked at for one whose name has an upper and a lower case. */
+/** How many entries of a folder are tried to find one whose name has an upper and a lower case. */
 const MAX_TRIED = 20;
 
 export const workspacePath = z.string().min(1).max(4_096).describe("Path from the workspace's root");
@@ -18,8 +18,8 @@ export class OutsideError extends Error {
 }
 
 /**
- * The path without detours. An absolute one is refused even where it leads inside: the same file would have two names
- * then, and a rule for the one would say nothing of the other.
+ * The path in its one spelling. An absolute path is refused even where it leads inside: the file would have two names
+ * then, and a rule for one of them would not hold for the other.
  *
  * @throws {Error} fit for the model, for a path that leads out of the workspace by itself
  */
@@ -35,7 +35,7 @@ interface PathInput {
   readonly path: string;
 }
 
-/** What a tool that works on one file asks permission for: the file, by each of its names. */
+/** The permission of a tool that works on one file: it asks for the file, by each of its names. */
 export function filePermission(type: "read" | "edit", verb: string) {
   return {
     type,
@@ -45,7 +45,7 @@ export function filePermission(type: "read" | "edit", verb: string) {
   };
 }
 
-/** A path's own name and, where it goes over links, each name that they lead to; the last one is that of the file. */
+/** All names of a path: its own, and each that a link on the way leads to. The last one is the file's real name. */
 export function pathNames(root: string, path: string): string[] {
   const names = new Set<string>();
   let target: string | undefined = resolve(root, insidePath(path));
@@ -56,7 +56,7 @@ export function pathNames(root: string, path: string): string[] {
   return [...names];
 }
 
-/** The path that the first link on the way leads to; nothing when none is. */
+/** Replaces the first link in a path by its target; `undefined` when there is no link. */
 function followFirstLink(path: string): string | undefined {
   const parts = path.split(sep);
   for (let end = 2; end <= parts.length; end++) {
@@ -68,7 +68,7 @@ function followFirstLink(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether the folder that a path leads to, or the nearest one that is there, takes `A` for `a`. */
+/** Whether names that differ only in case are one in the folder that a path leads to, or in its nearest parent. */
 function ignoresCase(root: string, path: string): boolean {
   let folder = resolve(root, pathNames(root, path).at(-1) ?? ".");
   while (!look(folder)?.isDirectory() && folder !== dirname(folder)) folder = dirname(folder);
@@ -78,7 +78,7 @@ function ignoresCase(root: string, path: string): boolean {
     const [one, two] = [look(join(folder, name)), look(join(folder, other))];
     return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
   }
-  // An empty folder does not tell; these systems' folders are so unless somebody has made them otherwise.
+  // The names did not tell: these systems ignore case unless somebody has set it otherwise.
   return process.platform === "darwin" || process.platform === "win32";
 }
 
@@ -91,7 +91,7 @@ function* someNames(folder: string): Generator<string> {
       yield entry.name;
     }
   } catch {
-    // What cannot be read cannot be worked in either.
+    // A folder that cannot be read gives no names.
   }
 }
 
@@ -99,7 +99,7 @@ function look(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // No way leads there, and the tool says why.
+    // The path cannot be reached; the tool will say why.
     return undefined;
   }
 }

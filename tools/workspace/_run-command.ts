@@ -3,11 +3,11 @@ import { createInterface } from "node:readline";
 import { KillWithUs } from "../../src/tool/kill-with-us.ts";
 import { OutputTail } from "./_output.ts";
 
-/** What a command gets of the worker's environment: no key and no address is in these. */
+/** The only variables of the worker that a command gets: they hold no key and no address. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
-/** How long what was written is still read when the command has ended. */
+/** How long the output is still read after the command has ended. */
 const DRAIN_MS = 500;
 /** A command that writes more is stopped. */
 const MAX_OUTPUT_BYTES = 10_000_000;
@@ -22,17 +22,17 @@ export interface Command {
 
 export interface CommandResult {
   readonly exitCode: number | null;
-  /** What ended it, when it did not end by itself. */
+  /** The signal or the limit that ended it, if it did not end by itself. */
   readonly endedBy: string | null;
-  /** Both streams as they came, the middle left out where that is long. */
+  /** Both streams in the order in which they came; of a long output the middle is left out. */
   readonly output: string;
   readonly truncated: boolean;
 }
 
 /**
- * Runs a command in a process group of its own and ends the whole group with it: by SIGTERM and then SIGKILL when the
- * signal aborts, by SIGKILL when the command has ended and left others behind, or when this process ends, however it ends.
- * Rejects with the signal's reason.
+ * Runs a command in a process group of its own and ends the whole group: by SIGTERM and then SIGKILL when the signal
+ * aborts or the output is too long, by SIGKILL when the command has ended or this process ends in any way. Rejects with
+ * the signal's reason.
  */
 export async function runCommand({ argv, cwd, signal, onLine }: Command): Promise<CommandResult> {
   signal.throwIfAborted();
@@ -67,7 +67,7 @@ export async function runCommand({ argv, cwd, signal, onLine }: Command): Promis
   child.once("exit", () => {
     killGroup(child.pid, "SIGKILL");
     killWithUs.end();
-    // Whoever has left the group may hold the streams open.
+    // A process that left the group may hold the streams open.
     setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
   });
   child.once("close", (exitCode, signalName) => {
@@ -84,7 +84,7 @@ export async function runCommand({ argv, cwd, signal, onLine }: Command): Promis
   }
 }
 
-/** Nothing when the group has ended. */
+/** Does nothing when the group has ended. */
 function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {

@@ -5,16 +5,16 @@ import { z } from "zod";
 /** Shared by the tools of this group, as `toolSettings.workspace`; without it they are off. */
 export const workspaceSettings = z
   .strictObject({
-    /** The folder that they work in. It must exist; links in its own path are followed once, at start. */
+    /** The folder that the tools work in. It must exist; links in its path are resolved once, at start. */
     root: z.string().min(1).transform(toFolder),
-    /** What runs a command, which is added as the last argument: a place for a sandbox. */
+    /** The program that runs a command, which is added as its last argument. A sandbox can be put here. */
     shell: z.array(z.string().min(1)).min(1).default(["bash", "--noprofile", "--norc", "-c"]),
   })
   .optional();
 
 export type WorkspaceSettings = NonNullable<z.output<typeof workspaceSettings>>;
 
-/** The entry of `toolSettings` in which it is. */
+/** The entry of `toolSettings` that holds these settings. */
 export const WORKSPACE = "workspace";
 
 function toFolder(path: string, context: z.RefinementCtx): string {
@@ -22,13 +22,13 @@ function toFolder(path: string, context: z.RefinementCtx): string {
     const real = realpathSync(resolve(path));
     if (statSync(real).isDirectory()) return real;
   } catch {
-    // Said below.
+    // Reported below.
   }
   context.addIssue({ code: "custom", message: "expected a folder that exists" });
   return z.NEVER;
 }
 
-/** Tools of this group are loaded with settings only; this is for who calls one by itself. */
+/** The tools are not loaded without settings; the check is for a caller that runs one directly. */
 export function rootOf(settings: WorkspaceSettings | undefined): string {
   if (settings === undefined) throw new Error("The workspace is not configured: set toolSettings.workspace.root");
   return settings.root;

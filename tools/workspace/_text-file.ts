@@ -12,17 +12,17 @@ export interface TextFile {
   readonly shown: string;
 }
 
-/** What permission was given for: the file is touched under one of these names only. */
+/** What permission was given for: the file must be found under one of these names. */
 type Permitted = readonly string[] | undefined;
 
-/** Reads a text file of the workspace whole. @throws an error fit for the model */
+/** Reads a whole text file of the workspace. @throws an error fit for the model */
 export async function readText(root: string, path: string, permitted?: Permitted): Promise<TextFile> {
   await using entry = await findEntry(root, path, { permitted });
   return { text: await readEntry(entry), shown: entry.shown };
 }
 
 async function readEntry({ folder, name, shown }: Entry): Promise<string> {
-  // A pipe would be waited for without end.
+  // O_NONBLOCK, since opening a pipe would wait for ever.
   const handle = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? missingError(shown) : shownError(error);
@@ -38,9 +38,7 @@ async function readEntry({ folder, name, shown }: Entry): Promise<string> {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
-/**
- * Puts a text in the place of a file, whole or not at all; folders on the way are made. Gives the path from the root.
- */
+/** Writes a text file, whole or not at all; missing folders are made. Resolves with the path from the root. */
 export async function writeText(
   root: string,
   path: string,
@@ -51,7 +49,7 @@ export async function writeText(
   return entry.shown;
 }
 
-/** Changes a text file by a function, which may throw to leave it as it is. */
+/** Changes a text file; `change` may throw to leave it as it is. Resolves with the path from the root. */
 export async function changeText(
   root: string,
   path: string,
@@ -62,7 +60,7 @@ export async function changeText(
   return entry.shown;
 }
 
-/** By a new file that takes the name: a hard link to the old one, which may lie elsewhere, keeps what it had. */
+/** Renames a new file to the old name. So a hard link to the old file, which may lie outside, keeps the old content. */
 async function replace({ folder, name }: Entry, text: string): Promise<void> {
   const target = folder.at(name);
   const before = await stat(target).catch(() => undefined);

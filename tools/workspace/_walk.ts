@@ -2,12 +2,12 @@ import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { Folder } from "./_folder.ts";
 
-/** Entries that are looked at. */
+/** The most entries that are looked at. */
 const MAX_ENTRIES = 100_000;
-/** Folders that are large, and made by machines for machines. */
+/** Large folders that are made by programs. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
-/** All files below the root by their path from it, in order of names; links are not followed, and not named either. */
+/** Yields the path from the root of each file below it, in order of names. Links are neither followed nor named. */
 export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<string> {
   const folders = [root];
   let seen = 0;

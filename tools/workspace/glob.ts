@@ -6,13 +6,13 @@ import { compileFileGlob } from "./_file-glob.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { walk } from "./_walk.ts";
 
-/** How long names are matched before others get a turn, and a deadline is seen. */
+/** How long names are matched before other work, such as a deadline's timer, may run. */
 const TURN_MS = 10;
 
 export default defineTool({
   description:
-    "Finds files of the workspace by a glob pattern such as **/*.ts or docs/*.{md,txt}. Answers with their paths from " +
-    "the workspace's root. Links, .git and node_modules are left out.",
+    "Finds files of the workspace by a glob pattern such as **/*.ts or docs/*.{md,txt}. Answers with their paths " +
+    "from the workspace's root. Links, .git and node_modules are left out.",
   input: z.strictObject({
     pattern: z.string().min(1).max(500).describe("Glob pattern, from the workspace's root"),
     limit: z.int().min(1).max(1_000).default(200),
