@@ -2,7 +2,7 @@ import { type StateDetail } from "../conversation/call.ts";
 import { type PermissionPolicy } from "./permission/permission-desk.ts";
 import { type PhraseTable } from "./answer/phrases.ts";
 
-/** What a session is told to do, from the config. */
+/** A session's settings, from the config. */
 export interface SessionPolicy {
   readonly model: string;
   readonly maxSteps: number;
@@ -10,8 +10,8 @@ export interface SessionPolicy {
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
   readonly permission: PermissionPolicy;
-  /** In the place of what the worker says by itself, by language. */
+  /** Replace the worker's own phrases, by language. */
   readonly phrases?: PhraseTable;
-  /** What of a tool's calls may be shown, by its name. It wins over what the tool says. */
+  /** What of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */
   readonly toolDetail?: Readonly<Record<string, StateDetail>>;
 }

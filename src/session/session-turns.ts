@@ -42,7 +42,7 @@ interface SessionTurnsOptions {
   readonly tell: (event: SessionEvent) => void;
 }
 
-/** A session's turns, one after another: what begins one, what ends one early, and what the next goes on from. */
+/** A session's turns, one after another: begins them, ends them early, and knows what the next goes on from. */
 export class SessionTurns {
   readonly #options: SessionTurnsOptions;
   readonly #queue = new TurnQueue(
@@ -71,7 +71,7 @@ export class SessionTurns {
   }
 
   /**
-   * @param interrupts ends the running turn whatever the policy is, unless a tool blocks that
+   * @param interrupts whether to end the running turn whatever the policy is, unless a tool blocks that
    * @throws {AppError} `queue_overflow`, `unavailable`
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
@@ -81,12 +81,12 @@ export class SessionTurns {
     this.passOver();
   }
 
-  /** The turn that an earlier worker left: it comes before anything new. */
+  /** Takes up the turn that an earlier worker left. Call before any `add`: it comes before anything new. */
   resume(unfinished: UnfinishedTurn): void {
     this.#queue.add(unfinished);
   }
 
-  /** A turn that only waits for a permission does not hold up what comes next; its calls wait on without it. */
+  /** Ends a turn that only waits for permissions if another waits behind it. Its calls go on waiting without it. */
   passOver(): void {
     const isOnlyWaiting = this.#queue.hasWaiting && this.#options.calls.isOnlyWaiting(this.#runningIds[0]);
     if (isOnlyWaiting) this.#queue.abort("interrupted");
@@ -99,17 +99,17 @@ export class SessionTurns {
     else this.#queue.abort("stopped");
   }
 
-  /** An outcome that the model was promised. */
+  /** Takes an outcome that the model was promised. */
   addOutcome(outcome: LateOutcome): void {
     this.#lateOutcomes.add(outcome);
   }
 
-  /** Somebody has come who may hear of it. */
+  /** Begins a turn about an outcome that waits, if there is a pause: somebody has come who may hear of it. */
   speakOutcomes(): void {
     void this.#lateOutcomes.speak();
   }
 
-  /** Messages that wait are refused: whoever sent one hears that it must be sent again. */
+  /** Ends the turns. Messages that wait are refused: their senders are told to send them again. */
   async close(graceMs: number): Promise<void> {
     const { outbox, calls } = this.#options;
     this.#lateOutcomes.close();
@@ -147,8 +147,8 @@ export class SessionTurns {
   }
 
   /**
-   * What a turn begins with and what it goes on from. A turn that replaces another goes on from what was before that one.
-   * A participant's turn also begins with the outcomes that the model was promised and that have come in the meantime.
+   * What a turn begins with, and the turns that it goes on from. A turn that replaces another goes on from those before
+   * that one. A participant's turn also begins with the promised outcomes that have come meanwhile.
    */
   #prepare(input: TurnInput): { readonly begin: TurnInput; readonly past: readonly AnsweredTurn[] } {
     if ("turn" in input || input.messageId === null) return { begin: input, past: this.#past };

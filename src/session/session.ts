@@ -26,13 +26,13 @@ import { SessionTurns } from "./session-turns.ts";
 import { type Outbox } from "./wire/outbox.ts";
 
 export interface SessionOptions {
-  /** The row of `sessions`. */
+  /** The id of the row in `sessions`. */
   readonly sessionId: string;
   readonly room: string;
   readonly policy: SessionPolicy;
-  /** Live: read again for every step and call. */
+  /** May change: it is read anew for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** Tells when `serverTools` are others. @defaultValue they stay as they are */
+  /** Tells when `serverTools` have changed. @defaultValue they do not change */
   readonly liveTools?: LiveTools | undefined;
   readonly openStream: OpenStream;
   readonly outbox: Outbox;
@@ -41,15 +41,15 @@ export interface SessionOptions {
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Undefined: nothing is spoken or heard. */
   readonly voice?: VoicePort | undefined;
-  /** Turns of earlier times, all ended. */
+  /** The history's turns by now. All have ended. */
   readonly past: readonly AnsweredTurn[];
   readonly watchers: readonly SessionWatcher[];
-  /** @defaultValue one that goes where this process has registered its OpenTelemetry, which may be nowhere */
+  /** @defaultValue telemetry by the OpenTelemetry API that this process has registered, if any */
   readonly telemetry?: SessionTelemetry;
   readonly logger: Logger;
 }
 
-/** What a participant said, by whatever way. */
+/** What a participant wrote or said. */
 interface Said {
   readonly id: string;
   readonly content: string;
@@ -67,7 +67,7 @@ export class Session {
   readonly #logger: Logger;
   readonly #telemetry: SessionTelemetry;
   readonly #watchers: readonly SessionWatcher[];
-  /** Of user messages that began a turn or answered a question: each is taken once. */
+  /** The ids of user messages that began a turn or answered a question: each message is taken once. */
   readonly #messageIds: Set<string>;
   readonly #peers = new Peers();
   readonly #admission: Admission;
@@ -139,7 +139,7 @@ export class Session {
     this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
   }
 
-  /** What its room tells it of. Never throws. */
+  /** Takes what comes from the room. Never throws. */
   handle(input: RoomInput): void {
     switch (input.type) {
       case "joined":
@@ -169,7 +169,7 @@ export class Session {
     }
   }
 
-  /** Takes up what an earlier worker left: its turn before anything new. Call once, at the start. */
+  /** Takes up what an earlier worker left. Call once, at the start: its turn comes before anything new. */
   resume({ unfinished, promised }: Pick<Restored, "unfinished" | "promised">): void {
     const messageId = unfinished?.turn.parentMessageId;
     if (typeof messageId === "string") this.#messageIds.add(messageId);
@@ -178,9 +178,8 @@ export class Session {
   }
 
   /**
-   * Ends the session: the running turn has `graceMs` to end by itself, open calls are cancelled, the record is written.
-   * A call that only waits for a permission to start stays as it is, for the next worker. Messages that waited for their
-   * turn are refused.
+   * Ends the session: lets the running turn end by itself for `graceMs`, cancels open calls, and stores what is left. A
+   * call that waits for a permission to start is left for the next worker. Messages that wait are refused.
    */
   async close(graceMs: number): Promise<void> {
     this.#admission.close();
@@ -244,8 +243,8 @@ export class Session {
   }
 
   /**
-   * A yes or no to a question that was put in words is an answer, and begins no turn. What was spoken interrupts the
-   * running turn, whatever the policy, unless a tool blocks that.
+   * Begins a turn, unless the text is a yes or no to a question that was put in words. Speech interrupts the running
+   * turn whatever the policy is, unless a tool blocks that.
    */
   #begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): void {
     if (this.#messageIds.has(id)) return;
@@ -258,7 +257,7 @@ export class Session {
   }
 
   #tell(event: SessionEvent): void {
-    // After these the turn may have nothing left but permissions to wait for.
+    // After these events, the turn may be waiting for permissions only.
     const mayBeWaiting = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
     if (mayBeWaiting) this.#turns.passOver();
     for (const watch of this.#watchers) {

@@ -16,17 +16,17 @@ interface AnswerOutputOptions {
   /** Whose turn it is. */
   readonly participant: string;
   readonly language: string | undefined;
-  /** What an earlier worker has said of the answer: its sentences keep their numbers. */
+  /** The part of the answer that an earlier worker has said. Sentences are numbered on from it. */
   readonly said: { readonly texts: readonly string[]; readonly asides: number };
   /** The participant spoke over the answer. */
   readonly onInterrupted: () => void;
-  /** An aside was given a sentence's number. */
+  /** An aside was sent as a sentence, and so has taken a number. */
   readonly onAside: () => void;
 }
 
 /**
- * One answer's way to the participants: speech, if someone listens, AssistantSentences in step with it, and
- * `lk.transcription` for ordinary LiveKit clients (which is the voice's own while it speaks).
+ * Sends one answer to the participants: as speech, if somebody listens; as AssistantSentences, in step with the speech;
+ * and as `lk.transcription` for ordinary LiveKit clients (while the answer is spoken, the voice sends that).
  */
 export class AnswerOutput {
   readonly #speaker: Speaker;
@@ -36,11 +36,11 @@ export class AnswerOutput {
   readonly #onAside: () => void;
   #cutFiller: () => void = () => {};
   #isEnded = false;
-  /** What comes is shown, but the speech has words of its own for it. */
+  /** Text is only shown from now on: the speech has said its own last words. */
   #isShownOnly = false;
-  /** The speech goes on; otherwise words are shown as they come. */
+  /** Whether the speech goes on. If not, text is shown as it comes. */
   #isSpeaking: boolean;
-  /** What was given to the speech, and how many letters of it were heard. */
+  /** The text that was given to the speech, and how many of its letters were heard. */
   #given = "";
   #heard = 0;
 
@@ -74,7 +74,7 @@ export class AnswerOutput {
     if (!this.#speech) this.#sentences.release();
   }
 
-  /** It is spoken, too. */
+  /** Whether the answer was begun as speech. */
   get isSpoken(): boolean {
     return this.#speech !== undefined;
   }
@@ -84,15 +84,16 @@ export class AnswerOutput {
     this.#speaker.write(text);
   }
 
-  /** A sentence ends here whatever its last character is. */
+  /** Ends the current sentence, whatever its last character is. */
   flush(): void {
     this.#speaker.flush();
     this.#speech?.flush();
   }
 
   /**
-   * Says what is not part of the answer: neither its record nor the model knows of it. Spoken where there is a voice,
-   * else shown as a sentence of its own. Resolves when it has been said, or `signal` has cut it off; never rejects.
+   * Says words that are not part of the answer: they are not stored, and the model is not told. They are spoken if the
+   * answer is, else shown as a sentence of their own. Resolves when they have been said or `signal` has cut them off;
+   * never rejects.
    */
   async aside(text: string, signal: AbortSignal): Promise<void> {
     if (this.#isEnded || signal.aborted) return;
@@ -107,7 +108,7 @@ export class AnswerOutput {
     signal.removeEventListener("abort", cut);
   }
 
-  /** Said over a wait, and only by voice: the answer's next words cut it off. */
+  /** Says something during a wait, by voice only. The answer's next words cut it off. Never rejects. */
   async filler(text: string, signal: AbortSignal): Promise<void> {
     if (!this.#isSpeaking) return;
     const answered = new AbortController();
@@ -115,12 +116,12 @@ export class AnswerOutput {
     await this.aside(text, AbortSignal.any([signal, answered.signal]));
   }
 
-  /** Resolves when what was written so far has been heard, or will not be any more. */
+  /** Resolves when all that was written so far has been heard, or will not be. */
   async untilHeard(): Promise<void> {
     if (this.#isSpeaking) await this.#speech?.untilHeard();
   }
 
-  /** The last words, which are the worker's: what the model believes was said stays what it wrote. */
+  /** Adds the worker's own last words. They are no part of what the model is told was said. */
   conclude(text: string, { isShown }: { readonly isShown: boolean }): void {
     this.#cutFiller();
     this.flush();
@@ -129,18 +130,18 @@ export class AnswerOutput {
     if (isShown) this.#speaker.write(text);
   }
 
-  /** Stops the speech; what was not spoken is shown. */
+  /** Stops the speech, and shows the rest of the answer instead. */
   silence(): void {
     this.#speech?.silence();
     this.#showRest();
   }
 
-  /** The turn was aborted: what was not heard by now never will be. */
+  /** Stops the speech for good, because the turn was aborted. The rest is not shown either. */
   stop(): void {
     this.#speech?.stop();
   }
 
-  /** Sends the final sentence, once the speech has ended; call exactly once. */
+  /** Sends the final sentence when the speech has ended. Call exactly once. */
   async end(): Promise<SpeechEnd> {
     this.#isEnded = true;
     this.#cutFiller();
@@ -171,13 +172,13 @@ export class AnswerOutput {
 interface ApartOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
-  /** What it goes on from. */
+  /** The message that comes before it. */
   readonly previousId: string;
   readonly participant: string;
   readonly language: string | undefined;
 }
 
-/** Shows a few words of the worker's own while no turn is there to say them in: an answer that is on no record. Never rejects. */
+/** Shows a few words of the worker's own when no turn runs, as an answer that is not stored. Never rejects. */
 export async function sayApart(text: string, { previousId, ...options }: ApartOptions): Promise<void> {
   const messageId = createId();
   options.outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType: "text" } });

@@ -2,15 +2,15 @@ import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { type Outbox } from "../wire/outbox.ts";
 
-/** A turn that has ended, with the stanza at which it did, if that is known. */
+/** A turn that has ended. `lastStanza`: the worker's stanza number at its end, positive, if known. */
 export type AnsweredTurn = TurnRecord & { readonly lastStanza?: number | undefined };
 
 /** Older answers than these are not sent again. */
 const MAX_ANSWERS = 50;
 
 /**
- * Sends a client that came back what it has missed: the answers that are no longer held as they were sent, whole, then
- * the rest unchanged. A gap that cannot be filled is said so, with error 202.
+ * Sends a client that came back what it has missed. Answers whose messages are no longer kept come first, each as one
+ * AssistantMessage; then the kept messages, unchanged. Error 202 tells of a gap that may not have been filled.
  *
  * @throws {AppError} `too_many` when too much waits to be sent already
  */

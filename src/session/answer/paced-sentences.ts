@@ -11,12 +11,12 @@ interface PacedSentencesOptions {
   readonly post: (sentence: Sentence & { readonly sequence: number }) => void;
 }
 
-/** Holds an answer's sentences back until each begins to be heard. Numbers them as they go out. */
+/** Holds each sentence of an answer back until it begins to be heard. Numbers sentences as they are sent. */
 export class PacedSentences {
   readonly #post: PacedSentencesOptions["post"];
   readonly #waiting: { readonly sentence: Sentence; readonly startsAt: number }[] = [];
   #sequence: number;
-  /** Letters of the answer: of the sentences so far, and of what has been heard. */
+  /** Counts of letters: of all sentences so far, and of what has been heard. */
   #added = 0;
   #heard = 0;
   #isFinished = false;
@@ -32,19 +32,19 @@ export class PacedSentences {
     this.#send();
   }
 
-  /** So much more of the answer has begun to be heard. */
+  /** The next piece of the answer's text has begun to be heard. */
   hear(text: string): void {
     this.#heard += countLetters(text);
     this.#send();
   }
 
-  /** All that waits goes out, and all that comes goes out at once. */
+  /** Sends all sentences that wait, and from now on each one at once. */
   release(): void {
     this.#heard = Number.POSITIVE_INFINITY;
     this.#send();
   }
 
-  /** What waits was not heard and will not be: the answer's last sentence is an empty one. */
+  /** Drops the sentences that wait, because nobody will hear them. An empty sentence ends the answer. */
   drop(): void {
     this.#waiting.length = 0;
     this.#send();

@@ -1,7 +1,7 @@
 import { type TurnBlock } from "../../conversation/block.ts";
 import { type TurnEnd } from "../../turn/turn-event.ts";
 
-/** What the worker says in words of its own. */
+/** The worker's own words, in one language. */
 interface Phrases {
   readonly refused: string;
   readonly stopped: string;
@@ -11,7 +11,7 @@ interface Phrases {
   readonly failed: string;
   /** A call takes longer than its tool's `noticeAfterMs`. */
   readonly notice: string;
-  /** A typed or spoken message was not taken: too many came at once. */
+  /** A typed or spoken message was refused: too many came at once. */
   readonly tooMany: string;
 }
 
@@ -85,7 +85,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
   },
 };
 
-/** Those of a language, else the English ones; what the config says of a language wins. */
+/** The phrases of a language, or the English ones. A phrase in the config wins over the built-in one. */
 export function phrasesFor(language: string | undefined, overrides: PhraseTable = {}): Phrases {
   const primary = language?.split("-", 1)[0]?.toLowerCase() ?? "en";
   const isKnown = Object.hasOwn(TABLE, primary) || Object.hasOwn(overrides, primary);
@@ -97,7 +97,7 @@ export function phrasesFor(language: string | undefined, overrides: PhraseTable 
 
 interface SpokenEnd {
   readonly phrase: keyof Phrases;
-  /** Shown to those who read, too; what is not is said to them in another way. */
+  /** Whether the phrase is shown as text, too. If not, readers learn of the end in another way. */
   readonly isShown: boolean;
 }
 
@@ -109,7 +109,7 @@ const ENDS: Partial<Record<string, keyof Phrases>> = {
   pause_turn: "tooManySteps",
 };
 
-/** What a turn's end is told by when the model has said nothing fit to be said; undefined when it has. */
+/** The phrase that tells of a turn's end, where the model has not done so itself; else `undefined`. */
 export function endOf({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): SpokenEnd | undefined {
   if (state === "failed") return { phrase: "failed", isShown: false };
   if (state !== "completed") return undefined;

@@ -5,14 +5,14 @@ export interface SpeechOutput {
     readonly text: string;
     readonly isFinal: boolean;
   }) => void;
-  /** The same words as they come, for ordinary LiveKit clients. */
+  /** The same text as it comes, not cut into sentences. */
   readonly onText: (text: string) => void;
 }
 
-/** Text that has waited for the end of its sentence this long goes out as it is. */
+/** Text of this length goes out even if its sentence has not ended. In characters. */
 const MAX_SENTENCE_LENGTH = 600;
 
-/** Cuts an answer's text into sentences as it streams. The last sentence of an answer is final, if need be an empty one. */
+/** Cuts an answer's text into sentences as it streams. The last sentence is final; it may be empty. */
 export class Speaker {
   readonly #output: SpeechOutput;
   readonly #segmenter: Intl.Segmenter;
@@ -21,8 +21,8 @@ export class Speaker {
   #isNewThought = false;
 
   /**
-   * @param language a BCP 47 tag; one that is not known falls back to the default
-   * @param after the number of the last sentence that was said before
+   * @param language a BCP 47 tag; an unknown one falls back to the default
+   * @param after the number of the last sentence before these
    */
   constructor(output: SpeechOutput, { language, after = 0 }: { language: string | undefined; after?: number }) {
     this.#output = output;
@@ -34,7 +34,7 @@ export class Speaker {
     this.#output.onText(this.#isNewThought ? ` ${text}` : text);
     this.#isNewThought = false;
     this.#pending += text;
-    // Cheap test first: segmenting costs, and most deltas end no sentence.
+    // The cheap test comes first: segmenting is slow, and most deltas end no sentence.
     if (!/[.!?…。！？\n]/u.test(this.#pending) && this.#pending.length < MAX_SENTENCE_LENGTH) return;
     const sentences = [...this.#segmenter.segment(this.#pending)].map(({ segment }) => segment);
     const rest = sentences.pop() ?? "";
@@ -43,7 +43,7 @@ export class Speaker {
     if (rest.length >= MAX_SENTENCE_LENGTH) this.flush();
   }
 
-  /** What is written next is another thought: a tool runs, or a new block begins. */
+  /** Ends the current sentence: a tool runs, or a new block begins. */
   flush(): void {
     if (this.#pending.trim() !== "") this.#say(this.#pending, false);
     this.#pending = "";
@@ -51,8 +51,8 @@ export class Speaker {
   }
 
   /**
-   * A sentence of its own that is none of the answer's. What waits for the end of its sentence waits on: so the answer's
-   * own sentences are the same with and without it, and a worker that goes on with the answer can count them.
+   * Sends a sentence that is not part of the answer. Text that waits for the end of its sentence goes on waiting. So
+   * the answer's own sentences stay the same, and a worker that takes the answer up can count them.
    */
   aside(text: string): void {
     this.#output.onText(this.#sequence > 0 ? ` ${text}` : text);
@@ -71,7 +71,7 @@ export class Speaker {
   }
 }
 
-/** How many sentences these blocks of text were said in. */
+/** In how many sentences these text blocks were said. */
 export function countSentences(texts: readonly string[], language: string | undefined): number {
   let count = 0;
   const speaker = new Speaker({ onSentence: () => count++, onText: () => {} }, { language });

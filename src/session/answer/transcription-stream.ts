@@ -2,7 +2,7 @@ import { type RoomLink } from "../room/room-link.ts";
 
 type TextStream = Awaited<ReturnType<RoomLink["openTranscription"]>>;
 
-/** Opens its stream with the first words. It is a courtesy to other clients: a failure ends it and nothing else. */
+/** Opens its stream with the first words. A failure ends this stream and nothing else. */
 export class TranscriptionStream {
   readonly #open: () => Promise<TextStream>;
   #stream: Promise<TextStream> | undefined;

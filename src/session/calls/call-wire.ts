@@ -12,7 +12,7 @@ import { type Peer } from "../peers/peer.ts";
 import { type Peers } from "../peers/peers.ts";
 import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
-/** A client answers a cancel at once; one that does not is not waited for any longer. */
+/** How long a closing session waits for the answers to its cancels. A client that answers does so at once. */
 const CANCEL_ANSWER_MS = 500;
 
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
@@ -20,10 +20,10 @@ export class CallWire {
   readonly #outbox: Outbox;
   readonly #peers: Peers;
   readonly #telemetry: Pick<SessionTelemetry, "traceOfCall">;
-  /** The stanzas that carried `either` calls' requests, again or first: a client claims a call by acknowledging one. */
+  /** The call of each stanza that carried the request of an `either` call: a client claims the call by its Ack. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
-  /** The calls that a closing session has cancelled, with the client that has not answered yet. */
+  /** By call that a closing session has cancelled: the participant that has not answered yet. */
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
@@ -36,7 +36,7 @@ export class CallWire {
   /** @throws when it cannot be encoded or sent in time */
   async sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
-    // What has ended is run by nobody: it is shown to all, as what the server runs is.
+    // A call that has ended is run by nobody. Its request is shown to all, as for a call that the server runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };
@@ -50,7 +50,7 @@ export class CallWire {
     await sent;
   }
 
-  /** What is only shown may come without arguments that no envelope can hold. */
+  /** A request that is only shown may go without its arguments, if no envelope can hold them. */
   #postRequest(body: MessageBody<"tool_use_request">, destination: Destination): ReturnType<Outbox["send"]> {
     try {
       return this.#outbox.send({ type: "tool_use_request", body }, destination);
@@ -71,13 +71,13 @@ export class CallWire {
       const body = { id, ...toResultBody(outcome) };
       this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
     } catch {
-      // The model has it, cut to what it may read; what clients are shown is that it is not for them.
+      // The model gets the result cut; clients are told only that it is too large.
       const result = { value: "[the result is too large to be sent]" };
       this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
     }
   }
 
-  /** Only to a client that knows the message. */
+  /** Sends ToolUseCancel, to a client that knows it. */
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
     const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
     if (!knows) return;
@@ -87,7 +87,7 @@ export class CallWire {
     );
   }
 
-  /** Calls that wait for permission to start are left as they are: the next worker waits on. */
+  /** Cancels all open calls but those that wait for permission to start: the next worker goes on waiting for these. */
   cancelAll(ledger: CallLedger): void {
     const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
     const open = ledger.openCalls().filter(({ isWaiting, current }) => !(isWaiting && current.state === "pending"));
@@ -95,8 +95,8 @@ export class CallWire {
   }
 
   /**
-   * Resolves when the clients have answered what a closing session cancelled, or for too long have not: a cancel that
-   * is still on its way when the worker leaves the room is lost, and its tool runs on.
+   * Resolves when the clients have answered a closing session's cancels, or after `CANCEL_ANSWER_MS`. A cancel that is
+   * still on its way when the worker leaves the room is lost, and its tool runs on.
    */
   async whenCancelsAreAnswered(): Promise<void> {
     if (this.#unconfirmed.size === 0) return;
@@ -126,13 +126,13 @@ export class CallWire {
     if (callId !== undefined) ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
   }
 
-  /** An error about a request that is open ends it; any other is the client's own affair. */
+  /** An ErrorMessage about an open call ends the call. Any other is ignored. */
   handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">, ledger: CallLedger): void {
     if (originatingId === undefined || !ledger.find(originatingId)) return;
     ledger.answer(originatingId, failure("protocol_error", message || "The client reported an error"), from.identity);
   }
 
-  /** The call whose request a stanza carried that a client may claim. */
+  /** The call that a client claims when it acknowledges this stanza. */
   callOf(stanzaId: number): string | undefined {
     return this.#callOfStanza.get(stanzaId);
   }

@@ -10,16 +10,16 @@ interface Wait {
   readonly speech: TurnSpeech;
   /** Aborted when nobody waits for the call any more. */
   readonly over: AbortSignal;
-  /** Of the turn. */
+  /** The turn's. */
   readonly signal: AbortSignal;
 }
 
-/** Says something while a call keeps a participant waiting that is spoken to. Calls that run at once share a filler. */
+/** Says something while a participant that is spoken to waits for a call. Calls that run at once share a filler. */
 export class Fillers {
   readonly #tools: ReadonlyMap<string, ServerTool>;
   /** Calls that are waited for. */
   readonly #waits = new Map<string, AbortController>();
-  /** The call that a filler was said for last. */
+  /** The call for which a filler was said last. */
   #filled: string | undefined;
   /** How many fillers each tool has said. */
   readonly #counts = new Map<string, number>();
@@ -47,7 +47,7 @@ export class Fillers {
     this.#waits.delete(callId);
   }
 
-  /** The silence begins when what was said before has been heard. */
+  /** The time until a filler counts from when the words before it have been heard. */
   async #fill({ call, talk, speech, over, signal }: Wait): Promise<void> {
     await abortable(speech.untilHeard(), over);
     await pause(talk.fillerAfterMs, over);
@@ -64,14 +64,14 @@ async function notice({ speech, over, signal }: Wait, afterMs: number): Promise<
   await speech.notice(signal);
 }
 
-/** By JavaScript's own timer: tests can move it, and not the one of node:timers/promises. */
+/** Uses the global timer, which tests can fake; that of node:timers/promises they cannot. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await abortable(promise, signal).finally(() => clearTimeout(timer));
 }
 
-/** What is not said because nobody waits any more is no failure. */
+/** Nobody waits any more, so nothing is said: that is no failure. */
 async function ignoreErrors(saying: Promise<void>): Promise<void> {
   await saying.catch(() => {});
 }

@@ -49,7 +49,7 @@ export interface SessionCallsOptions {
   readonly voice?: VoicePort | undefined;
 }
 
-/** The tool calls of a session: runs them for its turns, and tells them what its participants send. */
+/** The tool calls of a session: runs them for its turns, and hands them what participants send. */
 export class SessionCalls {
   readonly #options: SessionCallsOptions;
   readonly #wire: CallWire;
@@ -58,7 +58,7 @@ export class SessionCalls {
   readonly #ports: CallPorts;
   readonly #runner: CallRunner;
   readonly #fillers: Fillers;
-  /** Of tools for which the model's API refused a request. */
+  /** Schemas of the tools that the model's API has refused. */
   readonly #refusedSchemas = new WeakSet<object>();
   /** The turn that is being answered. */
   #turn: CallTurn | undefined;
@@ -124,7 +124,7 @@ export class SessionCalls {
     this.#runner = new CallRunner(this.#ports);
   }
 
-  /** How a turn runs tools. `storedCalls` are those that an earlier worker left it with. */
+  /** How a turn runs tools. `storedCalls`: the turn's calls that an earlier worker has stored. */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     const runner = this.#runner;
     this.#turn = turn;
@@ -143,7 +143,7 @@ export class SessionCalls {
     };
   }
 
-  /** Goes on with a call whose outcome an earlier worker promised: it is told when it is there, or if it is already. */
+  /** Goes on with a call whose outcome an earlier worker has promised. Reports the outcome when there is one. */
   async keepPromise(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const { signal } = new AbortController();
@@ -158,12 +158,12 @@ export class SessionCalls {
     }
   }
 
-  /** Nothing more can be said in its answer. */
+  /** The turn's answer is over: nothing more can be said in it. */
   endTurn(): void {
     this.#turn = undefined;
   }
 
-  /** What the model may use now, in the turn of this participant. */
+  /** The tools that the model may use now, in this participant's turn. */
   offer(participant: string): Offer {
     const tools = offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
     return {
@@ -172,13 +172,13 @@ export class SessionCalls {
     };
   }
 
-  /** All open calls of a turn, and there are some, wait for a permission. */
+  /** Whether a turn has open calls, and all of them wait for a permission. */
   isOnlyWaiting(turnId: string | undefined): boolean {
     const open = this.#ledger.openCalls().filter(({ current }) => current.turnId === turnId);
     return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
   }
 
-  /** The same of calls that have not been started, for which the next worker can go on waiting. */
+  /** The same, and none of the calls has been started: the next worker can go on waiting for them. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const hasBegun = this.#ledger
       .openCalls()
@@ -186,7 +186,7 @@ export class SessionCalls {
     return !hasBegun && this.isOnlyWaiting(turnId);
   }
 
-  /** A tool runs that must not be talked over. */
+  /** Whether a tool runs that must not be interrupted by speech. */
   get isBlocking(): boolean {
     return this.#ledger.openCalls().some(({ isWaiting, current: { state, onInterrupt, isBackground } }) => {
       return state === "running" && onInterrupt === "block" && !isBackground && !isWaiting;
@@ -228,19 +228,19 @@ export class SessionCalls {
     if (this.#ledger.find(id)?.current.addressee === from.identity) this.#ledger.report(id, said);
   }
 
-  /** Shows a client that has just named its features what it does not know of the calls. */
+  /** Shows a client that has just named its features the states of calls that it does not know. */
   showStates({ identity }: Peer): void {
     const open = this.#ledger.openCalls().map(({ current }) => current);
     this.#states.welcome(identity, open);
   }
 
-  /** Cancels what is open, and waits for a moment until the clients have answered. */
+  /** Cancels the open calls, and waits for a moment for the clients' answers. */
   async close(): Promise<void> {
     this.#wire.cancelAll(this.#ledger);
     await this.#wire.whenCancelsAreAnswered();
   }
 
-  /** Until it is announced or listed anew. */
+  /** Leaves a tool out of the model's requests, until it is announced or listed anew. */
   #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
     this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
@@ -253,7 +253,7 @@ export class SessionCalls {
     return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
   }
 
-  /** Arguments that no envelope can hold are the model's mistake, not the participant's absence. */
+  /** Arguments that no envelope can hold fail the call as `invalid_parameters`: the model may try others. */
   async #sendRequest(call: Call): Promise<void> {
     try {
       await this.#wire.sendRequest(call);
@@ -265,7 +265,7 @@ export class SessionCalls {
     }
   }
 
-  /** What was cancelled is no news that somebody waits for. */
+  /** A cancelled call begins no turn of its own: nobody waits for that news. */
   #reportLate(call: Call, answer: ModelAnswer): void {
     const { onResult } = this.#talkOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";

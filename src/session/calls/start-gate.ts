@@ -5,8 +5,8 @@ import { type StartWhen } from "../../tool/talk-behavior.ts";
 import { type VoicePort } from "../room/voice-port.ts";
 
 /**
- * Resolves when a call may start: at once where nobody speaks. Where there is a voice, the participant may still be
- * saying the rest of its question, and then the turn is aborted and the call has never run.
+ * Resolves when a call may start: without a voice at once, else when the participant is silent. It may be saying the
+ * rest of its question; then the turn is aborted, and the call has never run.
  *
  * @throws the reason of `call.over`, when the call ends before
  */

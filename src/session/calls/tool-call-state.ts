@@ -6,14 +6,14 @@ import { resultText } from "../../tool/outcome.ts";
 
 export type ToolCallState = MessageBody<"tool_call_state">;
 
-/** A state must fit into one envelope with its logs. What is longer is whole in the turn's blocks. */
+/** A state and its logs must fit into one envelope. The turn's blocks have what is cut here. */
 const MAX_INPUT_BYTES = 256 * 1_024;
 const MAX_OUTPUT_BYTES = 256 * 1_024;
 const MAX_ERROR_BYTES = 16 * 1_024;
 
 /**
  * A call as ToolCallState, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
- * `callId` are both the ToolUseRequest's id. What that has no field for is in `metadataJson` (docs/tools.md).
+ * `callId` are both the ToolUseRequest's id. `metadataJson` has what ToolCallState has no field for (docs/tools.md).
  */
 export function toToolCallState(call: Call): ToolCallState | undefined {
   const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;
@@ -59,7 +59,7 @@ function toMetadata(call: Call): JsonObject {
   };
 }
 
-/** Stays JSON when it is cut. */
+/** Input that is too long becomes `{truncated}`, so that the text is JSON all the same. */
 function toInputJson(input: JsonObject): string {
   const json = JSON.stringify(input);
   if (json.length * 3 <= MAX_INPUT_BYTES || Buffer.byteLength(json) <= MAX_INPUT_BYTES) return json;

@@ -14,17 +14,17 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** Calls that ended while a client was away, of which it hears when it comes back. */
+/** How many calls that ended while a client was away are shown to it when it comes back. */
 const MAX_MISSED = 16;
 
 /**
- * Shows calls to the clients that asked for it (type 100). Of each call one message at a time is under way; what comes
- * meanwhile waits, and of several changes within one status only the newest is sent. So each client sees each status
- * of a call, in order, and a flood of logs costs what the connection carries.
+ * Shows calls to the clients that asked for it (type 100). For each call, one message at a time is under way. Changes
+ * that come meanwhile wait; of several with the same status only the newest is sent. So each client sees each status of
+ * a call, in order, and many logs cost no more than the connection carries.
  */
 export class ToolStates {
   readonly #options: ToolStatesOptions;
-  /** By call; those that have an entry are being sent. */
+  /** What waits, by call. A call with an entry, even an empty one, is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #missed = new Map<string, Call[]>();
 
@@ -42,7 +42,7 @@ export class ToolStates {
     }
   }
 
-  /** Tells a client what it does not know: the calls that are open, and those that ended while it was away. */
+  /** Shows a client the calls that are open, and those that ended while it was away. */
   welcome(identity: string, open: readonly Call[]): void {
     const missed = this.#missed.get(identity) ?? [];
     this.#missed.delete(identity);
@@ -67,7 +67,7 @@ export class ToolStates {
     try {
       if (body) await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
     } catch {
-      // The next state, or the next welcome, says it again.
+      // The next state or the next welcome contains it.
     }
     const next = this.#waiting.get(call.id)?.shift();
     if (next) return this.#send(next);
@@ -83,7 +83,7 @@ interface Held {
   newest: Call | undefined;
 }
 
-/** Lets what calls say of themselves through at most five times a second each, the newest; the rest is in that. */
+/** Lets logs and progress through, for each call once in `PROGRESS_EVERY_MS`: the newest, which contains the others. */
 export class ProgressGate {
   readonly #pass: (call: Call) => void;
   readonly #held = new Map<string, Held>();
@@ -98,7 +98,7 @@ export class ProgressGate {
     else this.#through(call);
   }
 
-  /** Lets through what is held of a call: before any other change of it. */
+  /** Lets through what is held of a call. Must come before any other change of that call. */
   flush(callId: string): void {
     const held = this.#held.get(callId);
     if (!held) return;

@@ -1,10 +1,10 @@
 import { type Call } from "../../conversation/call.ts";
 import { type SessionWatcher } from "./session-event.ts";
 
-/** States shorter than this are not worth a message to the whole room. */
+/** A state that lasts less than this is not published. */
 const SETTLE_MS = 40;
 
-/** Says to ordinary LiveKit clients what the agent does, as attributes of its participant. */
+/** Shows ordinary LiveKit clients what the agent does, by attributes of its participant. */
 export class AgentState {
   readonly #publish: (attributes: Record<string, string>) => void;
   readonly #openCalls = new Set<string>();
@@ -18,7 +18,7 @@ export class AgentState {
     this.#publish = publish;
   }
 
-  /** Says it also if it has not changed: to a room that has just been joined. */
+  /** Publishes the state even if it has not changed: for a room that has just been joined. */
   publish(): void {
     this.#last = "";
     this.#say();
@@ -28,7 +28,6 @@ export class AgentState {
     clearTimeout(this.#timer);
   }
 
-  /** Follows the session. */
   readonly watch: SessionWatcher = (event) => {
     if (event.type === "turn" && event.event.type === "turn_start") this.#isTurnRunning = true;
     if (event.type === "turn" && event.event.type === "turn_complete") this.#isTurnRunning = false;
@@ -58,7 +57,7 @@ export class AgentState {
     const own = this.#isTurnRunning && this.#openCalls.size > 0 ? "using_tool" : state;
     if (this.#last === `${state} ${own}`) return;
     this.#last = `${state} ${own}`;
-    // `lk.agent.state` is LiveKit's, with no word for a tool that runs.
+    // LiveKit defines `lk.agent.state`. It has no word for a tool that runs.
     this.#publish({ "lk.agent.state": state, "parley.agent.state": own });
   }
 }

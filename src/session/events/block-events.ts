@@ -21,7 +21,7 @@ interface BlockEventsOptions {
 
 /**
  * Shows turns to the clients that asked for it: BlockEvent for the feature `blocks`, ReasoningStep for
- * `reasoning_steps`. While nobody asks, nothing is made.
+ * `reasoning_steps`. Makes no messages while no client has asked.
  */
 export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOptions): SessionWatcher {
   let steps = 0;
@@ -45,7 +45,7 @@ function isReasoning({ blockType, textContent }: TurnBlock): boolean {
   return blockType === "thinking" && textContent !== null && textContent !== "";
 }
 
-/** A block that no envelope can hold is told without its content: its deltas have been sent. */
+/** A block that no envelope can hold is sent without its content: its deltas have been sent before. */
 function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOptions["outbox"]): void {
   try {
     outbox.send({ type: "block_event", body }, { to }).sent.catch(() => {});
@@ -56,7 +56,7 @@ function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOption
   }
 }
 
-/** What a turn event says of the turn's blocks. `turnId` is the answer's id, as in StartAnswer. */
+/** A turn event as BlockEvent, if it is about a block or the turn's end. `turnId` is the StartAnswer's id. */
 function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): BlockEvent | undefined {
   switch (event.type) {
     case "block_start": {
@@ -82,7 +82,7 @@ function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): Bloc
   }
 }
 
-/** A whole block, as it is stored. */
+/** The `block_stop` of a block, with all of its stored content. */
 export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { readonly blockType: string } {
   const { sequence, blockType, textContent, content } = block;
   return {
@@ -97,7 +97,7 @@ export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { re
   };
 }
 
-/** As on the block's start: for a tool use its id and name, for a result the id. */
+/** The fields that name a block's tool: for a tool use its id and name, for a result the use's id. */
 export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string; toolName?: string } {
   if (!blockType.includes("tool")) return {};
   const id = toolUseId({ content });
@@ -105,14 +105,14 @@ export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string;
   return { ...(id !== undefined && { toolUseId: id }), ...(typeof name === "string" && { toolName: name }) };
 }
 
-/** A delta as clients are shown it. `delta` beside `text` is the form of version 0.1; a result may be long, and comes once. */
+/** A delta as clients are shown it. Beside `text`, `delta` is for version 0.1. A result may be long: it comes once. */
 export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
   const { text, content } = delta;
   if (typeof content === "string") return { result: content };
   return typeof text === "string" ? { text, delta } : { delta };
 }
 
-/** `undefined` for what shows nothing, as a signature. */
+/** `undefined` for a delta that shows nothing, such as a signature. */
 export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["delta"]): JsonObject | undefined {
   switch (delta.type) {
     case "text":
@@ -128,8 +128,8 @@ export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["d
 }
 
 /**
- * Tells a watcher that a tool's use or result has ended once that is stored, and never if it cannot be: whoever hears of
- * it may rely on the record. What comes after it waits behind it, so the order stays; while nothing waits, nothing does.
+ * Tells a watcher of the end of a tool use or result only once that block is stored, and not at all if it cannot be:
+ * clients may rely on the record. Later events wait behind it, so the order stays.
  */
 function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "durable">): SessionWatcher {
   let last: Promise<void> | undefined;
@@ -149,7 +149,7 @@ function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "durable">
 
 const YES_OR_NO = [() => true, () => false] as const;
 
-/** The turn whose tool_use or tool_result block has ended, if this is what happened. */
+/** The id of the turn whose tool_use or tool_result block has ended; `undefined` for any other event. */
 function turnOfToolEnd(event: SessionEvent): string | undefined {
   if (event.type !== "turn" || event.event.type !== "block_stop") return undefined;
   return event.event.block.blockType.includes("tool") ? event.turn.id : undefined;

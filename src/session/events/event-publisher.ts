@@ -16,7 +16,7 @@ const MAX_BATCH = 200;
 const MAX_WAIT_MS = 1_000;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
-/** Sends a session's events to those who follow it, wherever they are. The session never waits for it. */
+/** Sends a session's events to its followers in all processes, by PostgreSQL. The session never waits for that. */
 export function createEventPublisher(options: PublisherOptions): SessionWatcher {
   const publisher = new EventPublisher(options);
   return (event) => {
@@ -25,13 +25,13 @@ export function createEventPublisher(options: PublisherOptions): SessionWatcher 
 }
 
 /**
- * Sends in order, in batches of what has gathered while the last one was under way. What cannot be sent is given up,
- * deltas first, and followers are told that something is missing: all that is durable they find in the store.
+ * Sends events in order. Those that come while a batch is under way make the next batch. When too many wait, deltas are
+ * dropped first. A batch that fails is given up. A `gap` then tells followers to read the store.
  */
 class EventPublisher {
   readonly #options: Required<PublisherOptions>;
   #queue: LiveEvent[] = [];
-  /** Makes each payload unlike all others. */
+  /** Makes each payload unique, as `notifyEvents` requires. */
   #number = 0;
   #isSending = false;
 
@@ -56,7 +56,7 @@ class EventPublisher {
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    // Events of one moment make one batch.
+    // Events that are added in one go make one batch.
     await Promise.resolve();
     for (let failures = 0; this.#queue.length > 0;) {
       const batch = this.#queue.splice(0, MAX_BATCH);

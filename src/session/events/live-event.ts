@@ -16,29 +16,32 @@ const LIVE_EVENTS = [
   "permission.replied",
   "usage",
   "turn_complete",
-  /** Some events were not sent: what is known may be loaded from the store. */
+  /** Some events were not sent: followers must read the store. */
   "gap",
 ] as const;
 
-/** One event on its way from the job process to whoever follows the session. */
+/** One event on its way from the job process to the session's followers. */
 export interface LiveEvent {
   readonly event: (typeof LIVE_EVENTS)[number];
-  /** The row of `turns`; `""` for a gap. */
+  /** The id of the row in `turns`; `""` for a gap. */
   readonly turn: string;
   /**
-   * What followers are shown. Of a `block_stop` the block, of a `tool_state` most of the call, of a
-   * permission all but its `permissionId` is loaded from the store.
+   * What followers are shown. The rest is loaded from the store: the block of a `block_stop`, most of the call of a
+   * `tool_state`, all of a permission but its `permissionId`.
    */
   readonly data: JsonObject;
 }
 
 type PermissionEvent = Extract<SessionEvent, { readonly type: "permission_asked" | "permission_replied" }>;
 
-/** Ids and names that others choose may be long; a payload has little room. */
+/** In characters. Clients and the model choose some ids and names; a payload has little room. */
 const MAX_TEXT_LENGTH = 300;
 const PIECE = /[^]{1,1000}/gu;
 
-/** A session event as payloads, in order: a long delta in pieces, a long tool result not at all (its block is stored). */
+/**
+ * A session event as payloads, in order. A long delta comes in pieces, but that of a tool result not at all: its block
+ * is stored. Any other event that is too long is a gap.
+ */
 export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
   if (event.type === "tool_state") return [];
   if (event.type === "tool_state_stored") return toToolState(event.call);
@@ -49,7 +52,7 @@ export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
   return live.event === "block_delta" ? inPieces(live) : [{ event: "gap", turn: "", data: {} }];
 }
 
-/** `undefined` for what no publisher of ours has sent. */
+/** `undefined` for JSON that `EventPublisher` cannot have sent. */
 export function parseLiveEvent(json: string): LiveEvent | undefined {
   const value = parseJson(json);
   if (!isRecord(value) || typeof value["turn"] !== "string" || !isRecord(value["data"])) return undefined;
@@ -118,7 +121,7 @@ function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {
   return (whole.match(PIECE) ?? []).map((piece) => ({ ...rest, data: { ...data, delta: { ...delta, [key]: piece } } }));
 }
 
-/** 200 bytes are for the session's id and the number. */
+/** 200 bytes are left for the session's id and the number. */
 function fits(live: LiveEvent): boolean {
   return Buffer.byteLength(JSON.stringify(live)) <= MAX_PAYLOAD_BYTES - 200;
 }
@@ -128,8 +131,8 @@ function short(text: string): string {
 }
 
 /**
- * What a live event says of a call: which, and what of its row changes. The rest (arguments, logs, result) has no room
- * in a notification, and is loaded from the store.
+ * What a live event says of a call: its ids, and the fields that change. Arguments, logs and result have no room in a
+ * notification; they are loaded from the store.
  */
 export function toLiveCall(call: Call, short: (text: string) => string): JsonObject {
   const { id: callId, messageId: turnId, revision, state, addressee, outcome, logs, progress } = call;
@@ -155,7 +158,7 @@ export function toLiveCall(call: Call, short: (text: string) => string): JsonObj
   };
 }
 
-/** A stored call as it was when a live event told of it: the row may have moved on since. */
+/** A stored call as it was when a live event told of it: the row may have changed since. */
 export function callAsTold(stored: Call, told: JsonObject): Call {
   const number = (key: string) => (typeof told[key] === "number" ? told[key] : undefined);
   const state = (told["state"] ?? stored.state) as CallState;

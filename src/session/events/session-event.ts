@@ -3,16 +3,16 @@ import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
 
-/** What happens in a session, in order, as all who watch it are told: clients, SSE readers. */
+/** What happens in a session. All watchers are told, in order. */
 export type SessionEvent =
   | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent }
   /** A call was opened, has changed or has ended. */
   | { readonly type: "tool_state"; readonly call: Call }
-  /** The same, once it is in the store: a moment later. */
+  /** The same, when it has been stored. */
   | { readonly type: "tool_state_stored"; readonly call: Call }
-  /** A request is stored, and waits for an answer. */
+  /** A permission request is stored, and waits for an answer. */
   | { readonly type: "permission_asked"; readonly permission: PermissionRecord }
-  /** It is decided, has expired or was withdrawn. */
+  /** A permission request was answered, has expired or was withdrawn. */
   | { readonly type: "permission_replied"; readonly permission: PermissionRecord };
 
 /** Must not throw, and must not make the session wait. */

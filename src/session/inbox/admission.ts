@@ -16,14 +16,14 @@ import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { CountedLog } from "../wire/counted-log.ts";
 import { type Outbox } from "../wire/outbox.ts";
 
-/** Answers that came once are no longer waited for; more are not open at once. */
+/** How many first answers are remembered: an answer that comes again is counted. */
 const REMEMBERED_ANSWERS = 1_000;
 
-/** Who in the worker asks participants for something. */
+/** A part of the session that asks participants for something. */
 interface Asking {
-  /** Whether this participant was asked for it, and has not answered. */
+  /** Whether this participant was asked for this answer, and the call or request is still open. */
   readonly isAwaited: (from: string, answer: AnsweredRequest) => boolean;
-  /** Whether it was asked for anything. */
+  /** Whether this participant was asked for any answer. */
   readonly isAnyAwaited: (from: string) => boolean;
 }
 
@@ -37,13 +37,13 @@ interface AdmissionOptions {
 }
 
 /**
- * Lets in what the worker has asked for, always and without counting: how much that is, the worker decides. All else is
- * paid for by its sender's budget. Whoever has used it up is told when to come again, once in that time.
+ * Limits what participants may send. The first answer to what the worker has asked for is always let in, and is not
+ * counted. All else costs its sender some of its budget. A sender without budget is told once when to try again.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #answered = new Set<string>();
-  /** Of packets that nobody can be told from. */
+  /** One budget for all packets whose sender is not known. */
   readonly #unclear = new MessageBudget();
 
   readonly #drops: CountedLog;
@@ -58,7 +58,7 @@ export class Admission {
     return this.#spend(from, costOf(bytes.length), (retryAfterMs) => this.#refuse(from, bytes, retryAfterMs));
   }
 
-  /** Typed or said by somebody whose client may know no more of the protocol than to show text. */
+  /** Text or speech. A refusal is shown by `lk.transcription`: the participant's client may not speak the protocol. */
   text(from: Peer, text: string): boolean {
     return this.#spend(from, costOf(text.length), () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
@@ -67,14 +67,14 @@ export class Admission {
     });
   }
 
-  /** A packet of one of these. */
+  /** A packet that one of the candidates has sent. */
   unclear(candidates: readonly string[], bytes: Uint8Array): void {
     this.drop("unclear_sender");
     const { outbox } = this.#options;
     if (this.#unclear.spend(costOf(bytes.length), performance.now())) askAgain(candidates, bytes, outbox);
   }
 
-  /** A stream that is not read. */
+  /** A stream that was refused. */
   stream(from: Peer): void {
     const text = "A stream was dropped: too many are open at once, or they hold too much";
     const isTold = this.#spend(from, 1, () => {});
@@ -121,13 +121,13 @@ export class Admission {
   }
 }
 
-/** What a packet says that it answers: a call, the stanza that carried one's request, or a permission request. */
+/** What a packet answers, as it says itself: a call, the stanza of a call's request, or a permission request. */
 export type AnsweredRequest =
   | { readonly kind: "result" | "error"; readonly callId: string }
   | { readonly kind: "claim"; readonly stanzaId: number }
   | { readonly kind: "permission"; readonly permissionId: string };
 
-/** Looks no further into a packet than it must: it may be one too many. */
+/** Peeks only, because the packet may still be refused. */
 function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
   const { type, body } = peekEnvelope(bytes);
   if (!isRecord(body)) return undefined;
@@ -144,8 +144,8 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
 }
 
 /**
- * Tells all who may have sent a packet that its sender is not known. Only the one that did knows the id, and sends it
- * again; a packet without an id is repeated when its Ack does not come.
+ * Asks all who may have sent a packet to send it again. Only its sender knows the id, and does. A packet without an id
+ * needs no answer: its sender repeats it when no Ack comes.
  */
 function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);

@@ -6,15 +6,15 @@ import { isSentBy, type Message, type MessageBody, type SentBy } from "../../pro
 import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "../peers/peer.ts";
 
-/** What clients send, but for audio chunks: audio is taken from LiveKit's tracks alone. */
+/** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 type HandlersByType = {
   readonly [Type in Handled]: (from: Peer, body: MessageBody<Type>, meta: JsonObject) => void;
 };
 
-/** What each message of a client does. Handlers answer errors themselves or throw an `AppError`. */
+/** What the worker does with each message of a client. Handlers answer errors themselves, or throw an `AppError`. */
 export interface MessageHandlers extends HandlersByType {
-  /** A result that could not be read: whoever waits for it must not wait on. */
+  /** A result that could not be read. Its call must not go on waiting. */
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
@@ -25,8 +25,9 @@ interface InboxOptions {
 }
 
 /**
- * Handles one packet whose sender is known. Never throws, whatever the bytes are: what cannot be used is answered with
- * an ErrorMessage to its sender. A client's message is acknowledged before it is handled; a repeated one is acknowledged and not handled.
+ * Handles one packet whose sender is known. Never throws, whatever the bytes are: a packet that cannot be used is
+ * answered with an ErrorMessage to its sender. A message is acknowledged before it is handled; a repeated one is only
+ * acknowledged.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;
@@ -36,14 +37,14 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     if (incoming.stanzaId > 0) {
       outbox.acknowledge(incoming.stanzaId, peer.identity);
       const isConfiguration = "message" in incoming && incoming.message.type === "configuration";
-      // A client that was started anew counts from 1 again, and LiveKit may still show its old join.
+      // A client that was restarted counts from 1 again, and LiveKit may still show its old join.
       if (isConfiguration) peer.forgetStanzas();
       if (!peer.takeStanza(incoming.stanzaId)) return onDropped("repeated");
     }
     if ("message" in incoming) {
       originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
       const { conversationId } = incoming;
-      // A client's first message may not name the conversation yet.
+      // A client that does not know the conversation's id yet sends none.
       if (conversationId === "" || conversationId === outbox.conversationId) dispatch(peer, incoming, handlers);
       else if (incoming.message.type === "error_message") onDropped("malformed");
       else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
@@ -56,7 +57,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       const { stanzaId = 0, id, typeName } = error.parts;
       if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
       if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
-      // An ErrorMessage is never answered with another: two ends that do would never stop.
+      // An ErrorMessage is not answered with another: two ends that do so would never stop.
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
       return onDropped("malformed", error);
     }

@@ -11,7 +11,7 @@ interface CommentaryPorts {
 }
 
 /**
- * Keeps a participant's note on a message; who wrote one that is not kept hears it.
+ * Stores a participant's note on a message. If it is not kept, the participant gets an ErrorMessage.
  *
  * @throws {AppError} `too_large`
  */

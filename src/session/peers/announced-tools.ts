@@ -9,28 +9,28 @@ import { OUTCOME_TOOL } from "../turns/outcome-turn.ts";
 
 const MAX_DESCRIPTION_LENGTH = 2_000;
 const MAX_SCHEMA_LENGTH = 32_768;
-/** Of all schemas of one announcement: a hostile one costs about … ms for each 1,000 characters. */
+/** For all schemas of one announcement together: it limits what compiling hostile ones costs. */
 const MAX_SCHEMAS_LENGTH = 131_072;
 
-/** As the model is shown it, with whose words they are beside each text. */
+/** For a schema as the model is shown it, where each text is quoted with the name of its participant. */
 const MAX_SHOWN_LENGTH = 2 * MAX_SCHEMA_LENGTH;
 
-/** One packet can hold tens of thousands of bad tools, and must not fill the outbox with answers. */
+/** Errors that one announcement is answered with: a packet with many bad tools must not fill the outbox. */
 const MAX_ERRORS = 16;
 
-/** What a Configuration's tool list comes to: the tools that can be used, and an error for each that cannot. */
+/** A Configuration's tool list, compiled: the tools that can be used, and errors for the others. */
 export interface Announcement {
   readonly tools: ReadonlyMap<string, AnnouncedTool>;
   readonly errors: readonly AppError[];
 }
 
-/** Whose list it is, and what names in it may not begin with: the tools of a server of ours may not be there yet. */
+/** The owner, and prefixes that its tools' names may not have: they are kept for MCP servers, listed or not. */
 interface Announcer {
   readonly identity: string;
   readonly reserved: readonly string[];
 }
 
-/** Compiles an announced list. A bad tool costs its sender that tool only; the error names it and says why. */
+/** Compiles an announced list. A bad tool is left out; its error names it and says why. */
 export function compileAnnouncement(
   { tools = [], invalidTools = [] }: MessageBody<"configuration">,
   { identity, reserved }: Announcer,
@@ -81,7 +81,7 @@ function compile(tool: ToolAnnouncement, { schema, identity }: { schema: string;
   };
 }
 
-/** Texts in a schema are its participant's, so the model gets them as quotations, as it does the tool's own. */
+/** A participant wrote the texts in its schema, so the model gets them as quotations, as it does the description. */
 function quoteOf(identity: string, text: string): string {
   return `Participant ${JSON.stringify(identity)} describes it as: ${JSON.stringify(text)}`;
 }

@@ -25,7 +25,7 @@ interface ConfigurationsOptions {
   readonly peers: Pick<Peers, "clients" | "hosts">;
 }
 
-/** What the worker and its clients tell each other of themselves. */
+/** Sends the worker's Configuration and takes the clients'. */
 export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
   readonly #liveTools: LiveTools;
@@ -42,9 +42,7 @@ export class Configurations {
     this.#peers = peers;
   }
 
-  /**
-   * Tells the clients that are present whenever the worker's tools are others. The returned function ends all waiting.
-   */
+  /** Sends a Configuration when the worker's tools change. The returned function stops that and ends all waiting. */
   follow(): () => void {
     const unfollow = this.#liveTools.onChanged(() => {
       for (const client of this.#peers.clients()) this.send(client);
@@ -61,7 +59,7 @@ export class Configurations {
     this.#outbox.post({ type: "configuration", body: { features: workerFeatures(), tools } }, { to: [identity] });
   }
 
-  /** Notes what a client says of itself, sends it what it has missed of `past`, and answers. */
+  /** Takes a client's Configuration, sends the client what it has missed of `past`, and answers with the worker's. */
   take(from: Peer, body: MessageBody<"configuration">, past: readonly AnsweredTurn[]): void {
     if (body.features) from.features = new Set(body.features);
     if (body.preferredLanguage !== undefined) from.language = body.preferredLanguage;
@@ -76,7 +74,7 @@ export class Configurations {
     for (const onTaken of this.#awaited) onTaken(from);
   }
 
-  /** Who announced a bad tool hears of it, also when nobody asks for the list. */
+  /** Reads a tool list soon even if nobody asks for it, so that its owner learns of bad tools. */
   #readSoon(from: Peer): void {
     if (this.#unread.has(from)) return;
     this.#unread.add(from);
@@ -94,9 +92,8 @@ export class Configurations {
   }
 
   /**
-   * A new worker does not know yet whose tools there are: the client whose turn goes on, the owners of tools that its
-   * calls wait for permission to use, and the MCP servers that it needs, get a moment to name them again. Never
-   * rejects.
+   * Waits for a moment until a new worker knows the tools of an unfinished turn: those of the turn's participant, of
+   * calls that wait for permission, and of the MCP servers that the turn has called. Never rejects.
    */
   async untilAnnounced({ turn, calls }: UnfinishedTurn, signal: AbortSignal): Promise<void> {
     const { blocks, participantIdentity } = turn;
@@ -107,8 +104,8 @@ export class Configurations {
   }
 
   /**
-   * Goes on with a call that an earlier worker left, once its tool is known. What waits at the end is left as it is,
-   * for the next worker.
+   * Runs `goOn` for a call that an earlier worker left, when its tool is known or after `TOOL_TIMES.returnMs`. Does not
+   * run it when the session closes first: the call is left for the next worker.
    */
   async whenKnown(call: Call, goOn: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
@@ -116,9 +113,7 @@ export class Configurations {
     if (!signal.aborted) await goOn();
   }
 
-  /**
-   * A call that was not started, for it waits for permission, may be of a tool that its owner has yet to name again.
-   */
+  /** Waits for the tool of a call that waits for permission to start: its owner may have yet to announce it again. */
   async #untilKnown(call: Call, signal: AbortSignal): Promise<void> {
     const { participant, toolName, state, permissionAsked = false } = call;
     if (!permissionAsked || state !== "pending") return;
@@ -139,7 +134,7 @@ export class Configurations {
     await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
-  /** Resolves when a Configuration has been taken with which that is so, or on the signal. */
+  /** Resolves when a Configuration has been taken for which `isSo`, or on the signal. */
   async #untilTaken(isSo: (from: Peer) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const onTaken = (from: Peer) => isSo(from) && resolve();

@@ -1,15 +1,15 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** A sender that is told to wait gets this much back before it comes again. */
+/** The shortest wait that a sender is told. */
 const MIN_RETRY_MS = 1_000;
 
-/** What may be sent without being asked for: tokens that come back steadily. */
+/** A token bucket for what one participant sends without being asked. It fills at `LIMITS.messagesPerSecond`. */
 export class MessageBudget {
   #tokens: number = LIMITS.messageBurst;
   #at = 0;
   #toldUntil = -Infinity;
 
-  /** `false` when nothing is left. What costs more than is left is taken, and paid for by what comes after it. */
+  /** `false` if less than one token is left. A higher cost is let in, and leaves the budget negative. `now` in ms. */
   spend(cost: number, now: number): boolean {
     const refilled = this.#tokens + ((now - this.#at) * LIMITS.messagesPerSecond) / 1_000;
     this.#tokens = Math.min(LIMITS.messageBurst, refilled);
@@ -19,12 +19,12 @@ export class MessageBudget {
     return true;
   }
 
-  /** For work that shows only later. */
+  /** Takes tokens for work whose cost is known only after the message was let in. */
   charge(cost: number): void {
     this.#tokens -= cost;
   }
 
-  /** When to try again, in ms; `undefined` while that has been said and is not over. */
+  /** In how many ms to try again; `undefined` while the wait that was told last is not over. */
   tell(now: number): number | undefined {
     if (now < this.#toldUntil) return undefined;
     const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / LIMITS.messagesPerSecond);
@@ -34,7 +34,7 @@ export class MessageBudget {
   }
 }
 
-/** What it costs to read so many bytes. */
+/** What a message of so many bytes costs, in tokens. */
 export function costOf(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / LIMITS.bytesPerToken));
 }

@@ -10,12 +10,12 @@ type Tools = ReadonlyMap<string, AnnouncedTool>;
 /** One participant of the session, across its reconnects. */
 export class Peer {
   readonly identity: string;
-  /** LiveKit's id of this join; `""` while only a stream of it has come. */
+  /** LiveKit's id of this join; `""` while only a stream of the participant has come. */
   sid: string;
   isPresent = true;
-  /** A caller by telephone: it can be spoken to, and sent nothing. */
+  /** A caller by telephone: it can be spoken to, and can be sent no data. */
   readonly isSip: boolean;
-  /** It has spoken the protocol: it can be asked to run tools. */
+  /** Whether it has spoken the protocol, and so can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
   language: string | undefined;
@@ -30,18 +30,18 @@ export class Peer {
     this.isSip = isSip;
   }
 
-  /** It says by Ack whether it takes an `either` call. */
+  /** Whether it says by Ack if it takes an `either` call. */
   get claims(): boolean {
     return this.features.has("claims");
   }
 
-  /** `undefined` while unknown. */
+  /** The tools that it has announced; `undefined` while unknown. */
   get tools(): Tools | undefined {
     this.readAnnouncement();
     return this.#tools;
   }
 
-  /** Its list, read when somebody asks for it: of several that come soon after each other, only the last one is. */
+  /** Sets how its tool list is read. That is done when it is needed, so of several lists in a row only the last is. */
   announce(read: () => Tools): void {
     this.#readTools = read;
   }
@@ -52,7 +52,7 @@ export class Peer {
     if (read) this.#tools = read();
   }
 
-  /** `true` when this is another join than before: its stanza numbers begin again. */
+  /** `true` for another join than before: stanza numbers begin again. */
   join({ sid }: RoomParticipant): boolean {
     const isNewJoin = !this.isPresent || (this.sid !== "" && sid !== "" && sid !== this.sid);
     if (isNewJoin) this.#seenStanzas = new Set();
@@ -61,12 +61,12 @@ export class Peer {
     return isNewJoin;
   }
 
-  /** Its numbers may begin again. What must not be handled twice is known by its own id, too. */
+  /** Its stanza numbers may begin again. Messages that must not be handled twice are known by their ids, too. */
   forgetStanzas(): void {
     this.#seenStanzas = new Set();
   }
 
-  /** `false` for a stanza of this join that came before. */
+  /** `false` for a stanza of this join that has come before. */
   takeStanza(stanzaId: number): boolean {
     if (this.#seenStanzas.has(stanzaId)) return false;
     this.#seenStanzas.add(stanzaId);

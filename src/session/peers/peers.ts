@@ -3,11 +3,11 @@ import { hostsFor, type ToolHost } from "../../tool/tool-routing.ts";
 import { Peer } from "./peer.ts";
 import { type RoomParticipant } from "../room/room-input.ts";
 
-/** The participants of a session, those that left included: what they said of themselves is still known. */
+/** The participants of a session. Those that left are kept, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
 
-  /** The peer of this participant, present from now on. `isNewJoin`: it came, or came back. */
+  /** The peer of this participant, which is present from now on. `isNewJoin`: it has come, or come back. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
     const known = this.#peers.get(participant.identity);
     if (known) return { peer: known, isNewJoin: known.join(participant) };
@@ -33,26 +33,26 @@ export class Peers {
     return this.#peers.get(identity)?.isPresent ?? false;
   }
 
-  /** Identities of those present that asked for a feature. */
+  /** The identities of participants that are present and asked for a feature. */
   withFeature(feature: Feature): string[] {
     return this.#present()
       .filter((peer) => peer.features.has(feature))
       .map((peer) => peer.identity);
   }
 
-  /** Identities of those that asked for a feature and are away. */
+  /** The identities of participants that asked for a feature and are away. */
   absentWithFeature(feature: Feature): string[] {
     return [...this.#peers.values()]
       .filter((peer) => !peer.isPresent && peer.features.has(feature))
       .map((peer) => peer.identity);
   }
 
-  /** Clients that are present, by when they came. */
+  /** The clients that are present, in the order in which they came. */
   clients(): Peer[] {
     return this.#present().filter((peer) => peer.isClient && !peer.isSip);
   }
 
-  /** Those that may run tools in this participant's turns. */
+  /** The peers that may run tools in this participant's turns. */
   hosts(participant: string): ToolHost[] {
     return hostsFor(participant, this.clients());
   }

@@ -2,7 +2,7 @@ import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { type LiveTools } from "../../tool/server-tool.ts";
 
-/** MCP servers connect while a session is restored; one that takes longer is not waited for. */
+/** MCP servers connect while a session is restored. The wait for one ends after this time. */
 const LISTED_WITHIN_MS = 5_000;
 
 interface ToolsThatCome extends LiveTools {
@@ -10,8 +10,8 @@ interface ToolsThatCome extends LiveTools {
 }
 
 /**
- * A new worker's MCP servers may not have told their tools yet: waits, for a moment, for those that the turn has called
- * and that have no result. Never rejects.
+ * Waits for a moment until a new worker's MCP servers have listed the tools that the turn has called and that have no
+ * result yet. Never rejects.
  */
 export async function waitForMcpTools(
   blocks: readonly TurnBlock[],

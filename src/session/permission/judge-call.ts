@@ -12,7 +12,7 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 
-/** What the rules say of a call. The use of a tool is a deed itself, of type `tool`. */
+/** What the rules say of a call. Using the tool is a deed of its own, of type `tool`. */
 export function judge(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -25,8 +25,8 @@ export function judge(
 }
 
 /**
- * What a decided request lets its call do. An approval is for this tool, these arguments and what they touched when it
- * was asked: by the time that another worker takes the call up, a path may lead elsewhere.
+ * What a decided request lets its call do. An approval is for this tool, these arguments and the values that they had
+ * when the participant was asked: when another worker takes the call up, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
@@ -46,7 +46,7 @@ export function toPermit(permission: PermissionRecord, call: Call, need: Permiss
   }
 }
 
-/** Why a rule forbids it. */
+/** The text that tells why a rule denies this. */
 export function toRuleText({ type, values }: PermissionNeed): string {
   return `a rule does not allow it (${type}: ${values.join(", ")})`;
 }
@@ -59,22 +59,22 @@ function refused(why: string): Permit {
   return { isAllowed: false, why };
 }
 
-/** Fingerprints tool and arguments, so that an approval cannot be used for other ones. */
+/** A hash of tool and arguments, so that an approval cannot be used for others. */
 export function hashInput({ toolName, input }: Pick<Call, "toolName" | "input">): string {
   return createHash("sha256")
     .update(`${toolName}\n${canonicalize(input)}`)
     .digest("base64url");
 }
 
-/** What edited arguments are judged by. */
+/** The tools and rules by which edited arguments are judged. */
 export interface EditGuard {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly rules: readonly PermissionRule[];
 }
 
 /**
- * Whether a request takes these arguments in the place of those that were shown, and what they touch. An answer is
- * stored only then: whoever is told that it counts may rely on it that no rule keeps them from running.
+ * Whether a request takes these arguments in the place of those that were shown, and what they touch. An answer with
+ * others is not stored, so no rule keeps the call of a stored answer from running.
  */
 export function checkEditedInput(
   { toolName, editedInputSchema }: Pick<PermissionRecord, "toolName" | "editedInputSchema">,
@@ -98,7 +98,7 @@ function needOf(read: () => PermissionNeed): PermissionNeed | undefined {
   try {
     return read();
   } catch {
-    // The tool's own definition failed; what it says may hold anything, so it is not handed out.
+    // The tool's own definition failed. Its error may contain anything, so it is not handed out.
     return undefined;
   }
 }

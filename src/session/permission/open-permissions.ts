@@ -16,12 +16,12 @@ interface OpenPermissionsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How long a request that has run out waits for a database that is away, before it counts as not answered. */
+/** How long to try again to end a request while the database is away. After that it counts as not answered. */
 const GIVE_UP_AFTER_MS = 10_000;
 
 /**
- * The requests that a session waits for. The store decides, whichever process has written the answer. We learn of it by its
- * notification, by reading again when listening begins anew, and at the latest when the time is over.
+ * The requests that a session waits for. The store decides which answer counts, whichever process has written it. The
+ * session learns of it by a notification, by reading again when listening begins anew, and at the latest at the expiry.
  */
 export class OpenPermissions {
   readonly #options: OpenPermissionsOptions;
@@ -38,7 +38,7 @@ export class OpenPermissions {
     return [...this.#open.values()].map(({ record }) => record);
   }
 
-  /** Resolves with the request as it was decided. Never resolves after `close`. */
+  /** Resolves with the request when it is decided. Does not resolve after `close`. */
   async decided(record: PermissionRecord): Promise<PermissionRecord> {
     if (record.state !== "asked") return record;
     const { promise, resolve } = Promise.withResolvers<PermissionRecord>();
@@ -52,7 +52,7 @@ export class OpenPermissions {
     return promise;
   }
 
-  /** Takes a request as the store has it. Ignored when it is still asked, or not waited for. */
+  /** Takes a request from the store. Ignored if it is still asked, or not waited for. */
   apply(record: PermissionRecord): void {
     const request = this.#open.get(record.id);
     if (!request || record.state === "asked") return;
@@ -81,7 +81,7 @@ export class OpenPermissions {
     if (request) this.apply({ ...request.record, state });
   }
 
-  /** The requests stay open in the store: whoever takes the session over waits on. */
+  /** Stops waiting. The requests stay open in the store: the next worker goes on waiting for them. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { timer } of this.#open.values()) clearTimeout(timer);

@@ -36,9 +36,9 @@ import { WordedQuestions, type Saying } from "./worded-questions.ts";
 /** What the config says of permissions. */
 export interface PermissionPolicy {
   readonly rules: readonly PermissionRule[];
-  /** Whether the question is said, and a short yes or no answers it. */
+  /** Whether questions are said aloud, and a short yes or no answers them. */
   readonly byVoice: boolean;
-  /** How long an answer is waited for. */
+  /** How long a call waits for an answer. */
   readonly waitMs: number;
 }
 
@@ -59,9 +59,7 @@ interface Asked extends AskedNeed {
   readonly whileRunning: boolean;
 }
 
-/**
- * Where a session's calls get permission to run: by the rules, by what was granted before, or by asking a participant.
- */
+/** Gives a session's calls permission to run: by the rules, by earlier grants, or by asking a participant. */
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
@@ -84,9 +82,9 @@ export class PermissionDesk {
   }
 
   /**
-   * The same for what a running call asks permission for. Its tool's name was judged before it began. Once the call's
-   * turn is over, a present participant without dialogs is shown the question in a message of its own; for anybody else
-   * `sayAgain` says it, where it is put in words at all, after their next answer.
+   * The same for what a running call asks permission for. Its tool's name was judged before it began. When the call's
+   * turn is over, a participant that is present and has no dialogs is shown the question in a message of its own. To
+   * any other, `sayAgain` says it after that participant's next answer, if the question is put in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
@@ -106,18 +104,18 @@ export class PermissionDesk {
     return { signal: over, aside };
   }
 
-  /** Why a rule forbids it, for the model: no grant and no answer overrides that. */
+  /** Why a rule denies this, for the model; `undefined` if none does. No grant and no answer overrides a deny. */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
     return judge(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
-  /** Whether calls of a tool may start at once, without anybody being asked. */
+  /** Whether calls of a tool may start at once: nobody need be asked. */
   isFree(toolName: string, declaresPermission: boolean): boolean {
     if (declaresPermission) return false;
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
-  /** Whether this participant is asked for anything. */
+  /** Whether this participant is asked for any permission. */
   isAnyAwaited(from: string): boolean {
     return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
   }
@@ -129,7 +127,7 @@ export class PermissionDesk {
     );
   }
 
-  /** An answer by data packet. One that does not count is answered with an error. */
+  /** Takes a PermissionResponse. One that does not count is answered with an ErrorMessage. */
   handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
     this.#answer(from, body).catch(refuse);
@@ -151,8 +149,8 @@ export class PermissionDesk {
   }
 
   /**
-   * Whether an utterance is a yes or a no to the oldest question that this participant was asked and may answer so.
-   * Then it is an answer, and no message.
+   * Takes an utterance as the answer to the oldest question that this participant may answer in this way. `false`: it
+   * is no yes or no to such a question, but a message.
    */
   takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
     const taken = this.#questions.take(from, utterance, via);
@@ -165,14 +163,14 @@ export class PermissionDesk {
     return true;
   }
 
-  /** Shows a participant what it is asked, again, and what it is asked no longer: it may have lost it. */
+  /** Shows a participant its open requests again, and closes those that were decided while it was away. */
   showAgain({ identity }: Peer): void {
     this.#dialogs.welcome(identity, this.#open.records);
   }
 
   /**
-   * Says what this participant is asked and has not heard in full: a turn of its own was cut off, or an earlier worker
-   * asked. Never rejects.
+   * Says the open questions that this participant has not heard in full, because a turn was cut off or an earlier
+   * worker asked. Never rejects.
    */
   async sayAgain(participant: string, turn: Saying): Promise<void> {
     await this.#questions.sayAgain(participant, turn);
@@ -188,17 +186,17 @@ export class PermissionDesk {
     }
   }
 
-  /** What is open stays open in the store. */
+  /** Stops waiting. Open requests stay open in the store. */
   async close(): Promise<void> {
     await this.#open.close();
   }
 
-  /** @throws {AppError} `malformed` when they may not be put in the place of what was shown */
+  /** @throws {AppError} `malformed` for arguments that the request does not take */
   async #checkEdited({ identity }: Peer, permissionId: string, input: JsonObject): Promise<EditedInput> {
     const { store, sessionId, serverTools, policy } = this.#options;
     const permission = await store.load(permissionId);
     const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
-    // Not checked: the store refuses such an answer, and says why.
+    // Not checked here: the store refuses such an answer, and says why.
     if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
     const checked = checkEditedInput(permission, input, { serverTools, rules: policy.rules });
     if ("error" in checked) throw new AppError("malformed", `permission_response.editedInputJson: ${checked.error}`);
@@ -238,7 +236,7 @@ export class PermissionDesk {
     return toPermit(permission, call.current, need);
   }
 
-  /** A caller by telephone sees nothing and has its voice alone to answer with. */
+  /** Whether the approver is a caller by telephone, who can only answer by voice, and may not. */
   #isOutOfReach({ approver, voiceApproval }: AskedNeed): boolean {
     const { peers, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;

@@ -11,10 +11,10 @@ interface PermissionDialogsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Decided requests of a participant that has no dialog now, of which it hears when it has one. */
+/** How many decided requests are kept for a participant without dialogs. It is told when it has them. */
 const MAX_MISSED = 16;
 
-/** What the client that is asked sees of its requests: each is shown, and closed again, whoever has answered. */
+/** Shows the approver's client each request (type 101), and its end (type 102), by whatever way it was answered. */
 export class PermissionDialogs {
   readonly #options: PermissionDialogsOptions;
   /** By identity. */
@@ -30,7 +30,7 @@ export class PermissionDialogs {
     if (!this.#hasDialogs(identity)) return;
     const leftMs = Math.max(0, record.expiresAt - Date.now());
     const message: Message = { type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) };
-    // What is lost is shown again when the client comes back.
+    // A request that could not be sent is shown again when the client comes back.
     const onFailed = (error: unknown) => this.#options.logger.warn({ error }, "a permission request could not be sent");
     try {
       const { sent, isStream } = this.#options.outbox.send(message, { to: [identity] });
@@ -52,7 +52,7 @@ export class PermissionDialogs {
     this.#streamed.after(id, () => this.#options.outbox.post(message, { to: [identity] }));
   }
 
-  /** Tells a client that has just named its features what it does not know. */
+  /** Shows a client that has just named its features the open requests, and those whose end it missed. */
   welcome(identity: string, open: readonly PermissionRecord[]): void {
     if (!this.#hasDialogs(identity)) return;
     const missed = this.#missed.get(identity) ?? [];

@@ -16,7 +16,7 @@ import {
 } from "../../store/permissions/reply-to-permission.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 
-/** Where requests are kept and decided, whoever answers them and wherever. */
+/** Where requests are stored and decided, in whatever process they are answered. */
 export interface PermissionStore {
   readonly insert: (permission: NewPermission) => Promise<PermissionRecord>;
   readonly load: (permissionId: string) => Promise<PermissionRecord | undefined>;
@@ -30,7 +30,7 @@ export interface PermissionStore {
 export interface PermissionListener {
   /** Must not throw. */
   readonly onAnswered: (permissionId: string) => void;
-  /** It listens from now on: what was answered before has not been heard. */
+  /** Answers are heard from now on. Those before were not. */
   readonly onListening: () => void;
 }
 

@@ -9,7 +9,7 @@ export function toPermissionRequest(permission: PermissionRecord): MessageBody<"
   return { id, type, pattern: [...pattern], sessionId, messageId, callId, title, metadataJson, createdAt };
 }
 
-/** What the tool says, and what a client needs to show the question and its clock. Too long, only the tool's name and whose turn it is are left of it. */
+/** The tool's metadata, and what a client needs to show the question and its clock. Long metadata is left out. */
 function toMetadataJson({ metadata, expiresAt, leftMs, editedInputSchema }: PermissionRecord): string {
   const allowEditedInput = editedInputSchema !== null;
   const whole = JSON.stringify({ ...metadata, allowEditedInput, expiresAt, leftMs });

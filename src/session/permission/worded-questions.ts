@@ -7,11 +7,11 @@ import { type Peers } from "../peers/peers.ts";
 
 interface Question {
   readonly record: PermissionRecord;
-  /** Whether a spoken yes may allow it; a typed one may then, too. Without it only a typed yes to a question shown whole. */
+  /** Whether a spoken yes counts, and any typed one. If not, only a typed yes to a question that was shown whole. */
   readonly voiceApproval: boolean;
-  /** It need not be said any more. */
+  /** Aborted when the question need not be said any more. */
   readonly cut: AbortSignal;
-  /** By which ways an answer counts, once it has been said in full. */
+  /** The ways by which an answer counts. Set when the question has been said in full. */
   ways?: ReadonlySet<"voice" | "text">;
 }
 
@@ -25,9 +25,9 @@ interface WordedQuestionsOptions {
 }
 
 /**
- * Questions that are put in words beside an answer: said where there is a voice, else shown. Always what is asked of somebody
- * whose client shows no dialogs, for it would see nothing and be waited for; of others with `byVoice`, unless the tool
- * says `voiceApproval: false`.
+ * Questions that are put in words beside an answer: spoken if the answer is, else shown. A participant whose client
+ * shows no dialogs is always asked in words, for it would see nothing else. Any other is with `byVoice`, unless the
+ * tool has `voiceApproval: false`.
  */
 export class WordedQuestions {
   readonly #options: WordedQuestionsOptions;
@@ -48,13 +48,13 @@ export class WordedQuestions {
     await this.#say(asked, saying);
   }
 
-  /** Says what this participant is asked and has not heard in full: a turn of its own was cut off, say. Never rejects. */
+  /** Says the questions that this participant has not heard in full: its turn was cut off, say. Never rejects. */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const question of this.#questions.values())
       if (!question.ways && question.record.participantIdentity === participant) await this.#say(question, saying);
   }
 
-  /** The oldest question that this participant was asked, if this is a yes or a no to it. It takes no other then. */
+  /** The oldest question that this participant may answer so, if this is a yes or a no. It takes no second answer. */
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,
     utterance: string,
@@ -73,7 +73,7 @@ export class WordedQuestions {
     this.#questions.delete(permissionId);
   }
 
-  /** A question that was cut off, or came when nobody listened any more, has not been said. */
+  /** A question that was cut off, or that could not be said, does not count as said. */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
@@ -87,7 +87,7 @@ export class WordedQuestions {
   }
 }
 
-/** What is asked for, as it is said in a language: "Write notes/today.md. Yes or no?" */
+/** A title as a question in a language: "Write notes/today.md. Yes or no?" */
 function toSpokenQuestion(title: string, language: string | undefined): string {
   const stop = /[.!?。！？]$/u.test(title) ? "" : ".";
   return `${title}${stop} ${spokenAnswersOf(language).question}`;

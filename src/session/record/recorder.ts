@@ -16,31 +16,30 @@ import { type LedgerListener } from "../../tool/calls/call-ledger.ts";
 import { type BlockRecord } from "../../turn/turn-draft.ts";
 import { type SessionLease } from "./session-lease.ts";
 
-/** How long a write is tried again while the database is away. */
+/** For how long a write is tried again while the database is away. */
 const GIVE_UP_AFTER_MS = 10_000;
-/** Writes beside the turn that may wait: participants can ask for many. */
+/** How many notes and extra answers may wait to be stored: participants can send many. */
 const MAX_BESIDE = 64;
 
 interface RecorderEvents {
-  /** A write came to nothing; must not throw. */
+  /** A write has failed for good; must not throw. */
   readonly onLost: (error: AppError) => void;
-  /** A call is stored as it is given here; must not throw. */
+  /** The call is stored in this state; must not throw. */
   readonly onCallStored?: (call: Call) => void;
 }
 
 /**
- * Writes a session's turns, blocks and calls behind what happens. Nothing here waits, but for `durable`: it resolves
- * when what was handed over before is stored. Writes of one turn or call keep their order; what participants add beside
- * (notes, answers that change nothing) holds up neither.
+ * Stores a session's turns, blocks and calls while the session goes on: `durable` resolves when all that was handed
+ * over before is stored. Writes of one turn or call keep their order. Notes and extra answers hold up neither.
  */
 export class Recorder implements LedgerListener {
   readonly #lease: Pick<SessionLease, "untilOwned" | "lose">;
   readonly #writer: SessionWriter;
   readonly #blocks: BlockWriter;
   readonly #events: Required<RecorderEvents>;
-  /** The last write of each turn and call that is still under way, by its id. */
+  /** By id of a turn or call: its last write, while that is under way. */
   readonly #chains = new Map<string, Promise<void>>();
-  /** One at a time: whatever holds them up, the other connections are the turn's. */
+  /** Notes and extra answers, one at a time: all other connections stay free for the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
   #failure: AppError | undefined;
@@ -60,12 +59,12 @@ export class Recorder implements LedgerListener {
     });
   }
 
-  /** Blocks that are not stored yet. */
+  /** How many blocks are not stored yet. */
   get waitingBlocks(): number {
     return this.#blocks.queuedCount;
   }
 
-  /** @param replaces the turn that this one takes the place of, and of all after it */
+  /** @param replaces this turn, and all after it, leave the history for the new one */
   beginTurn(turn: TurnRecord, replaces?: string): void {
     this.#failure = undefined;
     const { id, participantIdentity, parentMessageId, messageId } = turn;
@@ -79,16 +78,16 @@ export class Recorder implements LedgerListener {
     });
   }
 
-  /** Resolves when the turn is stored, or will not be. */
+  /** Resolves when the turn has been stored, or storing it has failed. */
   async begun(turnId: string): Promise<void> {
     await this.#chains.get(turnId)?.catch(() => {});
   }
 
   /**
-   * A participant's note on a message.
+   * Stores a participant's note on a message.
    *
    * @throws {AppError} when it is not kept: `conversation_not_found` for a message that is not the session's,
-   *   `invalid_state` when the turn has as many as it may, `queue_overflow` when too many are being stored
+   *   `invalid_state` when the turn has `MAX_COMMENTARIES`, `queue_overflow` when too many wait to be stored
    */
   async comment(commentary: Commentary): Promise<void> {
     const kept = await this.#beside(() => insertCommentary(this.#writer, commentary));
@@ -98,12 +97,12 @@ export class Recorder implements LedgerListener {
       throw new AppError("invalid_state", `A turn takes ${MAX_COMMENTARIES} notes, and has them`);
   }
 
-  /** A sentence was said that is in no block: the answer's next one has a higher number than its text tells. */
+  /** Counts an aside that was sent as a sentence: it has a sentence number, and is in no block. */
   noteAside(turnId: string): void {
     this.#write(turnId, () => countAside(this.#writer, { turnId }));
   }
 
-  /** Where one turn's blocks go; they wait for the turn itself to be stored. */
+  /** Takes one turn's blocks. They are stored after the turn itself. */
   blocksOf(turnId: string): BlockRecord {
     return {
       add: (block) => {
@@ -117,7 +116,7 @@ export class Recorder implements LedgerListener {
     };
   }
 
-  /** Resolves when the turn and all its blocks are stored as ended. */
+  /** Resolves when the turn's end and all its blocks are stored. @throws {AppError} as `durable` */
   async finishTurn(end: TurnEndRow): Promise<void> {
     await this.durable();
     this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
@@ -128,7 +127,7 @@ export class Recorder implements LedgerListener {
     this.#saveCall(call, this.#chains.get(call.turnId));
   }
 
-  /** What changes before it runs is not of the record: a pending call has not been started. */
+  /** A pending call is not stored again: what changes before it is started need not outlive the worker. */
   onChanged(call: Call): void {
     if (call.state !== "pending") this.#saveCall(call);
   }
@@ -141,7 +140,7 @@ export class Recorder implements LedgerListener {
     this.#saveCall(call);
   }
 
-  /** One that finds too many others on their way is not kept. */
+  /** An extra answer is not kept when `MAX_BESIDE` others wait. */
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
     const store = () => recordExtraAnswer(this.#writer, { callId, answer });
     this.#beside(store).catch((error: AppError) => this.#events.onLost(error));
@@ -150,7 +149,7 @@ export class Recorder implements LedgerListener {
   /**
    * Resolves when what was handed over before is stored, and the session is still this worker's.
    *
-   * @param id the blocks, and of all turns and calls this one
+   * @param id only this turn's or call's writes, and all blocks; without it, everything
    * @throws {AppError} `unavailable` when the database stayed away; the first loss since the last turn began, if any
    */
   async durable(id?: string): Promise<void> {
@@ -161,7 +160,7 @@ export class Recorder implements LedgerListener {
     await this.#lease.untilOwned();
   }
 
-  /** Stores what is left; the pool stays open. What still waits behind others after a while is refused. */
+  /** Stores what is left. Notes that still wait after `GIVE_UP_AFTER_MS` are refused. The pool stays open. */
   async close(): Promise<void> {
     const refuse = () => this.#closing.abort(new AppError("unavailable", "The session was closed first"));
     const timer = setTimeout(refuse, GIVE_UP_AFTER_MS);
@@ -170,9 +169,7 @@ export class Recorder implements LedgerListener {
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }
 
-  /**
-   * Whoever made it has cleaned its input and result. Tells that it is stored, also when a repeated write finds it so.
-   */
+  /** The call's input and result are clean already (`cleanJson`). A repeated write also reports the call as stored. */
   #saveCall(call: Call, after?: Promise<void>): void {
     const write = async () => {
       await saveCall(this.#writer, call);
@@ -181,7 +178,7 @@ export class Recorder implements LedgerListener {
     this.#write(call.id, write, after);
   }
 
-  /** Behind the turns and calls that are on their way by now, which it may be about. */
+  /** Runs after the writes that are under way now: it may be about one of those turns or calls. */
   async #beside<Result>(operation: () => Promise<Result>): Promise<Result> {
     if (this.#besides.size >= MAX_BESIDE) throw new AppError("queue_overflow", "Too much waits to be stored");
     const before = Promise.allSettled(this.#chains.values());
@@ -197,7 +194,7 @@ export class Recorder implements LedgerListener {
     this.#events.onLost(error);
   }
 
-  /** @param after what the first write of `key` waits for; if that fails, so does the write */
+  /** @param after the first write of `key` waits for this, and fails if it does */
   #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
     const before = this.#chains.get(key) ?? after;
     const write = before.then(() => retried(operation));

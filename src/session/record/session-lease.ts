@@ -7,19 +7,19 @@ import { lostLease, type SessionWriter } from "../../store/sessions/session-writ
 
 interface SessionLeaseOptions {
   readonly leaseMs: number;
-  /** By `performance.now()`, before the claim was sent. */
+  /** The time by `performance.now()` before the claim was sent. */
   readonly claimedAt: number;
-  /** No other agent is in the room: nobody else can be going on with the session there. */
+  /** Whether no other agent is in the room: then no other worker can be going on with the session there. */
   readonly isAlone: () => boolean;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
 
-/** How often it is asked again while the database is away. */
+/** How often the database is asked again while it is away. */
 const RETRY_MS = 250;
 
 /**
- * This worker's hold on its session. It counts by its own clock until when nobody else can have claimed the session, so
- * that a process that stood still knows of itself that it must ask before it does or says anything more.
+ * This worker's lease on its session. It knows by its own clock until when no other worker can claim the session. So a
+ * process that stood still knows that it must ask the database before it does or says anything more.
  */
 export class SessionLease {
   readonly writer: SessionWriter;
@@ -27,11 +27,11 @@ export class SessionLease {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #ownedUntil: number;
-  /** When the database last left a renewal without an answer. */
+  /** When the database last failed to answer a renewal. */
   #unansweredAt = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | undefined;
 
-  /** Renews itself until it is released or lost. */
+  /** Renews the lease until it is released or lost. */
   constructor(sql: Sql, { id: sessionId, epoch }: Pick<SessionRecord, "id" | "epoch">, options: SessionLeaseOptions) {
     const { leaseMs, claimedAt } = options;
     this.writer = { sql, lease: { sessionId, epoch } };
@@ -45,7 +45,7 @@ export class SessionLease {
     return this.#lost.signal;
   }
 
-  /** A write has found that another worker has the session. */
+  /** Tells that another worker has the session: a write has found it out. */
   lose(): void {
     if (this.#lost.signal.aborted) return;
     clearInterval(this.#timer);
@@ -54,7 +54,7 @@ export class SessionLease {
   }
 
   /**
-   * Resolves when the session is this worker's for certain: at once, unless the lease has run out.
+   * Resolves when it is certain that this worker has the session: at once, unless the lease has run out.
    *
    * @throws {AppError} `lost_lease`
    */
@@ -64,7 +64,7 @@ export class SessionLease {
   }
 
   /**
-   * The same, for words: they also go on while the database is away, as long as no other agent has come into the room.
+   * The same for what the worker says. It may also speak while the database is away and no other agent is in the room.
    *
    * @throws {AppError} `lost_lease`
    */

@@ -9,7 +9,7 @@ import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 
-/** How a call ends that its worker left, when nobody takes it up again. */
+/** The outcome of a call that its worker left, and that nobody takes up again. */
 export function outcomeOfLeft({ state }: Call): Failure {
   return state === "pending" ? UNSTARTED : UNKNOWN;
 }
@@ -18,8 +18,8 @@ const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OU
 const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STARTED } as const;
 
 /**
- * Ends a turn whose worker stopped in the middle of it: every tool use gets its stored result, from the call's record
- * where the call had ended, else one that says what is known. What was stored before stays as it is.
+ * Ends a turn whose worker stopped in the middle of it. Every tool use without a result gets one: that of its call if
+ * the call had ended, else one that says what is known. Blocks that were stored before stay as they are.
  */
 export async function repairTurn(
   session: SessionWriter,
@@ -43,7 +43,7 @@ export async function repairTurn(
   return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
 }
 
-/** A call is on record as running before it is handed to anybody. */
+/** A call is stored as running before it is handed to a runner: one that is not stored so was never started. */
 function answerOf(call: Call | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   if (call.outcome) return toModelAnswer(call.outcome, { timeoutMs: call.timeoutMs, maxBytes });

@@ -9,18 +9,18 @@ import { promisedUses, toldResult } from "../turns/outcome-turn.ts";
 import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 import { type UnfinishedTurn } from "../turns/turn-queue.ts";
 
-/** A turn that was begun longer ago is ended, not taken up again: nobody waits for its answer any more. */
+/** A turn that began longer ago is not taken up again, but ended: nobody waits for its answer any more. */
 const RESUMABLE_MS = 10 * 60_000;
 
 export interface Restored {
   /** Turns that have ended, oldest first. */
   readonly past: readonly TurnRecord[];
   readonly unfinished: UnfinishedTurn | undefined;
-  /** Calls whose outcome the model was promised, ended or not. */
+  /** The calls whose outcome the model was promised, whether they have ended or not. */
   readonly promised: readonly Call[];
 }
 
-/** Loads a session's turns. The last one may be taken up again if it was left running; any other such is ended. */
+/** Loads a session's turns. If the last was left running, it may be taken up again; any other running turn is ended. */
 export async function restore(writer: SessionWriter, { maxBytes }: { readonly maxBytes: number }): Promise<Restored> {
   const { sql, lease } = writer;
   const turns = await loadTurns(sql, lease);
@@ -48,8 +48,8 @@ async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Cal
 }
 
 /**
- * Ends the calls on record that nobody waits for any more. A result is stored beside the end of its call: a worker may
- * have died between the two. What the model was told of a call then is how it ended.
+ * Ends the stored calls that nobody waits for any more. A result block and the end of its call are stored separately,
+ * and a worker may have died between the two: then the call ends as the model was told.
  */
 async function closeOrphanedCalls(writer: SessionWriter, { past, unfinished, promised }: Restored): Promise<void> {
   const turns = unfinished ? [...past, unfinished.turn] : past;

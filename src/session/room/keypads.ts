@@ -1,6 +1,6 @@
 import { type RoomParticipant } from "./room-input.ts";
 
-/** Who has pressed no key for so long has finished. */
+/** A caller that has pressed no key for this long has finished. */
 const PAUSE_MS = 2_000;
 const MAX_KEYS = 64;
 
@@ -9,7 +9,7 @@ interface Entry {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The keys that callers press, put together: `#` ends what is entered, and so does a pause. */
+/** Puts the keys together that a caller presses. `#` or a pause ends an entry. */
 export class Keypads {
   readonly #onEntered: (from: RoomParticipant, keys: string) => void;
   /** By identity. */
@@ -19,7 +19,7 @@ export class Keypads {
     this.#onEntered = onEntered;
   }
 
-  /** What is no key is ignored. */
+  /** Ignores what is no key of a telephone. */
   press(from: RoomParticipant, key: string): void {
     if (!/^[0-9*#A-D]$/u.test(key)) return;
     const before = this.#entries.get(from.identity);

@@ -6,7 +6,7 @@ import { type RoomLink } from "./room-link.ts";
 import { type RoomInput, type RoomParticipant } from "./room-input.ts";
 
 /**
- * In the place of a session that the room does not get: each participant hears why, once. The job stays, or the room
+ * Takes the place of a session in a room that gets none. Tells each participant why, once. The job stays, or the room
  * would be given another agent again and again.
  */
 export class RefusedRoom {
@@ -31,7 +31,7 @@ export class RefusedRoom {
     if (this.#told.has(identity)) return;
     this.#told.add(identity);
     const message = { type: "error_message", body: toWireError(this.#why, { id: createId() }) } as const;
-    // No session has given it a number of its own.
+    // There is no session to take a stanza number from.
     const bytes = encodeEnvelope({ stanzaId: 0, conversationId: this.#conversationId, message });
     this.#link.publish(bytes, [identity]).catch(() => this.#told.delete(identity));
   }

@@ -11,28 +11,28 @@ export interface RoomParticipant {
   readonly isSip: boolean;
 }
 
-/** What reaches a session from its room, in the order in which it came. */
+/** What comes to a session from its room. */
 export type RoomInput =
   | { readonly type: "joined"; readonly participant: RoomParticipant }
   | { readonly type: "left"; readonly identity: string }
   | { readonly type: "packet"; readonly from: RoomParticipant; readonly bytes: Uint8Array }
-  /** Typed by an ordinary LiveKit client. */
+  /** Text on `lk.chat`, from an ordinary LiveKit client. */
   | { readonly type: "chat"; readonly from: RoomParticipant; readonly id: string; readonly text: string }
-  /** What is understood so far of something that is still being said. */
+  /** What is understood so far of an utterance that goes on. */
   | { readonly type: "transcript"; readonly from: RoomParticipant; readonly transcript: Transcript }
-  /** A participant has said something and is silent now, or has pressed keys: over an answer, like words. */
+  /** A participant has said something and is silent now, or has pressed keys. Keys interrupt an answer as words do. */
   | { readonly type: "utterance"; readonly from: RoomParticipant; readonly transcript: Transcript }
-  /** One of these sent it, and LiveKit does not say which. */
+  /** A packet that one of the candidates has sent. LiveKit does not say which. */
   | { readonly type: "unclear"; readonly candidates: readonly string[]; readonly bytes: Uint8Array }
-  /** Its open streams are too many, or hold too much. */
+  /** A stream was dropped: its sender's open streams are too many, or hold too much. */
   | { readonly type: "stream_refused"; readonly identity: string }
   | { readonly type: "dropped"; readonly reason: "unknown_sender" | "stream_failed" | "too_large" }
   | { readonly type: "disconnected" };
 
-/** Whoever takes it must not throw. */
+/** Must not throw. */
 export type OnRoomInput = (input: RoomInput) => void;
 
-/** Whoever has a name that no record can hold is nobody here: under a name made clean it would be somebody else. */
+/** `false` for agents, and for identities that PostgreSQL cannot store: a cleaned one may be another participant's. */
 export function isPerson({ kind, identity }: RemoteParticipant): boolean {
   return kind !== ParticipantKind.AGENT && isCleanText(identity);
 }

@@ -9,11 +9,11 @@ import { isPerson, toRoomParticipant, type OnRoomInput, type RoomParticipant } f
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
-/** Topic of Parley's packets and byte streams. Packets without a topic are accepted too, all others are not ours. */
+/** Topic of Parley's packets and byte streams. Packets without a topic are taken too, any with another are ignored. */
 const TOPIC = "parley";
 const CHAT_TOPIC = "lk.chat";
 
-/** The only place where Parley's messages meet LiveKit's room: bytes in with their sender, bytes out. */
+/** Connects a session with LiveKit's room: takes bytes with their sender, and sends bytes. */
 export class RoomLink {
   readonly #room: Room;
   readonly #take: OnRoomInput;
@@ -21,7 +21,7 @@ export class RoomLink {
   readonly #streams = new StreamBudget();
   readonly #keypads: Keypads;
 
-  /** Registers its handlers at once: make it before the room is connected, so that nothing is missed. */
+  /** Registers its handlers at once. Construct it before the room is connected, so that nothing is missed. */
   constructor(room: Room, take: OnRoomInput, api: RoomApi) {
     this.#room = room;
     this.#take = take;
@@ -36,7 +36,7 @@ export class RoomLink {
       take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
     });
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
-      // Absent for one that is not announced yet; a caller publishes its voice, so it is announced at once.
+      // Absent while the participant is not announced. A caller publishes a track, so it is announced at once.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
@@ -52,13 +52,13 @@ export class RoomLink {
     });
     room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        // What is too large is handed on as such: its head says which call waits for it.
+        // A frame that is too large is handed on with that size: its head may name a call that waits for it.
         take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
       });
     });
     room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
       const { streamId } = reader.info;
-      // Nobody asks for a text again: one whose own id no record can hold is answered under a new one.
+      // A chat text is not sent again under its id, so an id that cannot be stored may be replaced.
       const id = isId(streamId) ? streamId : createId();
       void this.#read(reader, identity, (from, chunks, isWhole) => {
         if (isWhole) take({ type: "chat", from, id, text: cleanText(chunks.join("")) });
@@ -67,14 +67,14 @@ export class RoomLink {
     });
   }
 
-  /** Tells of everyone who was in the room before us. Call once, after connecting. */
+  /** Tells of all participants that were in the room before the agent. Call once, after connecting. */
   announcePresent(): void {
     for (const participant of this.#room.remoteParticipants.values()) this.#handleJoined(participant);
   }
 
   /**
-   * One frame to the participants named, or to all. A frame over 15,000 bytes goes as a byte stream. Callers by telephone
-   * have no data channel: what is for them alone is not sent.
+   * Sends one frame to the named participants, or to all. A frame over 15,000 bytes goes as a byte stream. Callers by
+   * telephone have no data channel: a frame for them alone is not sent.
    */
   async publish(bytes: Uint8Array, named: readonly string[] | undefined): Promise<void> {
     const to = named?.filter((identity) => this.#room.remoteParticipants.get(identity)?.kind !== ParticipantKind.SIP);
@@ -92,7 +92,7 @@ export class RoomLink {
     await writer.close();
   }
 
-  /** Another agent is in the room, as far as LiveKit has told us. */
+  /** Whether LiveKit has announced another agent in the room. */
   get hasOtherAgent(): boolean {
     return [...this.#room.remoteParticipants.values()].some((participant) => !isPerson(participant));
   }
@@ -121,7 +121,7 @@ export class RoomLink {
     this.#senders.handleJoined(joined);
   }
 
-  /** Streams always carry their sender's identity, even before the participant itself is announced. */
+  /** A stream always carries its sender's identity, even before that participant is announced. */
   async #read<Chunk extends Uint8Array | string>(
     reader: AsyncIterable<Chunk> & { readonly close: () => Promise<void> },
     identity: string,
@@ -155,7 +155,7 @@ export class RoomLink {
   }
 }
 
-/** At least `minLength` long, filled up with zeros. */
+/** All chunks in one array, filled up with zeros to at least `minLength` bytes. */
 function concat(chunks: readonly Uint8Array[], minLength: number): Uint8Array {
   const length = chunks.reduce((size, chunk) => size + chunk.length, 0);
   const bytes = new Uint8Array(Math.max(length, minLength));

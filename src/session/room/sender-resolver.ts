@@ -1,58 +1,59 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { type OnRoomInput, type RoomParticipant } from "./room-input.ts";
 
-/** One entry of the server's own participant list. */
+/** One entry of the LiveKit server's participant list. */
 export interface ListedParticipant extends RoomParticipant {
   readonly isHidden: boolean;
   readonly isAgent: boolean;
-  /** `false` for one whose grants let it send no data, such as a recorder: it is nobody's sender. */
+  /** `false` for a participant that may send no data, such as a recorder: it cannot be the sender. */
   readonly canSend?: boolean;
 }
 
-/** What the LiveKit server itself knows of the room. */
+/** The room, asked by the LiveKit server's API. */
 export interface RoomApi {
   readonly list: () => Promise<readonly ListedParticipant[]>;
-  /** Makes the server announce a participant to us now, and not with its next batch of updates. */
+  /** Makes the server announce a participant to the agent now, and not with its next batch of updates. */
   readonly announce: (identity: string) => Promise<void>;
 }
 
 interface Room extends RoomApi {
-  /** Ourselves, or a participant that LiveKit has announced to us. */
+  /** Whether this is the agent itself, or a participant that LiveKit has announced to it. */
   readonly isLocal: (identity: string) => boolean;
 }
 
-/** LiveKit announces a participant without tracks up to 3 s late; a packet is not held longer than this. */
+/** A packet is held for this long at most. LiveKit announces a participant without tracks up to 3 s late. */
 const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
-/** Packets of one hold that may be asked for again: what floods us is nobody's first message. */
+/** How many packets may be asked for again within `HOLD_MS`. A first message is one of few; a flood is not. */
 const MAX_ASKED = 32;
-/** Packets may come faster than the server should be asked. */
+/** The least time between two requests for the list: packets may come faster. */
 const LIST_PAUSE_MS = 20;
 
-/** A stream waits this long for its sender's announcement, so that what the sender says after our answer is known to be its. */
+/** A stream waits this long for its sender's announcement: from then on, the sender's packets carry its identity. */
 const ANNOUNCED_SOON_MS = 500;
-/** Until when a sender that was found in the server's list must have been announced. */
+/** A sender that was found in the server's list must be announced within this time, or it counts as left. */
 const ANNOUNCED_BY_MS = 2 * HOLD_MS;
 
 interface Held {
   readonly deliver: (from: RoomParticipant) => void;
   readonly at: number;
-  /** Of a packet that came without a sender. */
+  /** The packet, if it came without a sender. */
   readonly bytes?: Uint8Array;
-  /** Known when the packet only waits for its turn. */
+  /** The sender, if it is known: the packet only waits for those before it. */
   readonly from?: RoomParticipant;
-  /** The identity that a stream came with; it is believed when the server lists it as one that is not hidden. */
+  /** A stream's identity. It counts if the participant is announced, or listed and neither hidden nor an agent. */
   readonly claims?: string;
 }
 
 type Sender = RoomParticipant | "refused" | undefined;
 
 /**
- * Finds who sent the packets that came without a sender: exactly one participant that the server lists and that had
- * not been announced to us when the packet came. While that is not clear they are held, in order; where it never can be,
- * because several came at once, all of them are told. Hidden participants and the server's API never become a sender. Packets that a participant sends after it was announced wait behind its
- * held ones; nobody else waits. Streams name their sender, so they wait for nobody, but a hidden one names itself too.
+ * Finds the sender of packets that came without one: the only participant that the server lists and that was not
+ * announced when the packet came. Packets are held, in order, until there is just one. If several joined at once, so
+ * that it will never be clear, all of them are asked to send again. Hidden participants never become a sender. Packets
+ * from a participant announced meanwhile wait behind the held ones; no others do. Streams name their sender, and are
+ * held only until it is known not to be hidden.
  */
 export class SenderResolver {
   readonly #room: Room;
@@ -66,23 +67,23 @@ export class SenderResolver {
   #isAskedAgain = false;
   #isClosed = false;
 
-  /** @param take gets packets, who left without having been announced, and what is dropped or cannot be told */
+  /** @param take gets packets, also unclear and dropped ones, and senders that left and never were announced */
   constructor(room: Room, take: OnRoomInput) {
     this.#room = room;
     this.#take = take;
   }
 
-  /** A packet that LiveKit could not attribute. */
+  /** Takes a packet for which LiveKit names no sender. */
   hold(bytes: Uint8Array): void {
     this.#push({ deliver: (from) => this.#take({ type: "packet", from, bytes }), at: performance.now(), bytes });
   }
 
-  /** A stream of a participant that has not been announced. */
+  /** Takes a stream of a participant that has not been announced. */
   holdStream(identity: string, deliver: (from: RoomParticipant) => void): void {
     this.#push({ deliver, at: performance.now(), claims: identity });
   }
 
-  /** A packet that LiveKit identified. */
+  /** Takes a packet for which LiveKit names the sender. */
   pass(from: RoomParticipant, bytes: Uint8Array): void {
     const announced = this.#announcedAt.get(from.identity);
     const first = this.#held[0];
@@ -91,7 +92,7 @@ export class SenderResolver {
     else deliver(from);
   }
 
-  /** A participant was announced: what is held may be clear now. */
+  /** A participant was announced: the sender of held packets may be clear now. */
   handleJoined(participant: RoomParticipant): void {
     const now = performance.now();
     clearTimeout(this.#vanishing.get(participant.identity));
@@ -129,7 +130,7 @@ export class SenderResolver {
       const listed = await this.#room.list().catch(() => []);
       if (this.#isClosed) return;
       const unannounced = listed.filter(({ identity, canSend = true }) => canSend && !this.#room.isLocal(identity));
-      // Once announced, its later packets come with its identity.
+      // From a participant's announcement on, its packets come with its identity.
       for (const { identity, isHidden } of unannounced) {
         if (!isHidden) this.#room.announce(identity).catch(() => {});
       }
@@ -140,7 +141,7 @@ export class SenderResolver {
     if (this.#held.length > 0) this.#timer = setTimeout(() => void this.#resolve(), RETRY_MS);
   }
 
-  /** Lets go of what is clear, in order, and of what has waited too long. */
+  /** Delivers packets whose sender is clear, in order, and drops those that have waited too long. */
   #release(unannounced: readonly ListedParticipant[]): void {
     const kept: Held[] = [];
     let isBlocked = false;
@@ -184,7 +185,7 @@ export class SenderResolver {
     this.#take({ type: "unclear", candidates: identities, bytes });
   }
 
-  /** Several may have sent it, and all of them that ever will be are announced: what they say now has a sender. */
+  /** Whether several may have sent a packet and all of them are announced by now: no more will become known. */
   #isHopeless({ at }: Held, unannounced: readonly ListedParticipant[]): boolean {
     const since = this.#announcedSince(at);
     const isSettled = unannounced.every(({ isHidden, isAgent }) => isHidden || isAgent);

@@ -1,17 +1,17 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** A stream's place among those of its sender. */
+/** One open stream's share of its sender's budget. */
 interface StreamShare {
-  /** Counts what has come; `false` when its sender's streams hold too much by now. */
+  /** Counts bytes that have come; `false` if the sender's streams now hold too much. */
   readonly take: (bytes: number) => boolean;
   readonly close: () => void;
 }
 
-/** Bounds what the open streams of one sender hold, however many it opens and whether or not they ever end. */
+/** Limits how many streams one sender has open, and how many bytes they hold, even if they never end. */
 export class StreamBudget {
   readonly #senders = new Map<string, { streams: number; bytes: number }>();
 
-  /** `undefined` when the sender has as many open as it may. */
+  /** `undefined` when the sender has as many streams open as it may. */
   open(identity: string): StreamShare | undefined {
     const used = this.#senders.get(identity) ?? { streams: 0, bytes: 0 };
     if (used.streams >= LIMITS.openStreams) return undefined;
@@ -33,7 +33,7 @@ export class StreamBudget {
     };
   }
 
-  /** The sender has left: what it comes back with counts from nothing. */
+  /** The sender has left. If it comes back, it begins with nothing used. */
   forget(identity: string): void {
     this.#senders.delete(identity);
   }

@@ -1,23 +1,22 @@
-/** What speaks a room's answers and hears its participants. Without one, the session is text only. */
+/** Speaks a room's answers and hears its participants. A session without one is text only. */
 export interface VoicePort {
-  /** Whether it has both a mouth and ears: whoever has nothing but a telephone can be asked, and can answer. */
+  /** Whether it both speaks and listens, so that a caller by telephone can be asked and can answer. */
   readonly isTwoWay: boolean;
   /**
-   * Begins to speak an answer; undefined when nobody listens. The session opens one at a time, after the one before has
-   * ended.
+   * Begins to speak an answer; `undefined` when nobody listens. The session opens the next one when the last has ended.
    */
   readonly open: (answer: AnswerToSpeak) => SpokenAnswer | undefined;
   /**
-   * Resolves at once, or, while the participant is speaking, when it is silent again: what it says may be the rest of
-   * its question, and then the turn is aborted instead. Rejects with the signal's reason.
+   * Resolves when the participant is silent, which may be at once. What it says may be the rest of its question; then
+   * the turn is aborted. Rejects with the signal's reason.
    */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
-  /** While `false`, what the participant says does not stop the speech; it is heard, and handed on, all the same. */
+  /** While `false`, what the participant says does not stop the speech. It is still heard and handed on. */
   readonly setInterruptible: (isInterruptible: boolean) => void;
 }
 
 export interface Transcript {
-  /** One for all that is said in one go: the id that its message will have. */
+  /** The same for all transcripts of one utterance: its message will have this id. */
   readonly id: string;
   readonly text: string;
   /** BCP 47, if the recogniser says it. */
@@ -31,39 +30,39 @@ export interface AnswerToSpeak {
   readonly participant: string;
   /** BCP 47. */
   readonly language: string | undefined;
-  /** Called with the answer's own text piece by piece, as it begins to be heard. */
+  /** Called with each piece of the answer's own text when it begins to be heard. */
   readonly onHeard: (text: string) => void;
   /** The participant spoke over the answer: no more of it will be heard. */
   readonly onInterrupted: () => void;
-  /** No more of the answer can be spoken; it is to be shown all the same. */
+  /** No more of the answer can be spoken. The rest is to be shown. */
   readonly onUnspoken: () => void;
 }
 
-/** One answer on its way to the ear. Nothing here throws, and nothing but what returns a promise waits. */
+/** One answer while it is spoken. Nothing here throws, and only what returns a promise waits. */
 export interface SpokenAnswer {
   readonly write: (text: string) => void;
-  /** A wait follows: what was written is spoken now, not held back for the end of its sentence. */
+  /** Speaks what was written now, without waiting for the end of its sentence. */
   readonly flush: () => void;
-  /** Said after what was written before it. Not part of the answer: neither the record nor the model knows of it. */
+  /** Says words that are no part of the answer after those written before: they are not stored or told to the model. */
   readonly aside: (text: string) => Aside;
-  /** Resolves when what was written so far has been heard, or will not be any more. */
+  /** Resolves when all that was written so far has been heard, or will not be. */
   readonly untilHeard: () => Promise<void>;
-  /** Stops speaking; the turn goes on, and its words are still shown. */
+  /** Stops speaking. The turn goes on, and its words are still shown. */
   readonly silence: () => void;
-  /** Stops speaking for good: what was not heard by now never will be. */
+  /** Stops speaking for good. What has not been heard by now never will be. */
   readonly stop: () => void;
   /** No more words come. Resolves when the last has been heard or the speech was cut off. */
   readonly end: () => Promise<SpeechEnd>;
 }
 
 export interface Aside {
-  /** `false`: it was cut before it was said in full. */
+  /** `false`: the aside was cut before it was said in full. */
   readonly spoken: Promise<boolean>;
-  /** Ends it, also in the middle of a word. Does nothing when it has been said. */
+  /** Ends the aside, even in the middle of a word. Does nothing when it has been said. */
   readonly cut: () => void;
 }
 
 export interface SpeechEnd {
-  /** What of the answer's own text was heard; undefined when all of it was, or nothing was to be spoken. */
+  /** The part of the answer's own text that was heard; `undefined` when all of it was, or none was to be spoken. */
   readonly heard: string | undefined;
 }

@@ -9,7 +9,7 @@ export interface CallOptions {
   readonly parent: Context;
   /** What the model was told of the tool. */
   readonly description: string | undefined;
-  /** What metrics call the tool. */
+  /** The tool's name in metrics. */
   readonly label: string;
 }
 
@@ -22,14 +22,14 @@ export class CallTrace {
   readonly #label: string;
   #claim: Span | undefined;
   #current: Call;
-  /** The model was told that the call goes on without it. */
+  /** Whether the model was told that the call goes on without its turn. */
   isLate = false;
 
   constructor(telemetry: Telemetry, call: Call, { parent, description, label }: CallOptions) {
     this.#telemetry = telemetry;
     this.#current = call;
     this.#label = label;
-    // A client says itself what its tools do: that is its own text.
+    // A client's tool has a description that the client wrote: that is content.
     const isShown = description !== undefined && (call.executionAsked === "server" || capturesSpans(telemetry));
     const attributes: Attributes = {
       [ATTR.operation]: OPERATION.executeTool,
@@ -53,7 +53,7 @@ export class CallTrace {
     return this.#current.addressee;
   }
 
-  /** The span that the participant's own program made of the call. */
+  /** Links the span that the client made of the call. */
   link(context: Parameters<Span["addLink"]>[0]["context"]): void {
     this.#span.addLink({ context });
   }

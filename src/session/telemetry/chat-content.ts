@@ -16,11 +16,11 @@ import { type ChatCall } from "../turns/open-stream.ts";
 interface Where {
   readonly finishReason: string;
   readonly context: Context;
-  /** What the event says besides content. */
+  /** The event's attributes besides content. */
   readonly attributes: Attributes;
 }
 
-/** What was said in a model call, shown where the operator asked for it. Without that nothing is kept or built. */
+/** The content of a model call, shown where the operator asked for it. If nowhere, nothing is kept or built. */
 export class ChatContent {
   readonly #telemetry: Telemetry;
   readonly #call: ChatCall;

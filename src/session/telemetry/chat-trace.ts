@@ -15,12 +15,12 @@ import { ChatContent } from "./chat-content.ts";
 import { ServerToolTraces } from "./server-tool-traces.ts";
 import { type TurnTrace } from "./turn-trace.ts";
 
-/** The `chat` span of one model call, its server tools' spans, and what is measured of it. */
+/** The `chat` span of one model call, the spans of its server tool uses, and its measurements. */
 export class ChatTrace {
   readonly #telemetry: Telemetry;
   readonly #span: Span;
   readonly #context: Context;
-  /** Of spans and metrics alike; known at the start. */
+  /** Attributes of both spans and metrics, known at the start. */
   readonly #identity: Attributes;
   readonly #content: ChatContent;
   readonly #serverTools: ServerToolTraces;
@@ -82,12 +82,12 @@ export class ChatTrace {
     }
   }
 
-  /** The call broke, or was aborted: that is no error of anybody's. */
+  /** The call failed or was aborted. An abort is not recorded as an error. */
   fail(error: unknown): void {
     this.#end(error instanceof TurnAbort ? {} : { [ATTR.errorType]: errorTypeOf(error) });
   }
 
-  /** Nobody reads on. */
+  /** The stream's reader has stopped reading. */
   abandon(): void {
     this.#end({});
   }
@@ -145,13 +145,13 @@ export class ChatTrace {
   }
 }
 
-/** A name of ours, never an error's own text. */
+/** A fixed name for an error, never its own text. */
 function errorTypeOf(error: unknown): string {
   if (error instanceof ModelError) return error.kind;
   return error instanceof AppError ? error.code : "_OTHER";
 }
 
-/** What the model says, unchanged, while its span is kept. */
+/** Passes the model's events on unchanged, and notes them on the span. */
 export async function* traced(
   chat: ChatTrace,
   stream: AsyncIterable<ModelEvent>,
@@ -169,7 +169,7 @@ export async function* traced(
   }
 }
 
-/** What a model call was asked with, as far as it was asked at all. */
+/** The attributes for the request's settings; those that were not set are absent. */
 function requestAttributes({ max_tokens, output_config }: ModelRequest, convention: Convention): Attributes {
   const effort = output_config?.effort;
   return {

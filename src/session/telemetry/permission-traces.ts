@@ -4,7 +4,7 @@ import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
 
-/** The `parley.permission` spans: how long calls wait for somebody's word. */
+/** The `parley.permission` spans: how long calls wait for an approver's answer. */
 export class PermissionTraces {
   readonly #telemetry: Telemetry;
   readonly #open = new Map<string, { readonly span: Span; readonly startedAt: number }>();

@@ -32,7 +32,7 @@ interface Begin {
 
 const REMEMBERED_CALLS = 256;
 
-/** The spans and measurements of one session. Nothing here throws into the session, waits, or keeps what is said. */
+/** The spans and measurements of one session. Nothing here throws into the session, makes it wait, or keeps content. */
 export class SessionTelemetry {
   readonly #telemetry: Telemetry;
   readonly #identity: SessionIdentity;
@@ -40,10 +40,10 @@ export class SessionTelemetry {
   #turn: TurnTrace | undefined;
   readonly #permissions: PermissionTraces;
   readonly #calls = new Map<string, CallTrace>();
-  /** Of calls that have ended, oldest first: a late answer still belongs to their trace. */
+  /** The contexts of ended calls, oldest first: a late answer still belongs to its call's trace. */
   readonly #ended = new Map<string, Context>();
 
-  /** @param waitingBlocks how many blocks wait to be stored now */
+  /** @param waitingBlocks returns how many blocks wait to be stored */
   constructor(
     telemetry: Telemetry = createTelemetry(),
     identity: Partial<SessionIdentity> = {},
@@ -62,7 +62,7 @@ export class SessionTelemetry {
     this.#telemetry.instruments.waitingBlocks.removeCallback(this.#onObserved);
   }
 
-  /** Runs a turn in its span: what is logged meanwhile belongs to it. */
+  /** Runs a turn in its span: log lines meanwhile belong to it. */
   async turn<End extends { readonly state: TurnState; readonly errorCode: ErrorCode | undefined }>(
     { participant, meta = {} }: Begin,
     run: () => Promise<End>,
@@ -101,7 +101,7 @@ export class SessionTelemetry {
     return observeVoice(voice, { telemetry: this.#telemetry, parent: () => this.#turn?.context });
   }
 
-  /** For whoever runs the call: what makes its spans part of this trace. */
+  /** Headers that make the spans of the call's runner part of this trace; empty where there is none. */
   traceOfCall(callId: string): TraceHeaders {
     const found = this.#calls.get(callId)?.context ?? this.#ended.get(callId);
     return (found && quietly(() => writeTrace(found))) ?? {};
@@ -109,14 +109,14 @@ export class SessionTelemetry {
 
   readonly traceOfTurn = (): TraceHeaders => quietly(() => this.#turn && writeTrace(this.#turn.context)) ?? {};
 
-  /** What is logged in `action` belongs to the call. */
+  /** Runs `action` in the call's span: its log lines belong to the call. */
   inCall(callId: string, action: () => void): void {
     const call = this.#calls.get(callId);
     if (call) context.with(call.context, action);
     else action();
   }
 
-  /** The participant that runs the call says which span of its own that was. */
+  /** Links the span of its own that a client names in its result. */
   noteAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;

@@ -6,11 +6,11 @@ import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../room/v
 
 interface SpeechOptions {
   readonly telemetry: Telemetry;
-  /** The turn's, while one runs. */
+  /** The running turn's context, if one runs. */
   readonly parent: () => Context | undefined;
 }
 
-/** Voice whose answers have a span each: from the first word that is handed over to the last that is heard. */
+/** A voice with a span for each answer: from the first word that is handed over to the last that is heard. */
 export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePort {
   return {
     isTwoWay: voice.isTwoWay,

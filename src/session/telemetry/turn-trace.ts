@@ -26,13 +26,13 @@ export interface ToolNames {
 }
 
 interface TurnOptions {
-  /** Where the participant's own trace goes on. */
+  /** The span of the participant's own trace that this one continues. */
   readonly parent: SpanContext | undefined;
   readonly participant: string;
   readonly conversationId: string;
   readonly sessionId: string;
   readonly model: string;
-  /** Those that the operator has given to the model: their names bound what metrics are counted by. */
+  /** The tools that the operator has given to the model. Only their names are labels of metrics. */
   readonly ownTools: ToolNames;
 }
 
@@ -41,13 +41,13 @@ interface ServerToolResult {
   readonly isError: boolean;
 }
 
-/** A tool at work on Anthropic's side. */
+/** A tool that Anthropic runs now. */
 export interface OpenServerTool {
-  /** Without a result the answer never came. */
+  /** Called without a result if none came. */
   readonly end: (result?: ServerToolResult) => void;
 }
 
-/** How a turn ended: its state may be worse than the model's side of it, when it could not be stored. */
+/** How a turn ended. A turn that could not be stored has failed, even if its last model call was complete. */
 interface End {
   readonly state: TurnState;
   readonly errorCode: ErrorCode | undefined;
@@ -57,11 +57,11 @@ interface End {
 export class TurnTrace {
   readonly context: Context;
   readonly ownTools: ToolNames;
-  /** Server tools of Anthropic that have not answered yet, by tool use id: a paused reply may bring the answer. */
+  /** Anthropic's server tools without a result yet, by tool use id. The result may come after a pause. */
   readonly serverTools = new Map<string, OpenServerTool>();
-  /** When Anthropic's tools ran, by tool use id; kept after they have answered. */
+  /** When Anthropic's server tools ran, by tool use id; kept after their results. */
   readonly serverToolTimings = new Map<string, ToolTiming>();
-  /** What the model was told of each tool. */
+  /** The description of each tool, by name, as the model was given it. */
   #descriptions: ReadonlyMap<string, string> = new Map();
   readonly #telemetry: Telemetry;
   readonly #span: Span;
@@ -92,7 +92,7 @@ export class TurnTrace {
     this.context = trace.setSpan(from, this.#span);
   }
 
-  /** What all spans of the turn say of it. */
+  /** Attributes of all spans of the turn. */
   get identity(): Attributes {
     return { [ATTR.conversationId]: this.#conversationId };
   }
@@ -125,7 +125,7 @@ export class TurnTrace {
     if (event.type === "block_stop" && event.block.blockType === "tool_result") this.#lastResultAt = performance.now();
   }
 
-  /** @param end absent when the turn ended by a bug */
+  /** @param end absent when a bug ended the turn */
   end(end: End = { state: "failed", errorCode: "internal" }): void {
     const { instruments, convention, agentName } = this.#telemetry;
     for (const { end: endTool } of this.serverTools.values()) quietly(endTool);

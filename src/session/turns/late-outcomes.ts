@@ -2,7 +2,7 @@ import { toOutcomeTurn, type LateOutcome } from "./outcome-turn.ts";
 import { type NewTurn } from "./turn-queue.ts";
 
 interface LateOutcomePorts {
-  /** No turn runs or waits, and somebody is there to hear of an outcome. */
+  /** Whether no turn runs or waits, and somebody is there to hear of an outcome. */
   readonly isPause: () => boolean;
   /** Resolves when nobody speaks; rejects with the signal's reason. */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
@@ -10,8 +10,8 @@ interface LateOutcomePorts {
 }
 
 /**
- * Outcomes that the model was promised, until a turn tells it: the participant's next one, or, for what is to be spoken
- * of, one of its own at the next pause. What is still here when the session ends is in the record, as its calls are.
+ * Keeps outcomes that the model was promised until a turn tells it of them: the participant's next turn, or, with
+ * `onResult: "speak"`, a turn of its own at the next pause. None is lost at the session's end: the calls are stored.
  */
 export class LateOutcomes {
   readonly #ports: LateOutcomePorts;
@@ -28,7 +28,7 @@ export class LateOutcomes {
     void this.speak();
   }
 
-  /** Those that a turn of this participant begins with: they are its from now on. */
+  /** Removes and returns the outcomes of this participant's calls: a turn begins with them. */
   take(participant: string): readonly LateOutcome[] {
     const isTaken = ({ call }: LateOutcome) => call.participant === participant;
     const taken = this.#waiting.filter(isTaken);
@@ -36,7 +36,7 @@ export class LateOutcomes {
     return taken;
   }
 
-  /** There may be a pause. Never rejects. */
+  /** Begins a turn about the next outcome to speak of, if there is a pause and nobody speaks. Never rejects. */
   async speak(): Promise<void> {
     if (this.#isListening || !this.#next()) return;
     this.#isListening = true;
@@ -51,7 +51,7 @@ export class LateOutcomes {
     this.#ports.begin(toOutcomeTurn(participant, this.take(participant)));
   }
 
-  /** No more is spoken of. */
+  /** Begins no more turns. */
   close(): void {
     this.#closing.abort();
   }

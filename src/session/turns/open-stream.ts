@@ -7,13 +7,13 @@ import { type Model } from "../../llm/stream-message.ts";
 import { type OfferedTool } from "../../tool/tool-routing.ts";
 import { type StepRequest } from "../../turn/run-step.ts";
 
-/** What the model may use in a call, and who hears that the API refuses one of it. */
+/** The tools that the model may use in a call, and what is told when the API refuses one. */
 export interface Offer {
   readonly tools: readonly OfferedTool[];
   readonly onRefusedTool: (tool: OfferedTool, field: string) => void;
 }
 
-/** One model call: the step's history with what the session adds to it. */
+/** One model call: the step's request with what the session adds. */
 export type OpenStream = (
   request: StepRequest & Offer & { readonly observe?: ChatObserver },
   signal: AbortSignal,
@@ -23,13 +23,13 @@ type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | 
   readonly instructions: string;
 };
 
-/** After as many refusals in one call, all that participants announced is left out. */
+/** After this many refusals in one model call, all announced tools are left out. */
 const MAX_REFUSALS_ONE_BY_ONE = 4;
 const MAX_REFUSALS = 8;
 
 /**
- * The session's model with everything that is the same in all its calls. An Anthropic tool hides ours of its name. A
- * tool for which the API refuses the request is left out, and the same asked again without it.
+ * The session's model with all that is the same in each of its calls. Anthropic's server tools hide tools of the same
+ * name. When the API refuses a request because of a tool, it is sent again without that tool.
  */
 export function createOpenStream(model: Model, { instructions, ...fixed }: Fixed): OpenStream {
   const hidden = new Set(fixed.serverTools?.map((tool) => tool["name"]));
@@ -61,7 +61,7 @@ type Ask = (tools: readonly OfferedTool[]) => {
   readonly stream: AsyncIterable<ModelEvent>;
 };
 
-/** A refusal comes before the first event, so nothing is said twice. */
+/** The API refuses before the first event, so no event comes twice. */
 async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): AsyncGenerator<ModelEvent> {
   let left = tools;
   for (let refusals = 1; ; refusals++) {
@@ -80,22 +80,22 @@ async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): Async
   }
 }
 
-/** With a thinking budget the API wants thinking first in a message whose tools are answered, or none in that call. */
+/** With a thinking budget, the API wants thinking at the start of a message whose tool uses are answered. */
 function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   const answers = history.at(-1)?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
   const first = history.at(-2)?.blocks[0]?.blockType;
   return answers && first !== "thinking" && first !== "redacted_thinking";
 }
 
-/** One model call, as whoever watches it is told of it before it begins. */
+/** One model call, as its observer is told of it before it begins. */
 export interface ChatCall {
   readonly request: ModelRequest;
   readonly history: readonly HistoryMessage[];
   readonly instructions: string;
   readonly tools: readonly OfferedTool[];
-  /** Anthropic's own, in the API's words. */
+  /** Anthropic's server tools, in the API's form. */
   readonly serverTools: readonly JsonObject[];
 }
 
-/** Stands between a model call and who reads it; must pass everything on. */
+/** Stands between a model call and its reader. Must pass every event on. */
 export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>;

@@ -8,14 +8,14 @@ import { isReceipt } from "../../tool/calls/follow-call.ts";
 import { type OnResult } from "../../tool/talk-behavior.ts";
 import { type NewTurn } from "./turn-queue.ts";
 
-/** How a call ended that its turn did not wait for. */
+/** The outcome of a call that its turn did not wait for. */
 export interface LateOutcome {
   readonly call: Call;
   readonly answer: ModelAnswer;
   readonly onResult: OnResult;
 }
 
-/** The tool use that stands in the history for the arrival of an outcome. No tool has the name, so it is never run. */
+/** The name in the tool use that brings an outcome into the history. No tool has this name, so it is never run. */
 export const OUTCOME_TOOL = "call_outcome";
 
 const NOTES: Record<OnResult, string> = {
@@ -24,7 +24,7 @@ const NOTES: Record<OnResult, string> = {
   silent: "For your knowledge only: do not speak of it unless you are asked.",
 };
 
-/** The turn in which the model hears how calls of one participant ended that it was told are still running. */
+/** A turn that tells the model the promised outcomes of one participant's calls. */
 export function toOutcomeTurn(participant: string, outcomes: readonly LateOutcome[]): NewTurn {
   const input = outcomes.map(({ call: { toolName, toolUseId: id } }) => ({
     type: "text" as const,
@@ -34,8 +34,8 @@ export function toOutcomeTurn(participant: string, outcomes: readonly LateOutcom
 }
 
 /**
- * The outcomes are the tools' data, so they reach the model in tool results, as any other: as the answers to tool uses
- * that ask for them, with which the turn begins.
+ * Begins a turn with a tool use and its result for each outcome. An outcome is a tool's data, so the model gets it in a
+ * tool result, as any other.
  */
 export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): NewTurn {
   const blocks = outcomes.flatMap(({ call, answer, onResult }) => {
@@ -47,7 +47,7 @@ export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): N
   return withOpening(turn, blocks);
 }
 
-/** A turn that replaces others begins with what they were told of calls that are still part of the history. */
+/** Begins a turn with the outcomes that the turns it replaces were told, if the history still promises them. */
 export function withOutcomesOf(
   turn: NewTurn,
   { replaced, kept }: { readonly replaced: readonly TurnRecord[]; readonly kept: readonly TurnRecord[] },
@@ -62,7 +62,7 @@ export function withOutcomesOf(
   );
 }
 
-/** Tool uses that the model was promised an outcome of and has not been told yet. */
+/** The ids of tool uses whose outcome the model was promised and has not been told. */
 export function promisedUses(turns: readonly TurnRecord[]): ReadonlySet<string> {
   const blocks = turns.flatMap((turn) => turn.blocks);
   const told = new Set(blocks.map(subjectOf));
@@ -70,7 +70,7 @@ export function promisedUses(turns: readonly TurnRecord[]): ReadonlySet<string> 
   return new Set(promised.filter((id) => !told.has(id)));
 }
 
-/** What the model was told in the end of a tool use; a promise is no end. */
+/** The last result that the model was told of a tool use. A promise is no result. */
 export function toldResult(turns: readonly TurnRecord[], useId: string): TurnBlock | undefined {
   const blocks = turns.flatMap((turn) => turn.blocks);
   const later = blocks.find((block) => subjectOf(block) === useId);
@@ -83,7 +83,7 @@ function withOpening(turn: NewTurn, blocks: readonly Omit<TurnBlock, "sequence">
   return { ...turn, opening: opening.map((block, sequence) => ({ ...block, sequence })) };
 }
 
-/** The tool use whose outcome a `call_outcome` asks for. */
+/** The id of the tool use whose outcome a `call_outcome` brings. */
 function subjectOf({ blockType, content }: TurnBlock): string | undefined {
   if (blockType !== "tool_use" || content?.["tool_name"] !== OUTCOME_TOOL || !isRecord(content["input"]))
     return undefined;

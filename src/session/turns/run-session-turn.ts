@@ -14,41 +14,41 @@ import { type RoomLink } from "../room/room-link.ts";
 import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 import { type VoicePort } from "../room/voice-port.ts";
 
-/** What a session lends to its turns. */
+/** What a turn needs of its session. */
 export interface SessionTurnPorts {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice: VoicePort | undefined;
   /** The participant spoke over the answer: the turn is to be aborted. */
   readonly onInterrupted: () => void;
-  /** ControlStop may silence the answer while it lasts. */
+  /** Hands the answer out: ControlStop may silence it. */
   readonly onAnswer: (answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
-  /** What the turn goes on from, without what it replaces. */
+  /** The turns that this one goes on from, without those that it replaces. */
   readonly past: readonly TurnRecord[];
-  /** Counts replaced turns, too. */
+  /** The turn's position in the session. Replaced turns count. */
   readonly nextPosition: number;
-  /** BCP 47, of the participant whose turn it is. */
+  /** BCP 47; the language of the participant whose turn it is. */
   readonly language: string | undefined;
   readonly phrases: PhraseTable | undefined;
-  /** Makes what the participant does with the answer part of the turn's trace. */
+  /** Headers that make the client's spans about the answer part of the turn's trace. */
   readonly traceOfTurn: () => Readonly<Record<string, string>>;
-  /** The answer is complete: what else this participant is to be asked is said behind it. Never rejects. */
+  /** Called when the answer is complete: open questions to this participant are said after it. Never rejects. */
   readonly onAnswered: (turn: CallTurn) => Promise<void>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
 
-/** What history keeps of a turn, and for the log why it failed. */
+/** A turn for the history, and its error code for the log. */
 export interface EndedTurn extends TurnRecord {
   readonly errorCode: ErrorCode | undefined;
   readonly lastStanza: number;
 }
 
 /**
- * Runs one turn for a participant: StartAnswer, the sentences as they come, the record, and an ErrorMessage if it
- * failed. A turn that is taken up again is answered under the same id, from its last stored block on. Never rejects.
- * Resolves, when the turn is stored, with what history keeps of it.
+ * Runs one turn for a participant: sends StartAnswer, the sentences, and an ErrorMessage if it failed, and stores it. A
+ * turn that is taken up again is answered under the same id, from its last stored block on. Never rejects. Resolves
+ * when the turn is stored.
  */
 export async function runSessionTurn(
   begin: TurnInput,
@@ -75,7 +75,7 @@ export async function runSessionTurn(
   const announce = once(() =>
     outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } }, { meta }),
   );
-  // Whoever has heard this does not say its message again, so the turn is stored by then, unless words come first.
+  // A client does not repeat a message after its StartAnswer, so this waits until the turn is stored or words come.
   void recorder.begun(turnId).then(announce);
   ports.onAnswer(answer);
   const onAbort = () => answer.stop();
@@ -103,7 +103,7 @@ export async function runSessionTurn(
     if (event.type !== "turn_start") announce();
     if (event.type === "block_stop") blocks.push(event.block);
     if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
-    // Before the final sentence: whoever waits for that must know by then how the turn ended.
+    // Before the final sentence: a client that waits for that must know by then how the turn ended.
     const failure = event.type === "turn_complete" ? event.error : undefined;
     if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
     speak(event, answer);
@@ -118,13 +118,13 @@ export async function runSessionTurn(
     const { heard: spoken } = await answer.end();
     signal.removeEventListener("abort", onAbort);
     const heard = spoken === undefined ? undefined : [...said, spoken].join("");
-    // Cut off while the last words were spoken: the model had ended by then.
+    // The answer was cut off while its last words were spoken; the model had ended by then.
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
     const finished = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
-    // Words run ahead of the record; how it ended is told when it is on record.
+    // Words are sent before they are stored, but the end is told only when it is stored.
     const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : ended;
     ports.onEvent(turn, told);
     const { lastStanza } = finished;
@@ -146,7 +146,7 @@ function createTurn({ participant, messageId, input, opening = [] }: NewTurn, po
   };
 }
 
-/** Only text blocks are said; a tool result's text is not the assistant's. */
+/** Says text blocks only: a tool result's text is not the assistant's. */
 function speak(event: TurnEvent, answer: AnswerOutput): void {
   switch (event.type) {
     case "block_delta":
@@ -166,7 +166,7 @@ interface Finish {
   readonly heard: string | undefined;
 }
 
-/** Stores the turn's end. Returns what was lost, if something could not be stored. */
+/** Stores the turn's end. Returns the error if something could not be stored. */
 async function finish(turnId: string, { event, ...end }: Finish, recorder: Recorder): Promise<AppError | undefined> {
   const { state, stopReason, error, usage } = event;
   const failure = { errorCode: error?.code, errorMessage: error?.message };

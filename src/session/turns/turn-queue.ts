@@ -9,26 +9,26 @@ import { type MessageBody } from "../../protocol/messages/messages.ts";
 /** What begins a turn. */
 export interface NewTurn {
   readonly participant: string;
-  /** Id of the user's message; `null` when the worker begins the turn itself. */
+  /** The user message's id; `null` if the worker begins the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputText[];
-  /** The message that StartAnswer names, when it is not `messageId`. */
+  /** The id of the message that StartAnswer names, if it is not `messageId`. */
   readonly answers?: string;
-  /** The turn from which on the history is replaced by this one (regenerate, edit). */
+  /** The id of the turn that this one replaces in the history, with all after it (regenerate, edit). */
   readonly replaces?: string;
   /** Blocks that the turn begins with, before the model is asked. */
   readonly opening?: readonly TurnBlock[];
-  /** Of the envelope that the message came in. */
+  /** The `meta` of the envelope that the message came in. */
   readonly meta?: JsonObject;
 }
 
-/** A turn that an earlier worker left running, with its calls as they are stored. */
+/** A turn that an earlier worker left running, with its stored calls. */
 export interface UnfinishedTurn {
   readonly turn: TurnRecord;
   readonly calls: readonly Call[];
 }
 
-/** Becomes a turn when it is its time: what it names may only just be ending. */
+/** A ControlVariation that waits. It becomes a turn only when it runs: the turn that it names may still be running. */
 export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
@@ -37,17 +37,17 @@ export interface VariationRequest {
 
 export type TurnInput = NewTurn | UnfinishedTurn;
 
-/** A message that will have no answer from this worker. */
+/** A message that this worker will not answer. */
 interface Refused {
   readonly from: string;
   readonly id: string;
   readonly why: AppError;
 }
 
-/** Messages that may wait for their turn. */
+/** How many turns may wait. */
 const MAX_WAITING = 20;
 
-/** Runs a session's turns one after another, in the order their messages came. */
+/** Runs a session's turns one after another, in the order in which they were added. */
 export class TurnQueue {
   readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
   readonly #onIdle: () => void;
@@ -57,7 +57,7 @@ export class TurnQueue {
 
   /**
    * @param run never rejects; resolves when the turn is stored as ended
-   * @param onIdle the last turn has ended, and none waits
+   * @param onIdle called when a turn has ended and none waits
    */
   constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>, onIdle: () => void) {
     this.#run = run;
@@ -68,12 +68,12 @@ export class TurnQueue {
     return this.#current !== undefined;
   }
 
-  /** Something waits for the running turn to end. */
+  /** Whether another turn waits for the running one to end. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** @throws {AppError} `queue_overflow` when too many wait, `unavailable` when it is shut */
+  /** @throws {AppError} `queue_overflow` when `MAX_WAITING` wait, `unavailable` when the queue is shut */
   add(input: TurnInput | VariationRequest): void {
     if (this.#isClosed) throw stopping();
     if (this.#waiting.length >= MAX_WAITING) {
@@ -83,12 +83,12 @@ export class TurnQueue {
     this.#next();
   }
 
-  /** Ends the running turn early; what waits goes on. */
+  /** Ends the running turn early. The next one begins then. */
   abort(kind: "interrupted" | "stopped"): void {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
-  /** Takes no more. Returns the messages that waited: they are not run, and whoever sent one must hear it. */
+  /** Takes no more turns. Returns the messages that waited and will not be answered: the caller tells their senders. */
   shut(): readonly Refused[] {
     this.#isClosed = true;
     return this.#waiting.splice(0).flatMap((input) => {
@@ -99,9 +99,9 @@ export class TurnQueue {
   }
 
   /**
-   * After `shut`: lets the running turn end by itself for `graceMs`, then aborts it, and waits for it.
+   * Call after `shut`. Lets the running turn end by itself for `graceMs`, then aborts it, and waits for its end.
    *
-   * @param isLeft when this says so then, the turn is neither aborted nor waited for: the next worker takes it up
+   * @param isLeft asked after `graceMs`; `true`: the turn is neither aborted nor waited for, the next worker takes it up
    */
   async close(graceMs: number, isLeft: () => boolean): Promise<void> {
     const current = this.#current;

@@ -6,8 +6,8 @@ import { type AnsweredTurn } from "../answer/catch-up.ts";
 import { type NewTurn, type TurnInput } from "./turn-queue.ts";
 
 /**
- * The turn that a ControlVariation asks for. `regenerate` and `edit` take the history back to the message they name: its
- * turn and all later ones are no longer part of it. `continue` goes on from where the session is.
+ * The turn that a ControlVariation asks for. `regenerate` and `edit` replace the turn of the message that they name,
+ * and all later ones, in the history. `continue` goes on from the last turn.
  *
  * @throws {AppError} `conversation_not_found` when no turn has the message, `malformed` when an edit has no content
  */
@@ -35,7 +35,7 @@ export function toVariationTurn(
   }
 }
 
-/** What a turn goes on from: a turn that replaces another has neither that one nor what came after it. */
+/** The turns that a turn goes on from: without the turn that it replaces, and all after that one. */
 export function pastOf(begin: TurnInput, past: readonly AnsweredTurn[]): readonly AnsweredTurn[] {
   const replaced = "turn" in begin ? -1 : past.findIndex(({ id }) => id === begin.replaces);
   return replaced < 0 ? past : past.slice(0, replaced);

@@ -2,7 +2,7 @@ import { type Logger } from "pino";
 
 const WINDOW_MS = 10_000;
 
-/** What tells one kind of line from another. */
+/** The fields of a line. Lines with equal fields are of one kind. */
 type Kind = Readonly<Record<string, string | undefined>>;
 
 interface Window {
@@ -11,7 +11,7 @@ interface Window {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Warnings that others can cause as often as they like: one line of each kind, and after 10 s one with how many more came. */
+/** Limits warnings that others can cause: one line of each kind, and after 10 s one with the number of further ones. */
 export class CountedLog {
   readonly #logger: Pick<Logger, "warn">;
   readonly #text: string;
@@ -22,7 +22,7 @@ export class CountedLog {
     this.#text = text;
   }
 
-  /** Of the errors of a kind, the first is logged. */
+  /** Only the first error of a kind is logged. */
   note(kind: Kind, error?: unknown): void {
     const key = JSON.stringify(kind);
     const known = this.#windows.get(key);

@@ -8,7 +8,7 @@ import { type Message, isKept } from "../../protocol/messages/messages.ts";
 import { type Replay, StanzaLog } from "../../protocol/stanza-log.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 
-/** A send can hang for a whole outage; after this long it has failed. */
+/** After this time a send has failed. Without a limit it could hang as long as LiveKit is away. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 2_000;
 
@@ -18,7 +18,7 @@ interface OutboxOptions {
   /** The last stanza number of an earlier worker in this session, positive; 0 for none. */
   readonly sentBefore: number;
   readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
-  /** A message that nobody waits for could not be sent; must not throw. */
+  /** A posted message could not be sent; must not throw. */
   readonly onFailed: (type: Message["type"], error: unknown) => void;
 }
 
@@ -29,8 +29,8 @@ export interface Destination {
 }
 
 /**
- * Everything that the worker says goes through here: numbered, kept for a reconnect, and sent in order with at most
- * 8 sends in flight. A resolved send means "in the local buffer": only an answer proves delivery.
+ * Sends all of a session's protocol messages: numbers them, keeps those for a reconnect (`isKept`), and sends them in
+ * order, at most 8 at a time. A send that has resolved is in the local buffer; only an answer proves delivery.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -43,8 +43,8 @@ export class Outbox {
   }
 
   /**
-   * @returns the stanza's number, when it is in the local buffer, and whether it goes as a stream, which what is sent
-   *   after it may overtake
+   * @returns the stanza's number (negative); `sent`, which resolves when it is in the local buffer; and whether it goes
+   *   as a stream, which later packets may overtake
    * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
    */
   send(
@@ -58,7 +58,7 @@ export class Outbox {
     return { stanzaId, sent: this.#publish(bytes, to), isStream: bytes.length > LIMITS.packetBytes };
   }
 
-  /** Sends what nobody waits for; a failure is reported, never thrown. An empty `to` is nobody: nothing is sent. */
+  /** Sends a message without waiting. A failure is reported to `onFailed`. Nothing is sent if `to` is empty. */
   post(message: Message, destination: Destination = {}): void {
     if (destination.to?.length === 0) return;
     try {
@@ -77,7 +77,7 @@ export class Outbox {
     return this.#options.stanzas.last;
   }
 
-  /** Acks carry stanzaId 0 and are not kept. */
+  /** An Ack has stanzaId 0 and is not kept. */
   acknowledge(acknowledgedStanzaId: number, to: string, success = true): void {
     const message: Message = { type: "acknowledgement", body: { acknowledgedStanzaId, success } };
     const bytes = encodeEnvelope({ stanzaId: 0, conversationId: this.#options.conversationId, message });
@@ -89,9 +89,9 @@ export class Outbox {
   }
 
   /**
-   * What `identity` was sent after the stanza that it saw last, as far as it is held.
+   * What `identity` was sent after the stanza that it saw last, as far as that is kept.
    *
-   * @throws {AppError} `too_many` when so much waits to be sent that nothing new would get through
+   * @throws {AppError} `too_many` when so much waits to be sent that there would be no room for new messages
    */
   missedBy(identity: string, lastSequenceSeen: number): Replay {
     const missed = this.#log.after(lastSequenceSeen, identity);
@@ -101,12 +101,12 @@ export class Outbox {
     return missed;
   }
 
-  /** Sends again, unchanged. */
+  /** Sends kept messages again, unchanged. */
   sendAgain(entries: Replay["entries"], identity: string): void {
     for (const { bytes } of entries) this.#publish(bytes, [identity]).catch(() => {});
   }
 
-  /** Waits for what is queued; the deadline of each send bounds it. */
+  /** Resolves when nothing waits to be sent. Each send has a deadline, so this ends. */
   async drain(): Promise<void> {
     await this.#queue.onIdle();
   }
@@ -123,8 +123,8 @@ const RESERVED_AT_ONCE = 1_000;
 const RESERVE_BELOW = 200;
 
 /**
- * The worker's stanza numbers: -1, -2, -3 and on, never the same twice in a session, not even after a crash. Numbers
- * are reserved in the store ahead of time, so taking one never waits.
+ * The worker's stanza numbers: -1, -2, -3 and on. Numbers are reserved in the store ahead of time, so taking one never
+ * waits, and none is used twice in a session even after a crash, but for numbers taken while the store was away.
  */
 export class StanzaCounter {
   #last: number;
@@ -132,7 +132,7 @@ export class StanzaCounter {
   readonly #reserve: (count: number) => Promise<number>;
   #isReserving = false;
 
-  /** @param reserve stores that `count` more numbers are in use and resolves with the first of them, positive */
+  /** @param reserve stores that `count` more numbers are in use, and resolves with the first of them, positive */
   constructor(reserve: (count: number) => Promise<number>, first: number) {
     this.#reserve = reserve;
     this.#last = first - 1;
@@ -154,7 +154,7 @@ export class StanzaCounter {
     return -this.#last;
   }
 
-  /** While the store is away numbers go on past what is reserved: a message is worth more than a gapless restart. */
+  /** While the store is away, numbers beyond the reserved ones are used: otherwise no message could be sent. */
   async #reserveMore(): Promise<void> {
     if (this.#isReserving) return;
     this.#isReserving = true;
@@ -162,14 +162,14 @@ export class StanzaCounter {
       const first = await this.#reserve(RESERVED_AT_ONCE);
       this.#reservedUntil = first + RESERVED_AT_ONCE - 1;
     } catch {
-      // Tried again with the next number.
+      // The next number tries again.
     } finally {
       this.#isReserving = false;
     }
   }
 }
 
-/** Requests that are on their way as streams, which packets overtake: what follows a request waits until it is out. */
+/** Requests that are sent as streams. Packets may overtake a stream, so what follows such a request waits for it. */
 export class StreamedRequests {
   readonly #streaming = new Map<string, Promise<void>>();
 
@@ -179,7 +179,7 @@ export class StreamedRequests {
     void over.then(() => this.#streaming.get(id) === over && this.#streaming.delete(id));
   }
 
-  /** At once where nothing is on its way. */
+  /** Sends after the request with this id; at once if that is not a stream under way. */
   after(id: string, send: () => void): void {
     const streaming = this.#streaming.get(id);
     if (streaming) void streaming.then(send);
