@@ -5,9 +5,8 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
 
 /**
- * Stores a call as it is now. What is stored already is replaced while it is open, and by a newer revision only: the
- * first end wins, and storing it again changes nothing. When it ends nobody is asked about it any more, for an answer
- * would change nothing. A call that has not been started is stored before anything of it may run.
+ * Stores a call as it is now. A stored call is changed only while it is open, and only by a newer revision: the first
+ * end wins, and storing it again changes nothing. When a call ends, its open permission requests end with it.
  *
  * @throws {AppError} `lost_lease`; `internal` for another call of the same tool use
  */
@@ -61,12 +60,12 @@ export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: s
   return loadCalls(sql, sql`turn_id = ${turnId}`);
 }
 
-/** A session's calls that have not ended, those of replaced turns too. */
+/** A session's calls that have not ended, also those of replaced turns. */
 export async function loadOpenCalls(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
   return loadCalls(sql, sql`session_id = ${sessionId} and tool_calls.state in ('pending', 'running')`);
 }
 
-/** The calls of the turn that is running, and those that outlived their turn and are open, oldest first. */
+/** The calls of the running turn, and all other open calls, oldest first. */
 export async function loadCallsNow(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
   const isNow = sql`(turns.state = 'running' or tool_calls.state in ('pending', 'running'))`;
   return loadCalls(sql, sql`session_id = ${sessionId} and ${isNow}`);
@@ -82,8 +81,8 @@ export async function loadCall(
 }
 
 /**
- * A row of the query below: whatever stands here must be selected there, and a field of `Call` that is missing here is
- * an error.
+ * A row of the query below, which must select each field that is listed here. A field of `Call` that is missing here
+ * is a type error in `toCall`.
  */
 interface Row extends Pick<
   Call,
@@ -135,7 +134,7 @@ async function loadCalls(sql: Sql, isWanted: ReturnType<Sql>): Promise<Call[]> {
   return rows.map(toCall);
 }
 
-/** `onInterrupt` is not stored: a call that an earlier worker left is let finish. */
+/** `onInterrupt` is not stored: a call of an earlier worker goes on when it is interrupted. */
 function toCall({ result, errorCode, errorMessage, editedInput, ...row }: Row): Call {
   return {
     ...row,
@@ -163,7 +162,7 @@ function storedOutcome(
 
 const KEPT = 20;
 
-/** Keeps an answer that changed nothing. Only the first 20 of a call: a client that floods cannot grow its row. */
+/** Stores an answer that changed nothing. Only the first 20 of a call, so that a client cannot make the row grow. */
 export async function recordExtraAnswer(
   writer: SessionWriter,
   { callId, answer }: { readonly callId: string; readonly answer: ExtraAnswer },

@@ -5,26 +5,26 @@ import { type SessionWriter, fencingRow } from "./sessions/session-writer.ts";
 
 export interface ListenOptions {
   readonly databaseUrl: string;
-  /** Whose payloads begin with a session's id and a space. */
+  /** The channel. Its payloads begin with a session's id and a space. */
   readonly channel: string;
   /** Sends the pings. */
   readonly sql: Sql;
   /** `payload` without the session's id. Must not throw. */
   readonly onEvent: (sessionId: string, payload: string) => void;
-  /** It listens from now on. What was sent before, since it listened last, has not been heard. */
+  /** Notifications are heard from now on. Those since it was last connected were missed. */
   readonly onListening: () => void;
   readonly onError: (error: unknown) => void;
-  /** How often it looks whether it still hears. @defaultValue 5000 */
+  /** How often it checks that it still hears its own pings. @defaultValue 5000 */
   readonly checkMs?: number;
 }
 
 const PING = "ping";
-/** Checks without a sound until the connection counts as dead. */
+/** After this many checks without a notification, the connection counts as dead. */
 const SILENT_CHECKS = 3;
 
 /**
- * Hears every notification of one channel, of all sessions. The driver reconnects by itself; a connection that died
- * without a word is found because it no longer hears its own pings, and is replaced.
+ * Listens to one channel, for all sessions. The driver reconnects by itself. A connection that died unnoticed no longer
+ * hears its own pings, and is replaced.
  */
 export function listenEvents(options: ListenOptions): { readonly close: () => Promise<void> } {
   const { databaseUrl, channel, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
@@ -64,15 +64,14 @@ export function listenEvents(options: ListenOptions): { readonly close: () => Pr
   };
 }
 
-/** One channel for all sessions: whoever listens sorts by the session's id, with which each payload begins. */
+/** The channel of all sessions' live events. Each payload begins with the session's id. */
 export const EVENT_CHANNEL = "parley_events";
-/** PostgreSQL takes a little less than 8,000 bytes. */
+/** PostgreSQL's own limit is a little less than 8,000 bytes. */
 export const MAX_PAYLOAD_BYTES = 7_500;
 
 /**
- * Tells whoever listens, in order. PostgreSQL drops a payload that repeats another of the same batch, so no two may be
- * equal; each holds at most `MAX_PAYLOAD_BYTES` and no NUL. Once another worker has the session, nobody is told
- * anything.
+ * Sends payloads to all listeners, in order. No two of a batch may be equal: PostgreSQL drops repeated ones. Each has
+ * at most `MAX_PAYLOAD_BYTES`, and no NUL. Sends nothing once another worker has the session.
  */
 export async function notifyEvents(writer: SessionWriter, payloads: readonly string[]): Promise<void> {
   await runQuery(writer.sql`

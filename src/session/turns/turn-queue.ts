@@ -101,7 +101,7 @@ export class TurnQueue {
   /**
    * Call after `shut`. Lets the running turn end by itself for `graceMs`, then aborts it, and waits for its end.
    *
-   * @param isLeft asked after `graceMs`; `true`: the turn is neither aborted nor waited for, the next worker takes it up
+   * @param isLeft asked after `graceMs`; `true`: the turn is not aborted or waited for, the next worker takes it up
    */
   async close(graceMs: number, isLeft: () => boolean): Promise<void> {
     const current = this.#current;

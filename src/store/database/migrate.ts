@@ -6,16 +6,16 @@ import { type Sql, connect } from "./pool.ts";
 import { errorKind, runQuery, toStoreError } from "./store-error.ts";
 
 export const MIGRATION_FOLDER = join(import.meta.dirname, "migrations");
-/** postgrator's own table: version, name, MD5 of the file and when it ran. */
+/** postgrator's own table: each migration's version, name, MD5 and time. */
 const MIGRATION_TABLE = "parley_migrations";
 
 interface MigrationFile {
-  /** `001.do.record.sql` is version 1. */
+  /** 1 for `001.do.record.sql`. */
   readonly version: number;
   readonly fileName: string;
 }
 
-/** The migrations that this code brings, oldest first. */
+/** The migrations of this release, oldest first. */
 export async function migrationFiles(): Promise<MigrationFile[]> {
   const fileNames = (await readdir(MIGRATION_FOLDER)).filter((fileName) => /^\d+\.do\..+\.sql$/.test(fileName));
   const files = fileNames.map((fileName) => ({ version: Number.parseInt(fileName, 10), fileName }));
@@ -23,12 +23,12 @@ export async function migrationFiles(): Promise<MigrationFile[]> {
 }
 
 export interface MigrationStatus {
-  /** 0 is an empty database. */
+  /** 0 for an empty database. */
   readonly databaseVersion: number;
   readonly codeVersion: number;
-  /** File names of what is still to run, in order. */
+  /** File names of the migrations that are still to run, in order. */
   readonly pending: readonly string[];
-  /** A newer release has migrated this database: it can be read and written, but say so. */
+  /** Whether a newer release has migrated this database. It can be read and written all the same. */
   readonly isDatabaseNewer: boolean;
 }
 
@@ -55,13 +55,12 @@ export async function migrationsAreApplied(sql: Sql): Promise<boolean> {
   return (await migrationStatus(sql)).pending.length === 0;
 }
 
-/** Any number, the same in every release: it names the lock that migrating workers queue at. */
+/** The number of the lock that migrating workers queue at. Any number will do, the same in every release. */
 const LOCK = 4_507_231;
 
 /**
- * Brings the database up to this code's version and says what it found. All of it is one transaction: it happens or it
- * does not. Workers that start together queue at a lock; the second finds nothing to do. A database that is newer than
- * the code is left as it is (`isDatabaseNewer`).
+ * Brings the database up to this release's version, in one transaction. Returns the status afterwards. Workers that
+ * start together queue at a lock; the second finds nothing to do. A newer database stays as it is (`isDatabaseNewer`).
  *
  * @throws {AppError} `unavailable` when the database cannot be reached
  * @throws {AppError} `invalid_config` when a migration fails or an applied one was edited since
@@ -89,11 +88,11 @@ async function runMigrations(sql: Sql): Promise<void> {
       driver: "pg",
       schemaTable: MIGRATION_TABLE,
       migrationPattern: `${escapeGlob(MIGRATION_FOLDER)}/*.sql`,
-      // A checkout with CRLF endings has the same checksums.
+      // With this, a checkout with CRLF endings has the same checksums.
       newline: "LF",
       execQuery: async (query) => ({ rows: await transaction.unsafe(query) }),
     });
-    // Asked to go down, postgrator would run "undo" files; nobody asked.
+    // With a newer database, postgrator would run "undo" files.
     if ((await postgrator.getDatabaseVersion()) <= (await postgrator.getMaxVersion())) await postgrator.migrate();
   });
 }

@@ -3,15 +3,15 @@ import { Socket } from "node:net";
 interface Target {
   readonly host: readonly string[];
   readonly port: readonly number[];
-  /** Of a Unix socket; else host and port count. */
+  /** A Unix socket's path. Without one, host and port count. */
   readonly path?: string | false | undefined;
 }
 
 const CHECK_MS = 1_000;
 
 /**
- * Tells of an error only together with the close. Between the two postgres.js would give this connection a further
- * query and never answer it.
+ * Emits an error only together with the close. Between the two, postgres.js would send another query on this connection
+ * and never answer it.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;
@@ -27,17 +27,17 @@ class DatabaseSocket extends Socket {
 }
 
 /**
- * A socket for postgres.js that notices a dead peer: one that owes an answer for `answerTimeoutMs` is destroyed, so its
- * queries fail instead of hanging until TCP gives up, a quarter of an hour later.
+ * A socket for postgres.js that notices a dead server. A socket that gets no answer for `answerTimeoutMs` is destroyed,
+ * so that its queries fail. Otherwise they would hang until TCP gives up, after a quarter of an hour.
  */
 export function openSocket(target: Target, answerTimeoutMs: number): Socket {
   const [host = "localhost"] = target.host;
   const socket = new DatabaseSocket();
   if (target.path) socket.connect(target.path);
   else socket.connect(target.port[0] ?? 5432, host);
-  // postgres.js names the server by this in TLS.
+  // postgres.js takes the server's name for TLS from here.
   Object.assign(socket, { host });
-  // Closed before a first byte (a proxy without a backend), postgres.js would reconnect at once, for ever.
+  // If a proxy without a backend closes before the first byte, postgres.js would reconnect at once, for ever.
   socket.once("end", () => {
     if (socket.bytesRead === 0) socket.destroy(lost("CONNECTION_CLOSED"));
   });
@@ -46,9 +46,8 @@ export function openSocket(target: Target, answerTimeoutMs: number): Socket {
 }
 
 /**
- * Counts looks, not time: after this process has stood still, the answer may be here and only unread.
- *
- * Over TLS postgres.js takes the listener off, so there an idle connection is closed as well: the next query reopens it.
+ * Counts how often it has looked, not the time: after this process has stood still, the answer may have come and be
+ * unread. Over TLS, postgres.js removes the listener, so an idle connection is closed too: the next query reopens it.
  */
 function watch(socket: Socket, answerTimeoutMs: number): void {
   let answeredBytes = 0;
@@ -68,7 +67,7 @@ function watch(socket: Socket, answerTimeoutMs: number): void {
   timer.unref();
 }
 
-/** With a code in the manner of postgres.js's own. */
+/** An error with a code, like those of postgres.js. */
 function lost(code: string): Error {
   return Object.assign(new Error(`The connection to the database is lost (${code})`), { code });
 }

@@ -12,7 +12,7 @@ export interface PoolOptions {
   readonly applicationName?: string;
   /** @defaultValue 5000 */
   readonly connectTimeoutMs?: number;
-  /** A connection that owes an answer for so long is dead and is closed; 0 waits forever. @defaultValue 15000 */
+  /** A connection that gets no answer for this long is closed; 0 waits for ever. @defaultValue 15000 */
   readonly answerTimeoutMs?: number;
 }
 
@@ -24,8 +24,8 @@ const TIMESTAMP = {
 };
 
 /**
- * Opens no connection yet: the first query does. Whoever connects calls `end`. The URL may carry postgres.js's own
- * settings (`?sslmode=require`, `?prepare=false` behind a transaction-mode PgBouncer).
+ * Makes a pool. The first query opens a connection; the caller of `connect` calls `end`. The URL may have postgres.js's
+ * own settings (`?sslmode=require`, `?prepare=false` behind a transaction-mode PgBouncer).
  */
 export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   const {
@@ -41,14 +41,14 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
     types: { timestamp: TIMESTAMP },
     fetch_types: false,
     onnotice: () => {},
-    // The default waits up to 20 s between attempts, long after the database is back.
+    // postgres.js' default waits up to 20 s between attempts, even if the database is back.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1),
     socket: (target: { host: string[]; port: number[]; path?: string | false }) => openSocket(target, answerTimeoutMs),
   };
   return postgres(databaseUrl, settings);
 }
 
-/** A jsonb parameter, or SQL's null (not JSON's) for nothing. */
+/** A jsonb parameter; SQL's null (not JSON's) for `undefined` and `null`. */
 export function jsonParameter(sql: Sql, value: JsonValue | undefined) {
   return value === undefined || value === null ? null : sql.json(value);
 }

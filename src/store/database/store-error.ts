@@ -7,12 +7,12 @@ const REFUSED = /^(22|23|54)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * What a failed statement says: `unavailable` may be tried again later, `refused` never will be accepted as it is, and
- * `other` is a mistake of ours or of the operator's (no such table, no permission).
+ * The kind of a failed statement: `unavailable` may be tried again later, `refused` is never accepted as it is, and
+ * `other` is a mistake in Parley or of its operator (no such table, no permission).
  */
 export function errorKind(error: unknown): "unavailable" | "refused" | "other" {
   const code = errorCode(error);
-  // JSON.stringify throws these: a cycle, a bigint, a text too long.
+  // JSON.stringify throws these for a cycle, a bigint, or a text that is too long.
   if (code === undefined) return error instanceof TypeError || error instanceof RangeError ? "refused" : "other";
   if (!SQLSTATE.test(code) || UNAVAILABLE.test(code)) return "unavailable";
   return REFUSED.test(code) ? "refused" : "other";
@@ -23,7 +23,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The message names the code only: the driver's own may quote what was to be stored. It stays in `cause`. */
+/** The message has the code only: the driver's message may quote content. That error stays in `cause`. */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const detail = errorCode(error) ?? "no code";
@@ -33,10 +33,10 @@ export function toStoreError(error: unknown): AppError {
 }
 
 /**
- * Every operation of the store runs its statement through this.
+ * Runs a statement of the store.
  *
- * @throws {AppError} `unavailable`: it may have been executed or not, and may be tried again
- * @throws {AppError} `internal`: the database refused it
+ * @throws {AppError} `unavailable`: the statement may have been executed or not, and may be tried again
+ * @throws {AppError} `internal`: the database refused the statement
  */
 export async function runQuery<Rows>(query: Promise<Rows>): Promise<Rows> {
   try {

@@ -19,15 +19,15 @@ export interface NewPermission extends Pick<
   | "inputHash"
   | "editedInputSchema"
 > {
-  /** Asked by the running tool itself. A call may have many of these, and one that lets it start. */
+  /** Whether the running tool asks. A call may have many such requests, and one that lets it start. */
   readonly whileRunning: boolean;
-  /** From now on, by the database's clock. */
+  /** How long to wait for an answer, from now on by the database's clock. */
   readonly waitMs: number;
 }
 
 /**
- * Stores a request before anybody is asked. A call has one that lets it start: when it has it already (the answer was
- * lost, or an earlier worker asked), that one is returned as it stands.
+ * Stores a request, before a participant is asked. A call has at most one request that lets it start. If that is stored
+ * already (an answer was lost, or an earlier worker asked), it is returned as it is.
  */
 export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
   const { id, callId, whileRunning, waitMs } = permission;
@@ -57,11 +57,11 @@ export async function insertPermission(writer: SessionWriter, permission: NewPer
 
 export interface PermissionEnd {
   readonly permissionId: string;
-  /** Nobody answered in time, or the call is not wanted any more. */
+  /** `expired`: nobody answered in time. `withdrawn`: the call needs no answer any more. */
   readonly state: "expired" | "withdrawn";
 }
 
-/** Ends an open request without an answer. Returns it as it stands then: an answer that was first stays. */
+/** Ends an open request without an answer, and returns it. An answer that came before stays. */
 export async function endPermission(
   writer: SessionWriter,
   { permissionId, state }: PermissionEnd,
@@ -79,7 +79,7 @@ export async function endPermission(
   return rows[0];
 }
 
-/** Ends all open requests of a call, and returns them as they are then. */
+/** Withdraws all open requests of a call, and returns them as they are then. */
 export async function withdrawPermissions(
   writer: SessionWriter,
   { callId }: { readonly callId: string },

@@ -1,11 +1,11 @@
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** What a participant has allowed for good: this tool, for what matches the pattern. */
+/** What a participant has allowed for good: this tool's requests for values that match the pattern. */
 export interface GrantRecord {
   readonly id: string;
   readonly toolName: string;
-  /** What of the tool's requests it answers; `null`, of one from before there were several: any. */
+  /** The type of the requests that it answers. `null`, in grants of older releases: any type. */
   readonly type: string | null;
   readonly pattern: string;
   /** Milliseconds since the epoch. */
@@ -21,7 +21,7 @@ export async function listGrants(sql: Sql, { identity }: { readonly identity: st
   `);
 }
 
-/** Takes back one of an identity's own grants. `false`: it has none with this id. */
+/** Deletes one of an identity's own grants. `false`: it has none with this id. */
 export async function deleteGrant(
   sql: Sql,
   { identity, grantId }: { readonly identity: string; readonly grantId: string },

@@ -2,10 +2,10 @@ import { type JsonObject } from "../../lib/json.ts";
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** By which way an answer came. `data`: a PermissionResponse; `text`: a typed yes or no. */
+/** How an answer came. `data`: a PermissionResponse; `text`: a typed yes or no. */
 export type PermissionWay = "data" | "http" | "rpc" | "voice" | "text";
 
-/** What a tool wanted to do and what was said to it. Times are milliseconds since the epoch. */
+/** A permission request and its answer. Times are milliseconds since the epoch. */
 export interface PermissionRecord {
   /** The PermissionRequest's id. */
   readonly id: string;
@@ -15,24 +15,24 @@ export interface PermissionRecord {
   readonly callId: string;
   /** The assistant message that the call belongs to. */
   readonly messageId: string;
-  /** Who is asked, and whose answer alone counts. */
+  /** The approver: only its answer counts. */
   readonly participantIdentity: string;
   readonly toolName: string;
   readonly type: string;
-  /** What it would touch, as patterns that match it literally: `always` grants these. */
+  /** The values that the call would touch, as patterns that match them literally. `always` grants these. */
   readonly pattern: readonly string[];
   readonly title: string;
   readonly metadata: JsonObject;
-  /** What of the call may be shown to others than the one who is asked. */
+  /** What of the call may be shown to participants other than the approver. */
   readonly detail: "full" | "name" | "off";
-  /** Of the tool and the arguments that were shown: the approval is for these alone. */
+  /** A hash of the tool and the arguments that were shown: the approval is for these only. */
   readonly inputHash: string;
-  /** What edited arguments must match; `null` where the tool takes none. */
+  /** The JSON Schema for edited arguments; `null` if the tool takes none. */
   readonly editedInputSchema: JsonObject | null;
   readonly state: "asked" | "approved" | "rejected" | "expired" | "withdrawn";
-  /** An approval that was stored as a grant as well. */
+  /** Whether the approval was stored as grants, too. */
   readonly isAlways: boolean;
-  /** What the participant said beside a no. */
+  /** The approver's words beside a rejection. */
   readonly message: string | null;
   readonly editedInput: JsonObject | null;
   readonly repliedBy: string | null;
@@ -40,11 +40,11 @@ export interface PermissionRecord {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly repliedAt: number | null;
-  /** Until it expires, by the database's clock when it was read; 0 when that is over. */
+  /** Milliseconds until it expires, by the database's clock when the row was read; 0 if it has expired. */
   readonly leftMs: number;
 }
 
-/** What a select or a returning clause must list to give records. */
+/** The columns of a record, for a select or a returning clause. */
 export function permissionColumns(sql: Sql) {
   return sql`
     permissions.id, permissions.session_id as "sessionId", permissions.turn_id as "turnId",
@@ -61,7 +61,7 @@ export function permissionColumns(sql: Sql) {
   `;
 }
 
-/** A request, whatever has become of it. */
+/** A request in any state. */
 export async function loadPermission(
   sql: Sql,
   { permissionId }: { readonly permissionId: string },

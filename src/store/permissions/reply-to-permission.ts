@@ -3,42 +3,42 @@ import { type Sql, jsonParameter } from "../database/pool.ts";
 import { type PermissionRecord, type PermissionWay, permissionColumns } from "./load-permissions.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Whoever runs the session listens here; a payload is the session's id, a space and the permission's id. */
+/** The channel on which sessions learn of answers. A payload is the session's id, a space and the permission's id. */
 export const PERMISSION_CHANNEL = "parley_permissions";
 
-/** What a participant said to a request. */
+/** An approver's answer to a request. */
 export type PermissionDecision =
   | {
       readonly kind: "approve";
-      /** Also stored as grants, one a pattern of what runs. */
+      /** Whether the patterns of what runs are stored as grants, one each. */
       readonly isAlways: boolean;
       /** Checked by `checkEditedInput`. */
       readonly edited?: EditedInput | undefined;
     }
   | { readonly kind: "reject"; readonly message?: string | undefined };
 
-/** Arguments in the place of those that were shown. */
+/** Arguments that replace those that were shown. */
 export interface EditedInput {
   readonly input: JsonObject;
-  /** What they touch: what `always` grants then. */
+  /** Patterns for what they touch. `always` grants these. */
   readonly patterns: readonly string[];
 }
 
 export interface PermissionReply {
   readonly permissionId: string;
   readonly sessionId: string;
-  /** The identity of whoever answers. */
+  /** The identity of the participant that answers. */
   readonly by: string;
   readonly via: PermissionWay;
   readonly decision: PermissionDecision;
 }
 
 /**
- * Decides an open request; of all answers, by whatever way and in whatever process, the first wins. The grants of an
- * `always` and the notification on `PERMISSION_CHANNEL` are part of it.
+ * Decides an open request. The first answer wins, however and in whatever process it came. The same statement stores
+ * the grants of an `always` and notifies `PERMISSION_CHANNEL`.
  *
- * @returns the decided request, or why nothing has changed: `unknown` in this session, somebody else is asked, or it
- *   was answered, withdrawn or expired before
+ * @returns the decided request, or why nothing has changed: this session does not know it, another participant is
+ *   asked, or it was answered, withdrawn or expired before
  */
 export async function replyToPermission(
   sql: Sql,

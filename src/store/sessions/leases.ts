@@ -5,11 +5,11 @@ import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions
 import { type SessionWriter } from "./session-writer.ts";
 
 export interface SessionClaim {
-  /** Used only if the conversation is new. */
+  /** The new session's id, used only if the conversation is new. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** Who opens it, if that is known; a stored session keeps the one it has. */
+  /** The participant that opens the session, if that is known. A stored session keeps the one that it has. */
   readonly participantIdentity: string | null;
   /** The worker that claims. */
   readonly owner: string;
@@ -17,16 +17,16 @@ export interface SessionClaim {
 }
 
 interface ClaimedSession extends SessionRecord {
-  /** Whose lease had run out: that worker may stand still, and not be dead. */
+  /** The worker whose lease had run out. It may have stood still, and not be dead. */
   readonly takenFrom: string | null;
 }
 
 /**
- * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already:
- * what was claimed before is void then. `undefined` while another owner holds it. Lease times are the database's, so
+ * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already.
+ * All earlier claims are void then. `undefined` while another owner holds the lease. The database's clock counts, so
  * workers' clocks may differ.
  *
- * @throws {AppError} `not_allowed` when the conversation is another room's: whoever may join one room would read what
+ * @throws {AppError} `not_allowed` when the conversation is another room's: participants of one room would read what
  *   was said in the other
  */
 export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
@@ -63,7 +63,7 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
-/** `false`: another worker has claimed the session, or this one has given it up. One that ran out and that nobody took is renewed. */
+/** Also renews a lease that has run out and that nobody took. `false`: another worker has it, or it was released. */
 export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { leaseMs: number }): Promise<boolean> {
   const { sessionId, epoch } = lease;
   const result = await runQuery(sql`
@@ -74,7 +74,7 @@ export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { l
   return result.count > 0;
 }
 
-/** Lets the next worker claim the session at once. Does nothing once another has. */
+/** Lets the next worker claim the session at once. Does nothing if another worker has claimed it. */
 export async function releaseLease({ sql, lease }: SessionWriter): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`
@@ -84,7 +84,7 @@ export async function releaseLease({ sql, lease }: SessionWriter): Promise<void>
   `);
 }
 
-/** Frees whatever a worker that is known to be dead has claimed, so that nobody waits for its lease to run out. */
+/** Frees all leases of a worker that is known to be dead, so that nobody waits until they run out. */
 export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<void> {
   await runQuery(sql`
     update sessions

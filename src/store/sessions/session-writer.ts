@@ -3,29 +3,29 @@ import { AppError } from "../../errors/app-error.ts";
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A worker's hold on a session: its claim's number among all claims of that session. */
+/** A worker's lease on a session. `epoch` numbers the claims of that session. */
 export interface Lease {
   readonly sessionId: string;
   readonly epoch: number;
 }
 
-/** With what a worker writes the session that it has claimed. */
+/** What a worker needs to write to a session that it has claimed. */
 export interface SessionWriter {
   readonly sql: Sql;
   readonly lease: Lease;
 }
 
 /**
- * For `with fence as (…)`: one row while nobody has claimed the session anew, else none. The row is locked, so a
- * statement that has begun ends before the next claim, and one that begins after that claim finds nothing.
+ * For `with fence as (…)`: one row while nobody has claimed the session anew, else none. It locks the session's row: a
+ * statement that has begun ends before the next claim, and one that begins after that claim gets no row.
  */
 export function fencingRow({ sql, lease }: SessionWriter) {
   return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;
 }
 
 /**
- * Runs one writing statement under the lease. It must read from `fence`, or it would write without it, and what it
- * returns comes back: no rows when it changed nothing.
+ * Runs one writing statement under the lease, and returns its rows. The statement must read from `fence`, or it would
+ * write without the lease.
  *
  * @throws {AppError} `lost_lease` when another claim has made this one void: nothing has changed
  */

@@ -2,18 +2,18 @@ import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter } from "./session-writer.ts";
 
-/** A stored session, as its worker claims it. */
+/** A stored session. */
 export interface SessionRecord {
   readonly id: string;
   readonly conversationId: string;
   readonly room: string | null;
-  /** Who opened it. */
+  /** The participant that opened it. */
   readonly participantIdentity: string | null;
-  /** Who works on it, if the lease is live. */
+  /** The worker that has or had its lease. */
   readonly leaseOwner: string | null;
-  /** How often it has been claimed: the number of the newest claim. */
+  /** The number of the newest claim, from 1: how often the session has been claimed. */
   readonly epoch: number;
-  /** Highest worker stanza number that may have been used, positive. */
+  /** The highest stanza number that a worker may have used, positive. */
   readonly workerStanzaReserved: number;
   readonly createdAt: number;
 }
@@ -44,7 +44,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
   };
 }
 
-/** Takes no lease: for whoever may only look, and to see whose conversation it is before claiming it. */
+/** Loads a session without claiming it. */
 export async function loadSession(
   sql: Sql,
   { conversationId }: { conversationId: string },
@@ -55,13 +55,13 @@ export async function loadSession(
   return rows[0] && toSessionRecord(rows[0]);
 }
 
-/** Whether a session, of whatever room, goes by this id: its own or its conversation's. */
+/** Whether a session of any room has this id, or this conversation id. */
 export async function hasSession(sql: Sql, { id }: { readonly id: string }): Promise<boolean> {
   const rows = await runQuery(sql`select from sessions where id = ${id} or conversation_id = ${id}`);
   return rows.length > 0;
 }
 
-/** Puts on record who opened the session: the participant of its first turn. A session keeps the one it has. */
+/** Stores the participant of the first turn as the session's opener. A session keeps the opener that it has. */
 export async function setOpener({ sql, lease }: SessionWriter, { identity }: { identity: string }): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`

@@ -2,8 +2,8 @@ import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, lostLease } from "./session-writer.ts";
 
 /**
- * Sets `count` stanza numbers of the worker aside, for good, and returns the first: a worker that is killed leaves a
- * gap but no number is used twice. Positive; the wire carries them negated.
+ * Reserves `count` stanza numbers for the worker and returns the first. A worker that is killed leaves a gap, but no
+ * number is used twice. They are positive here and negative on the wire.
  *
  * @throws {AppError} `lost_lease`
  */
@@ -19,7 +19,7 @@ export async function reserveStanzas({ sql, lease }: SessionWriter, { count }: {
   return Number(rows[0].reserved) - count + 1;
 }
 
-/** At a clean end: numbers above `last` were reserved and not used, so a client that saw `last` has missed nothing. */
+/** Gives back the numbers above `last` at a clean end, so that a client that saw `last` has missed nothing. */
 export async function trimStanzas({ sql, lease }: SessionWriter, { last }: { last: number }): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`

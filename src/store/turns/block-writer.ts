@@ -5,31 +5,31 @@ import { type BlockProblem, type TurnBlockRow, writeBlocks } from "./write-block
 export interface BlockWriterOptions {
   /** How long a flush waits for the database. @defaultValue 10000 */
   readonly flushTimeoutMs?: number;
-  /** Blocks that may wait; more are refused. @defaultValue 5000 */
+  /** How many blocks may wait; more are refused. @defaultValue 5000 */
   readonly maxQueued?: number;
   /** @defaultValue 500 */
   readonly maxBatch?: number;
-  /** Told of every block that is not stored as it was given, once, as soon as that is known; must not throw. */
+  /** Told once of each block that is not stored as it was given, as soon as that is known; must not throw. */
   readonly onProblem?: (problem: BlockProblem) => void;
 }
 
 interface QueuedBlock {
-  /** Counts what was added, from 1. */
+  /** The block's number among all that were added, from 1. */
   readonly number: number;
   readonly row: TurnBlockRow;
 }
 
 /**
- * Writes blocks behind the stream, in order, in batches of what has gathered while the last one was under way. While
- * the database is down they wait and are tried again; a block is stored, or a flush rejects and `onProblem` is told. Once
- * another worker has the session, every block is lost.
+ * Stores blocks while the model streams, in order and in batches: those that come while one batch is under way make the
+ * next. While the database is down, they wait and are tried again. If a block is not stored, a flush rejects and
+ * `onProblem` is told. Once another worker has the session, every block is lost.
  */
 export class BlockWriter {
   readonly #writer: SessionWriter;
   readonly #options: Required<BlockWriterOptions>;
   readonly #queue: QueuedBlock[] = [];
   readonly #flushes = new Flushes();
-  /** A turn that has lost a block takes no more: what is stored of it is how it began. */
+  /** Turns that have lost a block. They take no more, so that their stored blocks have no gap. */
   readonly #lostTurns = new Set<string>();
   #added = 0;
   #isWriting = false;
@@ -42,12 +42,12 @@ export class BlockWriter {
     this.#options = { flushTimeoutMs: 10_000, maxQueued: 5_000, maxBatch: 500, onProblem: () => {}, ...options };
   }
 
-  /** Blocks that are not durable yet. */
+  /** How many blocks are not durable yet. */
   get queuedCount(): number {
     return this.#queue.length;
   }
 
-  /** Never waits and never throws. A block that is refused (too many queued, its turn has lost one, closed) is a loss. */
+  /** Never waits or throws. A block that is refused (too many queued, its turn has lost one, closed) is lost. */
   add(row: TurnBlockRow): void {
     this.#added += 1;
     const refusal = this.#refusal(row);
@@ -72,7 +72,7 @@ export class BlockWriter {
     await flushed;
   }
 
-  /** Flushes and stops; what is not durable then is lost, and it rejects. The pool stays open. */
+  /** Flushes and stops. Rejects if blocks are not durable then: they are lost. The pool stays open. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -91,7 +91,7 @@ export class BlockWriter {
     }
   }
 
-  /** What waits is lost. */
+  /** Gives up all blocks that wait. */
   #abandon(why: AppError): void {
     for (const queued of this.#queue.splice(0)) this.#lose(queued, why);
     this.#endFlushes();
@@ -116,7 +116,7 @@ export class BlockWriter {
           break;
         }
         failures += 1;
-        // Closed in the meantime: the queue is empty and nobody waits.
+        // If the writer was closed meanwhile, the queue is empty.
         if (this.#queue.length > 0) await this.#wait(Math.min(25 * 2 ** failures, 1_000));
       }
     }
@@ -124,7 +124,7 @@ export class BlockWriter {
   }
 
   #finish(batch: readonly QueuedBlock[], problems: readonly BlockProblem[]): void {
-    // Closed in the meantime, these were told as lost.
+    // If the writer was closed meanwhile, these blocks have been reported as lost.
     if (this.#queue[0] !== batch[0]) return;
     this.#queue.splice(0, batch.length);
     for (const problem of problems) {
@@ -168,7 +168,7 @@ export class BlockWriter {
 }
 
 interface Flush {
-  /** It speaks for what was added after `from`, up to and with `to`. */
+  /** It waits for the blocks after number `from`, up to and with `to`. */
   readonly from: number;
   readonly to: number;
   readonly timer: NodeJS.Timeout;
@@ -177,21 +177,21 @@ interface Flush {
 }
 
 interface FlushRequest {
-  /** Number of the last thing added. */
+  /** The number of the last block that was added. */
   readonly to: number;
   readonly timeoutMs: number;
-  /** What keeps the database from answering, as far as is known when the time is over. */
+  /** Why the database has not answered, as far as is known when the time is over. */
   readonly cause: () => unknown;
 }
 
-/** Those who wait until what was added before is durable. Every loss is told to each flush that speaks for it. */
+/** The flushes that wait until blocks are durable. Each loss rejects every flush that waits for that block. */
 class Flushes {
   readonly #waiting = new Set<Flush>();
   #losses: { readonly number: number; readonly error: AppError }[] = [];
-  /** Flushes that have ended spoke for everything up to this number. */
+  /** Flushes that have ended covered all blocks up to this number. */
   #told = 0;
 
-  /** Registers at once; `settle` ends it, or the timeout with `unavailable`. */
+  /** Registers a flush at once. `settle` ends it, or the timeout does, with `unavailable`. */
   async wait({ to, timeoutMs, cause }: FlushRequest): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onTimeout = () => {
@@ -209,7 +209,7 @@ class Flushes {
     this.#losses.push({ number, error });
   }
 
-  /** Ends the flushes that wait for nothing from `firstOpen` on. */
+  /** Ends the flushes that wait only for blocks before `firstOpen`. */
   settle(firstOpen: number): void {
     for (const flush of this.#waiting) {
       if (flush.to >= firstOpen) continue;

@@ -5,16 +5,16 @@ import { runQuery } from "../database/store-error.ts";
 export interface Commentary {
   /** The user's or the assistant's message. */
   readonly messageId: string;
-  /** Who wrote it. */
+  /** The participant that wrote the note. */
   readonly participantIdentity: string;
   readonly content: string;
   readonly commentaryType?: string | undefined;
 }
 
-/** Notes that a turn may have. */
+/** How many notes a turn may have. */
 export const MAX_COMMENTARIES = 20;
 
-/** Keeps a note with the turn that its message belongs to, or says why not. */
+/** Stores a note with the turn of its message, or returns why not. */
 export async function insertCommentary(
   writer: SessionWriter,
   commentary: Commentary,
@@ -33,7 +33,7 @@ export async function insertCommentary(
   return turns.length > 0 ? "too_many" : "unknown_message";
 }
 
-/** The turn that one of these messages belongs to, as `turn`. */
+/** The newest turn with this user's or assistant's message, as `turn`. */
 function turnOf(sql: Sql, sessionId: string, messageId: string) {
   return sql`(
     select id from turns

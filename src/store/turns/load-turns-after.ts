@@ -10,7 +10,7 @@ export interface RecordPoint {
   readonly sequence: number | "end";
 }
 
-/** A turn as those see it who follow the record. */
+/** A turn as it is shown to readers that follow the record. */
 export interface FollowedTurn {
   readonly id: string;
   readonly position: number;
@@ -23,7 +23,7 @@ export interface FollowedTurn {
   readonly errorMessage: string | null;
   readonly model: string | null;
   readonly usage: JsonObject | null;
-  /** Those after the point. */
+  /** The blocks after the point. */
   readonly blocks: readonly TurnBlock[];
 }
 
@@ -32,12 +32,12 @@ const MAX_SEQUENCE = 2 ** 31 - 1;
 interface AfterPoint {
   readonly sessionId: string;
   readonly after: RecordPoint;
-  /** Of this turn no block after `sequence`, if that is named, is loaded. */
+  /** Of this turn, only blocks up to `sequence` are loaded; all, if that is `undefined`. */
   readonly until?: { readonly turnId: string; readonly sequence: number | undefined } | undefined;
   readonly limit: number;
 }
 
-/** The next turns after a point, at most `limit`, replaced ones too: the record as it grew. */
+/** The next turns after a point, at most `limit`, in the order in which they began, with those that were replaced. */
 export async function loadTurnsAfter(
   sql: Sql,
   { sessionId, after, until, limit }: AfterPoint,
@@ -70,7 +70,7 @@ export async function loadTurnsAfter(
   `);
 }
 
-/** Whether the session's record has this point. Before its first turn is a point of every record. */
+/** Whether the session's record has this point. Every record has the point before its first turn. */
 export async function hasRecordPoint(
   sql: Sql,
   { sessionId, point: { position, sequence } }: { readonly sessionId: string; readonly point: RecordPoint },
@@ -87,7 +87,7 @@ export async function hasRecordPoint(
   return rows.length > 0;
 }
 
-/** The end of the last turn that has ended: what comes after it is going on now. */
+/** The end of the last turn that has ended. */
 export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<RecordPoint> {
   const [row] = await runQuery(sql<{ position: number }[]>`
     select coalesce(max(position), 0) as position from turns
@@ -96,7 +96,7 @@ export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId:
   return { position: row?.position ?? 0, sequence: "end" };
 }
 
-/** The place of a turn, from 1; `undefined` while it is not stored. */
+/** A turn's position, from 1; `undefined` while the turn is not stored. */
 export async function findTurnPosition(sql: Sql, { turnId }: { readonly turnId: string }): Promise<number | undefined> {
   const [row] = await runQuery(sql<{ position: number }[]>`select position from turns where id = ${turnId}`);
   return row?.position;

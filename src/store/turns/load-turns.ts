@@ -25,15 +25,15 @@ interface TurnRow {
   blocks: TurnBlock[];
 }
 
-/** A turn as it is loaded: with what only its record knows. */
+/** A turn as it is loaded. */
 interface StoredTurn extends TurnRecord {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The worker's stanza number at its end, positive; absent when it did not end by itself. */
+  /** The worker's stanza number at its end, positive; `undefined` if its worker did not end it. */
   readonly lastStanza: number | undefined;
 }
 
-/** Turns that are part of the history in their order, each with its blocks in theirs, all as of one moment. */
+/** The history's turns, and each one's blocks, in order and as of one moment. */
 async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
     select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, heard, (

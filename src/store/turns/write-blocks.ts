@@ -12,8 +12,8 @@ export interface TurnBlockRow {
 }
 
 /**
- * Stores blocks in one statement, all or none, and returns how many were new: a block that is stored already is left
- * as it is, so a batch whose answer was lost can be sent again. Rejects with the driver's own error.
+ * Stores blocks in one statement, all or none, and returns how many were new. A stored block stays as it is, so a batch
+ * whose answer was lost can be sent again. Rejects with the driver's own error.
  *
  * @throws {AppError} `lost_lease`
  */
@@ -32,7 +32,7 @@ export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlo
   return result[0].count;
 }
 
-/** Indexes of the rows whose place in `turn_blocks` holds something else. Rejects with the driver's own error. */
+/** Indexes of the rows in whose place `turn_blocks` has another block. Rejects with the driver's own error. */
 async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Promise<number[]> {
   const different = await sql<{ index: number }[]>`
     select block.index from ${recordset(sql, rows)}
@@ -43,7 +43,7 @@ async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Pro
   return different.map((row) => row.index);
 }
 
-/** Rows as a table of their own, `block`, for a `from`. */
+/** The rows as a table `block`, for a `from`. */
 export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
   const records = rows.map(({ turnId, block }, index) => ({
     index,
@@ -53,7 +53,7 @@ export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
     text_content: block.textContent,
     content: block.content,
   }));
-  // As text: a json parameter would be turned into JSON a second time.
+  // Sent as text: the driver would encode a json parameter a second time.
   return sql`json_to_recordset(${JSON.stringify(records)}::text::json) as block (
     index int, turn_id text, sequence int, block_type text, text_content text, content jsonb
   )`;
@@ -62,7 +62,7 @@ export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
 /** A block that is not stored as it was given. */
 export interface BlockProblem {
   readonly row: TurnBlockRow;
-  /** `replaced`: the database cannot hold its content, so a block that says so has its place. `lost`: nothing has. */
+  /** `replaced`: the database cannot store its content, so a block that says so is stored instead. `lost`: none is. */
   readonly outcome: "replaced" | "lost";
   readonly error: AppError;
 }
@@ -85,7 +85,7 @@ export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBloc
   return problems;
 }
 
-/** A row that was there already is our own, sent twice; or another writer's, and then ours is lost. */
+/** A row that was there already is this writer's, sent twice, or another writer's: then this writer's block is lost. */
 async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   if ((await insertBlocks(writer, rows)) === rows.length) return [];
   const indexes = await findDifferentBlocks(writer.sql, rows);
@@ -108,7 +108,7 @@ async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError
 
 const NOTE = "[This block's content could not be stored.]";
 
-/** Keeps what the history's rules need, so that a tool use still has its result. */
+/** Keeps the ids and names that the history needs: a tool use must have its result. */
 function placeholder({ sequence, blockType, textContent, content }: TurnBlock): TurnBlock {
   const kept: JsonObject = Object.fromEntries(
     ["tool_use_id", "tool_name", "id"].flatMap((key) => {

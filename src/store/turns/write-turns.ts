@@ -9,19 +9,19 @@ import { recordset } from "./write-blocks.ts";
 
 export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly input: readonly InputText[];
-  /** This turn and all after it leave the history, for the new one; their record stays as it is. */
+  /** The id of a turn that, with all after it, leaves the history for the new one. Those turns stay stored. */
   readonly replaces?: string | undefined;
   /** Blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
 }
 
-/** Two turns that are inserted at once want the same position; one of them asks again. */
+/** When two turns are inserted at once, both want the same position, and one must try again. */
 const ATTEMPTS = 20;
 
 /**
- * Begins a turn, running, at the session's next position, and returns that: all of it or, where the worker dies,
- * nothing. `undefined` when the session has a turn for this `parentMessageId` already: the message is a duplicate. The
- * same turn again (its answer was lost) is not.
+ * Inserts a turn as `running`, with its blocks, and returns its position in the session; also when it is inserted again
+ * because an answer was lost. `undefined` when the session has another turn for this `parentMessageId`: the message is
+ * a duplicate.
  */
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
@@ -98,7 +98,7 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
   return changed.length > 0;
 }
 
-/** One more sentence of the turn's answer that is in none of its blocks. */
+/** Counts one more aside that was sent as a sentence of the turn's answer. */
 export async function countAside(writer: SessionWriter, { turnId }: { turnId: string }): Promise<void> {
   await writeFenced(
     writer,
