@@ -8,7 +8,7 @@ import { type ZodTypes } from "./zod-types.ts";
 
 export type HttpApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypes>;
 
-/** What routes that show or change a session work with. */
+/** What the routes that show or change a session need. */
 export interface RoomParts {
   readonly sql: Sql;
   readonly source: EventSource;
@@ -16,5 +16,5 @@ export interface RoomParts {
   readonly edits: EditGuard;
 }
 
-/** Adds routes for whoever holds a room's token; `request.access` is what that token lets them see. */
+/** Adds routes that need a room's token. `request.access` is what that token allows. */
 export type RoomRoutes = (app: HttpApp, parts: RoomParts) => void;

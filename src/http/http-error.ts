@@ -8,8 +8,8 @@ interface HttpErrorOptions {
 }
 
 /**
- * Why a request is not done. Thrown by hooks and handlers; the server makes the answer. The message names a field or
- * a header, and holds nothing of what that contained.
+ * Why a request is refused. Hooks and handlers throw it; the server makes the answer. The message names a field or a
+ * header, and never contains its value.
  */
 export class HttpError extends Error {
   readonly statusCode: 400 | 401 | 403 | 404 | 409 | 429 | 503;
@@ -29,10 +29,10 @@ export class HttpError extends Error {
   }
 }
 
-/** For errors that pass: the client may ask again in five seconds. */
+/** For temporary errors: the client may ask again in five seconds. */
 export const RETRY_SOON = { "retry-after": "5" };
 
-/** Tells errors that a client is told of from bugs, which are `undefined`. A database that is away is a 503. */
+/** The answer to an error; `undefined` for a bug. A database that is away is a 503. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
   if (!(error instanceof AppError) || error.code !== "unavailable") return undefined;
@@ -41,7 +41,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/** Makes answers of errors. Mistakes of the client are named to it; our own are logged, and nothing is said of them. */
+/** Answers errors. A client's mistake is named to the client. A bug is logged, and answered with a fixed text. */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);

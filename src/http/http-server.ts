@@ -20,8 +20,8 @@ import { SseStreams } from "./sse/sse-streams.ts";
 import { zodValidator, type ZodTypes } from "./zod-types.ts";
 
 /**
- * All routes that need a room's token; the RPC service checks its own. To add one, write a file in `routes/` and put its
- * name here. What it reads is a function in `src/store/`.
+ * All routes that need a room's token; the RPC service checks its own. To add one, write a file in `routes/` and put
+ * its name here. What it reads is a function in `src/store/`.
  */
 const ROOM_ROUTES: readonly RoomRoutes[] = [sessionRoutes, eventRoutes, permissionRoutes, grantRoutes, opencodeRoutes];
 
@@ -48,10 +48,10 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   const { logger, livekit, checks, metrics, token, events } = options;
   const app = fastify({
     loggerInstance: logger,
-    // A line a request is noise beside the turns; errors are logged by the error handler.
+    // One line for each request would hide the turns' lines. The error handler logs errors.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    // A conversation's id is a room's name, percent-encoded.
+    // A conversation's id may be a room's name, percent-encoded.
     routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,
     forceCloseConnections: true,
@@ -62,7 +62,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
-  // Before all routes: some others need no token either, and show what is going on here.
+  // Before all routes: those without a token, such as `/metrics`, must be answered to this machine only, too.
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);
@@ -76,7 +76,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
     for (const routes of ROOM_ROUTES) scope.register(async (own) => routes(own, parts));
   });
   app.register((scope, _options, done) => {
-    // Connect reads bodies by itself, and puts its own parser there.
+    // Connect adds its own parser for bodies.
     scope.removeContentTypeParser("application/json");
     fastifyConnectPlugin(scope, { routes: permissionService({ livekit, sql, logger }), grpc: false }, done);
   });

@@ -2,7 +2,7 @@ import { type FastifyInstance } from "fastify";
 import { isIPv4 } from "node:net";
 import { HttpError } from "../http-error.ts";
 
-/** Whether only this machine is reached by that name, whatever a name server says. */
+/** Whether a host name always means this machine, whatever a name server says. */
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, "");
   if (isIPv4(name)) return name.startsWith("127.");
@@ -11,8 +11,8 @@ export function isLoopback(hostname: string): boolean {
 
 /**
  * Refuses requests that a web page from elsewhere makes a browser send to this machine. Such a request names a foreign
- * host, which the page's name server resolved to this machine (DNS rebinding), or a foreign origin. Pages in a sandbox or
- * from a file have the origin `null`; programs send none.
+ * host, which the page's name server resolved to this machine (DNS rebinding), or a foreign origin. Pages in a sandbox
+ * or from a file have the origin `null`; programs send none.
  */
 export function answerThisMachineOnly(app: Pick<FastifyInstance, "addHook">): void {
   app.addHook("onRequest", async ({ headers: { host = "", origin } }) => {

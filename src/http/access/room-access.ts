@@ -22,15 +22,15 @@ declare module "fastify" {
   }
 }
 
-/** What tokens are signed with. */
+/** LiveKit's key and secret, with which tokens are signed. */
 export interface TokenKeys {
   readonly apiKey: string;
   readonly apiSecret: string;
 }
 
 /**
- * Asks for a room's token on all routes of this scope, and sets `request.access`. It does so before the body is read,
- * so that somebody without a token learns nothing but that. No cache may keep these answers, refusals included.
+ * Requires a room's token on all routes of this scope, and sets `request.access`. The token is checked before the body
+ * is read, so that a caller without one learns nothing else. No cache may keep these answers, refusals included.
  */
 export function requireRoomToken(
   scope: Pick<FastifyInstance, "decorateRequest" | "addHook">,
@@ -51,7 +51,7 @@ interface TokenSource {
 }
 
 /**
- * Reads the bearer token of a request. One in the URL is refused whatever it is: URLs end up in logs.
+ * Reads the bearer token of a request. A token in the URL is always refused: URLs are logged.
  *
  * @throws {HttpError} 401, 403
  */
@@ -73,7 +73,7 @@ export async function checkRoomToken(
   if (!isCleanText(identity) || !isCleanText(video.room))
     throw new HttpError(403, "The token names a participant or a room that cannot be");
   const expiresAt = exp * 1_000;
-  // The verifier grants ten seconds more, in which a stream would be opened only to be ended.
+  // The verifier allows ten seconds more, in which a stream would be opened only to be ended.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
   return { room: video.room, identity, expiresAt };
 }
@@ -88,7 +88,7 @@ export async function findRoomSession(sql: Sql, { room }: RoomAccess): Promise<S
   return session?.room === room ? session : undefined;
 }
 
-/** A session goes by two ids. */
+/** A session can be named by its own id or its conversation's. */
 export function hasId(session: SessionRecord, id: string): boolean {
   return id === session.id || id === session.conversationId;
 }

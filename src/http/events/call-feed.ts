@@ -27,20 +27,20 @@ const REMEMBERED_CALLS = 1_000;
 /** Shows a session's calls. For each call, no state is sent twice, and none after a newer one. */
 export class CallFeed {
   readonly #options: CallFeedOptions;
-  /** The revision that was shown last, by call. */
+  /** By call: the revision that was shown last. */
   readonly #shown = new Map<string, number>();
 
   constructor(options: CallFeedOptions) {
     this.#options = options;
   }
 
-  /** The calls of the turn that is running, and all that are open. @throws {AppError} `unavailable` */
+  /** Shows the running turn's calls, and all other open calls. @throws {AppError} `unavailable` */
   async showNow(): Promise<void> {
     const { sql, sessionId } = this.#options;
     for (const call of await loadCallsNow(sql, { sessionId })) await this.#show(call);
   }
 
-  /** What a live event told of. @throws {AppError} `unavailable` */
+  /** Shows the call that a live event tells of, as it was then. @throws {AppError} `unavailable` */
   async showTold(told: JsonObject): Promise<void> {
     const { sql, sessionId } = this.#options;
     const { callId } = told;

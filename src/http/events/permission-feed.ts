@@ -12,7 +12,7 @@ import { type SseEvent } from "../sse/sse-stream.ts";
 interface PermissionFeedOptions {
   readonly sql: Sql;
   readonly sessionId: string;
-  /** Who reads. */
+  /** The reader's identity. */
   readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
@@ -32,7 +32,7 @@ export class PermissionFeed {
     this.#options = options;
   }
 
-  /** What is open now, and what became of those that were open when they were shown. @throws {AppError} `unavailable` */
+  /** Shows the open requests, and the end of those that were shown as open. @throws {AppError} `unavailable` */
   async showNow(): Promise<void> {
     const { sql, sessionId } = this.#options;
     const open = await loadOpenPermissions(sql, { sessionId });
@@ -41,7 +41,7 @@ export class PermissionFeed {
     for (const id of this.#asked) if (!ids.has(id)) await this.showTold({ permissionId: id });
   }
 
-  /** What a live event told of. @throws {AppError} `unavailable` */
+  /** Shows the request that a live event names. @throws {AppError} `unavailable` */
   async showTold({ permissionId }: JsonObject): Promise<void> {
     const { sql, sessionId } = this.#options;
     if (typeof permissionId !== "string" || this.#over.has(permissionId)) return;

@@ -15,7 +15,7 @@ import {
 } from "./stored-events.ts";
 import { type SseEvent } from "../sse/sse-stream.ts";
 
-/** Turns that are loaded at once. */
+/** How many turns are loaded at once. */
 const PAGE = 20;
 
 /** A block whose start has been shown. */
@@ -69,7 +69,7 @@ export class RecordReader {
     }
   }
 
-  /** Whether this was shown already; `false` for other turns than the one that the reader is in. */
+  /** Whether this was shown already; `false` for any turn but the one that the reader is in. */
   has({ turn, sequence }: Goal): boolean {
     if (this.#turn !== turn) return false;
     if (sequence === "start" || this.#point.sequence === "end") return true;
@@ -88,7 +88,7 @@ export class RecordReader {
     return position !== undefined && position <= this.#point.position;
   }
 
-  /** Shows the start of a block that is not stored yet. One that was open is given up: it begins anew, or never ended. */
+  /** Shows the start of a block that is not stored yet. An open block is given up: it begins anew, or never ended. */
   async open({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#turn !== turn || this.has({ turn, sequence })) return;
     this.#open = { turn, sequence, hasDelta: false };
@@ -137,7 +137,7 @@ function lastSequence({ sequence }: Goal): number | undefined {
   return sequence === "end" ? undefined : sequence;
 }
 
-/** How long something that was told live may take to be stored. */
+/** How long it may take until something that a live event told of is stored. */
 export const STORE_LIMIT_MS = 10_000;
 const MAX_RETRY_MS = 250;
 
@@ -148,8 +148,8 @@ interface UntilOptions {
 }
 
 /**
- * Calls `read` again and again until it neither throws nor returns `false`. Returns `false` when that takes too long, or
- * the reader has left.
+ * Calls `read` again and again until it neither throws nor returns `false`. Returns `false` when that takes too long,
+ * or the reader has left.
  */
 export async function readUntil(
   read: () => Promise<boolean | void>,

@@ -11,8 +11,8 @@ import { type SseStream } from "../sse/sse-stream.ts";
 
 const BLOCK_LIMIT_MS = 2_000;
 /**
- * How often the store is read without a live event, while a turn runs and for a while after a gap. Something whose event
- * was lost in the gap may be stored only after it.
+ * How often the store is read without a live event, while a turn runs and for a while after a gap. Something whose
+ * event was lost in the gap may be stored only after it.
  */
 const RECHECK_MS = 1_000;
 
@@ -20,7 +20,7 @@ interface FeedOptions {
   readonly source: EventSource;
   readonly stream: SseStream;
   readonly sessionId: string;
-  /** Who reads. */
+  /** The reader's identity. */
   readonly identity: string;
   readonly after: RecordPoint;
 }

@@ -14,7 +14,7 @@ interface OpencodeFeedOptions {
   readonly access: RoomAccess;
 }
 
-/** How often it looks for the session of a room that has none yet. */
+/** How often the feed looks for the session of a room that has none yet. */
 const LOOK_MS = 500;
 
 /**

@@ -22,7 +22,7 @@ interface AnswerOptions {
 }
 
 /**
- * Decides a permission for whoever holds the token. When it returns, the decision is stored, and was made by this answer.
+ * Answers a permission request for the token's identity. When it returns, this answer is stored as the decision.
  *
  * @throws {HttpError} 400, 403, 404, 409
  * @throws {AppError} `unavailable`
@@ -39,7 +39,7 @@ export async function answerPermission({ sql, access, edits, answer }: AnswerOpt
   const decision = toDecision(permission, answer.decision, edits);
   const by = access.identity;
   const decided = await replyToPermission(sql, { permissionId, sessionId: session.id, by, via, decision });
-  // The rest is checked above; only an answer that came first can be in the way.
+  // All else was checked above: an answer, or the request's end, has come first.
   if (typeof decided !== "object") throw tooLate();
 }
 

@@ -2,9 +2,9 @@ import { type Sql } from "../../store/database/pool.ts";
 import { loadOpenPermissions, type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**
- * A request as a reader may see it. Whoever is asked sees all of it; others see what the tool's `stateDetail` allows.
- * With `name` that is the tool's name alone, since the patterns and the title would tell its arguments. `undefined`: the
- * reader may not see it.
+ * A request as a reader may see it. The approver sees all of it; others see what the tool's `stateDetail` allows.
+ * With `name` that is the tool's name alone, since the patterns and the title would tell its arguments. `undefined`:
+ * the reader may not see it.
  */
 export function redactPermission(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
   const { participantIdentity, detail, toolName } = permission;
@@ -14,7 +14,7 @@ export function redactPermission(identity: string, permission: PermissionRecord)
   return { ...permission, title, pattern: [], metadata: { toolName }, message: null, editedInput: null };
 }
 
-/** What waits for an answer in a session, as this reader may see it. */
+/** A session's open requests, as this reader may see them. */
 export async function loadOpenFor(
   identity: string,
   { sql, sessionId }: { readonly sql: Sql; readonly sessionId: string },

@@ -4,7 +4,7 @@ import { type RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 
-/** What the token's identity has allowed for good, in whatever room: `GET` and `DELETE /permissions/grants`. */
+/** `GET /permissions/grants`, `DELETE /permissions/grants/{id}`: the grants of the token's identity, in all rooms. */
 export const grantRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/permissions/grants", async ({ access: { identity } }) => listGrants(sql, { identity }));
 

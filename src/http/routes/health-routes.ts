@@ -1,6 +1,6 @@
 import { type HttpApp } from "../http-app.ts";
 
-/** A part that the worker needs. `check` throws or returns `false` when it is not there. */
+/** A part that the worker needs. `check` rejects or resolves with `false` when it is not there. */
 export interface ReadyCheck {
   readonly part: string;
   readonly check: () => Promise<boolean>;
@@ -20,7 +20,7 @@ export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void 
   });
 }
 
-/** Does not tell why a check failed: an error's text may hold addresses and names. */
+/** Does not tell why a check failed: an error's text may contain addresses and names. */
 async function holds(check: ReadyCheck["check"]): Promise<"ok" | "failed" | "no answer"> {
   const limit = Promise.withResolvers<"no answer">();
   const timer = setTimeout(() => limit.resolve("no answer"), TIME_LIMIT_MS);

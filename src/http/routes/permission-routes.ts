@@ -11,8 +11,8 @@ import { showPermission } from "../permissions/show-permission.ts";
 import { pathId } from "../zod-types.ts";
 
 /**
- * `GET /session/{id}/permissions`: what waits for an answer. `POST /session/{id}/permissions/{permissionId}`: the answer
- * of whoever was asked; the shape is opencode's, too (docs/permissions.md).
+ * `GET /session/{id}/permissions`: the open requests. `POST /session/{id}/permissions/{permissionId}`: the approver's
+ * answer. opencode's API has these shapes, too (docs/permissions.md).
  */
 export const permissionRoutes: RoomRoutes = (app, { sql, edits }) => {
   const list = { params: z.object({ id: pathId }) };

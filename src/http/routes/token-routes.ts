@@ -8,9 +8,9 @@ import { type HttpApp } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { nameAll, zodValidator } from "../zod-types.ts";
 
-/** Who may have a token. */
+/** Who may get a token. */
 export interface TokenAccess {
-  /** Whether anyone on this machine gets one. Where there is a secret, only who knows it does. */
+  /** Whether every program on this machine gets one, if there is no secret. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
 }
@@ -21,7 +21,7 @@ interface TokenSettings {
   readonly tokenSecret: string | undefined;
 }
 
-/** Open if LiveKit is the one that we run, which listens on loopback, and our HTTP server does so, too. */
+/** Open if both listen on loopback only: the livekit-server that Parley starts, and its HTTP server. */
 export function tokenAccess({ livekitUrl, httpHost, tokenSecret }: TokenSettings): TokenAccess {
   return { isOpen: livekitUrl === undefined && isLoopback(httpHost), secret: tokenSecret };
 }
@@ -40,7 +40,7 @@ const name = z
   .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters");
 const tokenBody = z.strictObject({
   room: name,
-  // A participant who joins with the same identity replaces the first, and nobody may replace an agent.
+  // A participant that joins with the same identity replaces the first, and none may replace an agent.
   identity: name.refine(
     (identity) => !identity.startsWith(AGENT_PREFIX),
     `expected no "${AGENT_PREFIX}" at the beginning`,

@@ -20,7 +20,7 @@ export interface GrpcServer {
 /** Streams that one connection may have at once: every call here is short. */
 const MAX_STREAMS = 100;
 const MAX_CONNECTIONS = 500;
-/** The time for a whole call. It also limits who sends slowly, because the token is only read once the request is whole. */
+/** The time for a whole RPC. It also limits a slow sender, as the token is only read when the request is whole. */
 const CALL_MS = 30_000;
 /** A connection without a call is ended after this time, even if its peer sends pings. Clients then open another. */
 const IDLE_MS = 60_000;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface SseEvent {
   /** Absent for streams whose data says what it is. */
   readonly event?: string;
-  /** From where a reader that comes back goes on. */
+  /** The id from which a reader that comes back goes on. */
   readonly id?: string | undefined;
   readonly data: object;
 }
@@ -46,7 +46,7 @@ export class SseStream {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
-      // Else nginx would hold events back.
+      // Otherwise nginx would hold events back.
       "x-accel-buffering": "no",
     });
     response.write(`retry: ${RETRY_MS}\n\n`);
