@@ -59,7 +59,7 @@ export interface ParleyEvents {
   answer_end: AnswerEndEvent;
   tool_call: ToolCallEvent;
   tool_result: ToolResultEvent;
-  /** A whole ToolCallState, of any call of the session. Needs `features: ["tool_call_state"]`. */
+  /** The state of a call of the session, wherever it runs. Needs `features: ["tool_call_state"]`. */
   tool_state: MessageBody<"tool_call_state">;
   /** A call waits for our permission. Needs `features: ["permissions"]`. Comes again, same id, after a reconnect. */
   permission_request: MessageBody<"permission_request">;

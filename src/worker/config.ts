@@ -106,7 +106,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   /** When this and `anthropicBaseUrl` are undefined, no model is named: see `hasModel`. */
   readonly anthropicApiKey: string | undefined;
   readonly anthropicBaseUrl: string | undefined;
-  /** Undefined: a livekit-server is started. */
+  /** Undefined: `npm start` starts a livekit-server. */
   readonly livekitUrl: string | undefined;
   readonly livekitApiKey: string | undefined;
   readonly livekitApiSecret: string | undefined;
@@ -114,7 +114,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitPublicUrl: string | undefined;
   /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */
   readonly livekitPort: number;
-  /** With its password, which may come from PGPASSWORD. Undefined: an embedded PostgreSQL is started. */
+  /** With its password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */
   readonly databaseUrl: string | undefined;
   /** 0: a free port, remembered in the data folder. */
   readonly postgresPort: number;

@@ -29,7 +29,7 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   readonly logger: Logger;
   /** Gets everything that must be closed; it closes in the reverse order. */
   readonly cleanup: AsyncDisposableStack;
-  /** For tests: another job entry than src/worker/job/agent.ts. */
+  /** For tests: another module for job processes than src/worker/job/agent.ts. */
   readonly agent?: string;
 }
 

@@ -26,7 +26,7 @@ export class AgentLink {
   readonly #agents = new Set<string>();
   readonly #waiters = new Set<Waiter>();
   #state: "away" | "configuring" | "ready" | "closed" = "away";
-  /** Only the latest attempt to configure counts. */
+  /** Number of the latest attempt to configure: earlier attempts end. */
   #attempt = 0;
   #isChangeQueued = false;
   #isKnown = false;

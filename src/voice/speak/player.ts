@@ -13,7 +13,7 @@ export interface Playback {
 }
 
 export interface Played {
-  /** whole · cut by us · interrupted by the participant · unspoken: no sound could be made of it */
+  /** whole · cut: by `cut` · interrupted: by a participant · unspoken: no sound could be made of it */
   readonly end: "whole" | "cut" | "interrupted" | "unspoken";
   /** The text that was heard. */
   readonly heard: string;

@@ -28,7 +28,7 @@ export interface JobServices {
   readonly openStream: OpenStream;
   /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
-  /** @defaultValue what this process has registered */
+  /** @defaultValue the providers that this process has registered with OpenTelemetry */
   readonly telemetry?: Telemetry;
   /** @defaultValue that of `openSession` */
   readonly leaseMs?: number;

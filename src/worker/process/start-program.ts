@@ -31,7 +31,7 @@ interface ServerOptions {
 export interface RunningServer {
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<unknown>;
-  /** Idempotent. */
+  /** May be called more than once. */
   readonly close: () => Promise<void>;
 }
 

@@ -47,7 +47,7 @@ export async function endStalePostgres(dataDir: string): Promise<void> {
   else await rm(lockFile, { force: true });
 }
 
-/** Starts a real PostgreSQL on loopback with its files in the data folder, and returns once it takes connections. */
+/** Starts a PostgreSQL on loopback with its files in the data folder, and returns once it takes connections. */
 export async function startPostgres({ dataDir, port, progress }: PostgresOptions): Promise<PostgresService> {
   await mkdir(dataDir, { recursive: true });
   const { cluster, pidFile, portFile, passwordFile, logFile } = pathsOf(dataDir);

@@ -137,7 +137,7 @@ export type Environment = { readonly [Name in WithFallback[VariableName]]: Value
   readonly [Name in Exclude<VariableName, WithFallback[VariableName]>]: ValueOf<Name> | undefined;
 };
 
-/** @throws {AppError} `invalid_config` with one line a bad variable: name, what was expected, what came (no secrets) */
+/** @throws {AppError} `invalid_config`, a line per bad variable: name, what was expected, the value (if no secret) */
 export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
   const problems: string[] = [];
   const entries = Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {

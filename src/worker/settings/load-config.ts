@@ -15,7 +15,7 @@ import { type Environment, parseEnvironment } from "./environment.ts";
  * Reads `.env`, the environment (which wins) and the config file below `cwd`. The variables of `.env` are added to
  * `env` itself, so that the config file and child processes see them too. May be called again.
  *
- * @throws {AppError} `invalid_config` naming the variable or the field, what was expected and what came
+ * @throws {AppError} `invalid_config` naming the variable or the field, what was expected, and the value
  */
 export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<Config> {
   await addEnvFile(env, resolve(cwd, ".env"));
