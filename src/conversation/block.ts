@@ -22,7 +22,7 @@ export type BlockType = (typeof BLOCK_TYPES)[number];
  * - any other type: the block as the API sent it
  */
 export interface TurnBlock {
-  /** Position in the turn, from 0, dense, through all its steps. */
+  /** Position in the turn: from 0, ascending through all its steps. */
   readonly sequence: number;
   readonly blockType: BlockType | (string & {});
   readonly textContent: string | null;

@@ -1,6 +1,6 @@
 import { type JsonObject } from "../lib/json.ts";
 
-/** Who runs a tool. */
+/** Who may run a tool. */
 export type Execution = "server" | "client" | "either";
 /** What becomes of an open call when the participant interrupts its turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
@@ -74,7 +74,7 @@ export interface Call {
   readonly logs: readonly string[];
   /** From 0 to 1, as last reported by the tool. */
   readonly progress: number | undefined;
-  /** What of it may be shown. */
+  /** What may be shown of the call. */
   readonly detail: StateDetail;
   /** The arguments that the participant put in the place of `input`; the call runs with these. */
   readonly editedInput?: JsonObject;

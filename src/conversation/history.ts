@@ -46,7 +46,6 @@ export function buildHistory(turns: readonly TurnRecord[], { isPaused = false } 
   return messages;
 }
 
-/** A block of plain text, as a user message carries it. */
 export function textBlock(text: string): HistoryBlock {
   return { blockType: "text", textContent: text, content: null };
 }

@@ -29,7 +29,6 @@ export function usageAttributes(
   };
 }
 
-/** Counts the tokens of one model call. */
 export function recordUsage({ tokens: instruments }: Instruments, tokens: Tokens, attributes: Attributes): void {
   const input = allInput(tokens);
   if ("tokenUsage" in instruments) {

@@ -125,7 +125,6 @@ function renamed(block: ModelBlock, id: string | undefined): ModelBlock {
   return { ...block, content: { ...block.content, tool_use_id: id } };
 }
 
-/** The use that a complete tool_use block asks for. */
 export function toToolUse(block: TurnBlock, inputError?: string): ToolUse {
   const name = block.content?.["tool_name"];
   const input = block.content?.["input"];

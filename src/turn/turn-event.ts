@@ -6,7 +6,7 @@ import { type BlockDelta, type StopReason, type Usage } from "../llm/model-event
 /** How a turn ended. */
 export interface TurnEnd {
   readonly state: Exclude<TurnState, "running">;
-  /** Of the last model call; `step_limit` when the last allowed call still wanted tools. */
+  /** Of the last model call; `step_limit` when the last call that is allowed did not end the turn. */
   readonly stopReason: StopReason | "step_limit" | undefined;
   /** Summed over all model calls of the turn. */
   readonly usage: Usage;

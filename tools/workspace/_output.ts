@@ -1,7 +1,7 @@
 const KEPT_BYTES = 30_000;
 
-/** What a command has written: the first and the last 30 KB, and a mark for what was left out between them. */
-export class OutputTail {
+/** What a command has written: the first and the last 30 KB, with a mark for what was left out between them. */
+export class CommandOutput {
   readonly #head: Buffer[] = [];
   #headBytes = 0;
   #tail: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { KillWithUs } from "../../src/tool/kill-with-us.ts";
-import { OutputTail } from "./_output.ts";
+import { CommandOutput } from "./_output.ts";
 
 /** The only variables of the worker that a command gets: they hold no key and no address. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
@@ -46,7 +46,7 @@ export async function runCommand({ argv, cwd, signal, onLine }: Command): Promis
     stdio: ["ignore", "pipe", "pipe"],
   });
   killWithUs.watch(child.pid, "group");
-  const output = new OutputTail();
+  const output = new CommandOutput();
   const ended = Promise.withResolvers<CommandResult>();
   let isTooMuch = false;
   const stop = () => {

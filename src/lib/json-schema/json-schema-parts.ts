@@ -10,7 +10,7 @@ import {
   keysOf,
   ok,
   type Schema,
-  unknown,
+  unchecked,
   wrong,
 } from "./json-schema-check.ts";
 import { isRecord } from "../json.ts";
@@ -101,7 +101,7 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
   },
   patternProperties: (properties: unknown, _schema, compiler) => {
     const checks = entries(properties, compiler);
-    if (compiler.isForeign) return unknown(compiler);
+    if (compiler.isForeign) return unchecked(compiler);
     const patterned = patternsOf(properties).map((pattern, index) => [pattern, checks[index]?.[1] ?? ok] as const);
     return (value, steps) =>
       isRecord(value)

@@ -9,7 +9,7 @@ import {
   type Schema,
   Steps,
   TooManyStepsError,
-  unknown,
+  unchecked,
   wrong,
 } from "./json-schema-check.ts";
 import { PART_KEYWORDS } from "./json-schema-parts.ts";
@@ -58,7 +58,7 @@ export function compileJsonSchema(
   // Targets are compiled one after another, and not here: a long chain of references would use up the stack.
   const refer = (reference: unknown): Check => {
     const target = resolve(root, String(reference));
-    if (target === undefined && isForeign) return unknown(compiler);
+    if (target === undefined && isForeign) return unchecked(compiler);
     if (target === undefined) throw new TypeError(`its reference "${String(reference)}" leads nowhere`);
     referred.add(target);
     return (value, steps) => compile(target)(value, steps);

@@ -46,7 +46,7 @@ export interface TurnSpeech {
 export interface CallPorts {
   readonly ledger: CallLedger;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** Whom the calls of this participant's turns may go to (`hostsFor`). */
+  /** The hosts that calls of this participant's turns may go to (`hostsFor`). */
   readonly hosts: (participant: string) => readonly ToolHost[];
   readonly room: string;
   /** For tools without a `timeoutMs` of their own. */

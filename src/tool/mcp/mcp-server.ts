@@ -137,7 +137,7 @@ export class McpServer {
   async #list(connection: Connection): Promise<void> {
     const { timeoutMs } = this.#options.config;
     const listed = await listTools(connection.client, timeoutMs);
-    if (listed.length > MAX_TOOLS) this.#refuse("more", `only ${MAX_TOOLS} tools are taken`);
+    if (listed.length > MAX_TOOLS) this.#warnOnce("more", `only ${MAX_TOOLS} tools are taken`);
     const made = new Map<string, ServerTool>();
     const tools = new Map<string, ServerTool>();
     let length = 0;
@@ -151,7 +151,7 @@ export class McpServer {
         made.set(json, tool);
         tools.set(tool.name, tool);
       } catch (error) {
-        this.#refuse(listedName(each), error instanceof TypeError ? error.message : "its schema cannot be used");
+        this.#warnOnce(listedName(each), error instanceof TypeError ? error.message : "its schema cannot be used");
       }
     }
     this.#made = made;
@@ -175,7 +175,7 @@ export class McpServer {
     return callTool(this.#connection, { server, tool, input, context });
   }
 
-  #refuse(tool: string, why: string): void {
+  #warnOnce(tool: string, why: string): void {
     const key = `${tool}\n${why}`;
     if (this.#warned.has(key) || this.#warned.size > 2 * MAX_TOOLS) return;
     this.#warned.add(key);

@@ -9,7 +9,7 @@ interface McpServersOptions {
   /** The tools of the `tools/` folder, which no server's tool replaces. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
-  /** @defaultValue 10000 */
+  /** How long a connection must last so that it counts as a success. @defaultValue 10000 */
   readonly stableMs?: number;
 }
 
