@@ -18,7 +18,7 @@ export interface Replay {
 
 const EVERYONE: unique symbol = Symbol("everyone");
 
-/** What the worker sent last in a session: at most 500 envelopes and 1 MiB. The oldest go first. */
+/** The last envelopes that the worker sent in a session: at most 500, and 1 MiB. The oldest are dropped first. */
 export class StanzaLog {
   #entries: LoggedEnvelope[] = [];
   #sizeBytes = 0;
@@ -38,7 +38,7 @@ export class StanzaLog {
     while (this.#entries.length > LIMITS.loggedEnvelopes || this.#sizeBytes > LIMITS.loggedBytes) this.#forgetOldest();
   }
 
-  /** What an identity was sent after a stanza. Signs are ignored: clients disagree about them. */
+  /** The envelopes for an identity after a stanza. Signs are ignored: clients disagree about them. */
   after(lastSequenceSeen: number, identity: string): Replay {
     const seen = Math.abs(lastSequenceSeen);
     const entries = this.#entries.filter(

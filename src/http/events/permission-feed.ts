@@ -24,7 +24,7 @@ const REMEMBERED = 1_000;
 /** Shows a session's permissions. For each, it sends once that it is asked, and once that it is over. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
-  /** Those that were shown as asked, and not as over. */
+  /** Requests that were shown as asked, and not yet as over. */
   readonly #asked = new Set<string>();
   readonly #over = new Set<string>();
 

@@ -61,7 +61,7 @@ interface FeedParts {
 }
 
 /**
- * What will be stored is shown from the store only, in the order of the store: a live event that tells of it makes the
+ * Everything that will be stored is shown from the store only, in its order: a live event that tells of it makes the
  * reader catch up to it. What the store does not have yet, such as a block that grows, is shown as it comes.
  */
 class SessionFeed {
@@ -136,7 +136,7 @@ class SessionFeed {
         const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : "end" };
         if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
         reader.forgetOpen();
-        // It could not be stored, so no reader can go on from it: it is shown without an id.
+        // The block or end could not be stored, so no reader can go on from it: it is shown without an id.
         return this.#stream.send({ event, data });
       }
       case "gap":

@@ -12,7 +12,7 @@ function toEventId({ position, sequence }: RecordPoint): string {
   return `${position}.${sequence}`;
 }
 
-/** `undefined` for what cannot be an id of ours. */
+/** `undefined` for a text that cannot be such an id. */
 export function parseEventId(text: string): RecordPoint | undefined {
   const [, position, sequence] = EVENT_ID.exec(text) ?? [];
   if (position === undefined || sequence === undefined) return undefined;
@@ -37,7 +37,7 @@ export function blockStartEvent(turn: FollowedTurn, block: TurnBlock): SseEvent 
   };
 }
 
-/** One delta with all of a block, for readers who did not see it grow. `undefined` for a block that has none. */
+/** One delta with all of a block, for readers that did not see it grow. `undefined` if the block has none. */
 export function wholeDeltaEvent(turn: FollowedTurn, block: TurnBlock): SseEvent | undefined {
   const delta = wholeDelta(block);
   if (!delta) return undefined;

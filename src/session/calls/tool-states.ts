@@ -24,7 +24,7 @@ const MAX_MISSED = 16;
  */
 export class ToolStates {
   readonly #options: ToolStatesOptions;
-  /** What waits, by call. A call with an entry, even an empty one, is being sent. */
+  /** By call: states that wait. A state of each call with an entry, even an empty one, is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #missed = new Map<string, Call[]>();
 

@@ -3,7 +3,7 @@ import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
 
-/** What happens in a session. All watchers are told, in order. */
+/** An event of a session. All watchers are told, in order. */
 export type SessionEvent =
   | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent }
   /** A call was opened, has changed or has ended. */

@@ -11,7 +11,7 @@ export interface RoomParticipant {
   readonly isSip: boolean;
 }
 
-/** What comes to a session from its room. */
+/** An event that a session gets from its room. */
 export type RoomInput =
   | { readonly type: "joined"; readonly participant: RoomParticipant }
   | { readonly type: "left"; readonly identity: string }

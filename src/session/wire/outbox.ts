@@ -89,7 +89,7 @@ export class Outbox {
   }
 
   /**
-   * What `identity` was sent after the stanza that it saw last, as far as that is kept.
+   * The kept messages that `identity` was sent after the stanza that it saw last.
    *
    * @throws {AppError} `too_many` when so much waits to be sent that there would be no room for new messages
    */

@@ -23,7 +23,7 @@ export interface PermissionRecord {
   readonly pattern: readonly string[];
   readonly title: string;
   readonly metadata: JsonObject;
-  /** What of the call may be shown to participants other than the approver. */
+  /** How much of the call may be shown to participants other than the approver. */
   readonly detail: "full" | "name" | "off";
   /** A hash of the tool and the arguments that were shown: the approval is for these only. */
   readonly inputHash: string;
