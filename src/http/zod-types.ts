@@ -3,7 +3,7 @@ import { z } from "zod";
 import { cleanText } from "../lib/clean-json.ts";
 import { HttpError } from "./http-error.ts";
 
-/** Gives `request.params` and `request.body` the types of a route's zod schemas (docs/decisions/own-zod-types-for-routes.md). */
+/** Types `request.params` and `request.body` by a route's zod schemas (docs/decisions/own-zod-types-for-routes.md). */
 export interface ZodTypes extends FastifyTypeProvider {
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
 }

@@ -10,7 +10,7 @@ export interface SessionFollower {
   readonly onGap: () => void;
 }
 
-/** Where streams get their events from: the store, and live events of the job processes, on whatever machine they run. */
+/** Where streams get their events: from the store, and live from the job processes of all machines. */
 export interface EventSource {
   readonly sql: Sql;
   /** Resolves when live events are heard, or after two seconds. What is missed until they are is told by `onGap`. */

@@ -9,7 +9,7 @@ const GAP = "";
 /** `gap`: something was missed. `quiet`: nothing came in time. `closed`: nobody reads any more. */
 export type NextLive = LiveEvent | "gap" | "quiet" | "closed";
 
-/** Live events on their way to one reader, in order. When too many wait, all are dropped and a `gap` takes their place. */
+/** Live events on their way to one reader, in order. When too many wait, a `gap` takes the place of all of them. */
 export class LiveQueue implements SessionFollower {
   readonly #closed: AbortSignal;
   readonly #waiting: string[] = [];

@@ -32,8 +32,8 @@ const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
 };
 
 /**
- * The `PermissionService` of proto/opencode/tool.proto, for HTTP and for gRPC. An empty answer means that the decision is
- * stored.
+ * The `PermissionService` of proto/opencode/tool.proto, for HTTP and for gRPC. An empty answer means that the decision
+ * is stored.
  */
 export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   const respond = async (request: PermissionResponse, { requestHeader }: HandlerContext): Promise<void> => {
