@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { listChildren, processStart } from "./running-processes.ts";
+import { listChildren, processGroup, processStart } from "./running-processes.ts";
 
 interface EndOptions {
   /** Sent one after another, 150 ms apart; SIGKILL follows after `graceMs`. */
@@ -7,10 +7,20 @@ interface EndOptions {
   readonly graceMs: number;
 }
 
-/** Ends this process, and never a later one with its id. Returns when it is gone, or 2 s after SIGKILL. */
-export async function endProcess(pid: number, { signals, graceMs }: EndOptions): Promise<void> {
+/**
+ * Ends exactly this process and returns when it is gone; of one that leads a process group, what it has started there,
+ * too. A process that is gone already is fine.
+ */
+export async function endProcess(pid: number, options: EndOptions): Promise<void> {
   const start = processStart(pid);
   if (start === undefined) return;
+  const isLeader = processGroup(pid) === pid;
+  await endOne(pid, start, options);
+  // Programs such as initdb leave a child behind when they are told to end.
+  if (isLeader) await becomes(() => !send(-pid, "SIGKILL"), performance.now() + 500);
+}
+
+async function endOne(pid: number, start: string, { signals, graceMs }: EndOptions): Promise<void> {
   const isGone = () => processStart(pid) !== start;
   const deadline = performance.now() + graceMs;
   for (const signal of signals) {
@@ -29,11 +39,13 @@ export async function endChildren(options: { readonly graceMs: number; readonly 
   await Promise.all(pids.map((pid) => endProcess(pid, { signals: ["SIGINT", "SIGTERM"], graceMs })));
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** Says whether there was somebody to send it to. A negative id is a group's. */
+function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
-    // It has just ended.
+    // It ended between the look and the signal.
+    return false;
   }
 }
 

@@ -13,7 +13,13 @@ export function processStart(pid: number): string | undefined {
   return state === "Z" || state === "X" ? undefined : start;
 }
 
-/** The command line of a running process; empty when there is no such process. */
+/** The id of the process group that a process is in; undefined when there is no such process. */
+export function processGroup(pid: number): number | undefined {
+  const group = IS_LINUX ? statOf(pid)[2] : outputOf("ps", "-o", "pgid=", "-p", String(pid)).trim();
+  return group ? Number(group) : undefined;
+}
+
+/** The command line that a running process was started with; empty when there is no such process. */
 export function processCommand(pid: number): string {
   if (!IS_LINUX) return outputOf("ps", "-o", "command=", "-p", String(pid));
   return contentOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ");

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { withoutPassword } from "../../../src/worker/settings/database-url.ts";
@@ -80,7 +80,15 @@ export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly 
 /** Command lines of running processes that mention a folder. */
 export function processesIn(folder: string): string[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.map(commandLine).filter((command) => command.includes(folder));
+  return pids.map((pid) => `${commandLine(pid)} ${workingFolder(pid)}`).filter((line) => line.includes(folder));
+}
+
+function workingFolder(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
 }
 
 function commandLine(pid: string): string {
