@@ -4,12 +4,14 @@ import { AppError } from "../errors/app-error.ts";
 import { loadConfig } from "./settings/load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { endChildren } from "./process/end-process.ts";
+import { listChildren } from "./process/running-processes.ts";
 import { startWorker } from "./start.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
 /** npm passes on a Ctrl-C that the terminal has sent us already: a signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
+const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const cleanup = new AsyncDisposableStack();
@@ -39,7 +41,8 @@ async function stop(exitCode: number): Promise<void> {
   } catch (error) {
     logger?.error({ error }, "stopping went wrong");
   }
-  await endChildren({ graceMs: 1_500 });
+  // What was just being started goes on until this process ends, and may start one more.
+  for (let round = 0; round < MAX_ROUNDS && listChildren().length > 0; round++) await endChildren({ graceMs: 1_500 });
   process.exit(exitCode);
 }
 

@@ -79,7 +79,7 @@ test("a path that leads elsewhere by the time it is worked on is not worked on",
 
     const run = runTool(tool, { path, ...fields }, { settings, permitted });
 
-    await expect(run).rejects.toThrow("The path leads elsewhere than when leave was asked for");
+    await expect(run).rejects.toThrow("The path leads elsewhere than when permission was asked for");
     await rm(workspace.at(path));
     await writeFile(workspace.at(path), "c");
   }
