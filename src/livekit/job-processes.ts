@@ -3,11 +3,16 @@ import { initializeLogger, type AgentServer } from "@livekit/agents";
 const JOB_SEMI_SPACE_MB = 4;
 
 /**
- * Starts the log of @livekit/agents, without which `new AgentServer` throws. Only LiveKit's own command line starts it,
- * by a function that is exported, but documented as internal. Checked with @livekit/agents 1.9.0.
+ * `new AgentServer` throws before its log is there. LiveKit's own command line makes that log, by a function that it
+ * exports and calls internal. Its "info" is a line for every step of a job; ours says the same in one.
+ * Checked with @livekit/agents 1.9.0.
+ *
+ * @returns the level of LiveKit's log
  */
-export function startAgentsLog(level: string): void {
+export function startAgentsLog(logLevel: string): string {
+  const level = logLevel === "info" ? "warn" : logLevel;
   initializeLogger({ pretty: false, level });
+  return level;
 }
 
 /**

@@ -7,7 +7,7 @@ import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import { type Telemetry } from "../telemetry/telemetry.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
-import { createPermissionStore } from "./permission/permission-store.ts";
+import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
 import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import { restore } from "./restore/restore.ts";
@@ -25,8 +25,8 @@ export interface OpenSessionOptions extends Pick<
   "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "logger" | "voice"
 > {
   readonly sql: Sql;
-  /** To listen for answers to permission requests. */
-  readonly databaseUrl: string;
+  /** Hears of answers to permission requests. */
+  readonly permissionEvents: PermissionEvents;
   readonly conversationId: string;
   /** @defaultValue what this process has registered */
   readonly telemetry?: Telemetry | undefined;
@@ -68,7 +68,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
 }
 
 async function start(options: OpenSessionOptions, lease: SessionLease, sentBefore: number): Promise<OpenedSession> {
-  const { databaseUrl, conversationId, logger, policy } = options;
+  const { conversationId, logger, policy } = options;
   const { writer } = lease;
   const { sessionId } = writer.lease;
   const link = leasedLink(options.link, lease);
@@ -100,7 +100,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     link,
     outbox,
     recorder,
-    permissionStore: createPermissionStore(writer, { databaseUrl, logger }),
+    permissionStore: createPermissionStore(writer, options.permissionEvents),
     past,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,

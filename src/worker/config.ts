@@ -125,6 +125,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly workerPort: number;
   /** At this number of sessions the worker reports itself as full to LiveKit. */
   readonly maxSessions: number;
+  /** Sessions that one process serves. 1: each has a process of its own. */
+  readonly sessionsPerProcess: number;
   readonly tokenSecret: string | undefined;
   readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;

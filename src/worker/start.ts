@@ -75,7 +75,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const hub = await openMetricsHub();
   keep(hub);
   process.env[METRICS_HUB] = hub.url;
-  const jobs = runJobs({
+  const jobs = await runJobs({
     config,
     databaseUrl: endpoints.databaseUrl,
     livekit,

@@ -18,6 +18,7 @@ import { createToken, Participant } from "./participant.ts";
 import { startModelServer, type ModelServer } from "./model-server/model-server.ts";
 import { TcpProxy } from "./servers/tcp-proxy.ts";
 import { tempDatabase } from "./servers/temp-database.ts";
+import { openPermissionEvents } from "./permission-events.ts";
 
 export interface AgentOptions {
   /** @defaultValue one of its own */
@@ -139,6 +140,7 @@ export class TestAgent implements AsyncDisposable {
       apiKey: inject("livekitApiKey"),
       apiSecret: inject("livekitApiSecret"),
     };
+    const permissionEvents = openPermissionEvents(this.database?.url ?? this.databaseUrl, sql);
     const session = await openJobSession(job, {
       config: {
         model: { name: "claude-test" },
@@ -154,7 +156,7 @@ export class TestAgent implements AsyncDisposable {
       logger: this.#options.logger ?? pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
       ...(this.#options.telemetry && { telemetry: this.#options.telemetry }),
       sql,
-      databaseUrl: this.database?.url ?? this.databaseUrl,
+      permissionEvents,
       serverTools:
         this.#options.liveTools ??
         new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
@@ -171,6 +173,7 @@ export class TestAgent implements AsyncDisposable {
     this.#leave = async () => {
       await session.close(0);
       await room.disconnect();
+      await permissionEvents.close();
       await sql.end({ timeout: 1 });
     };
   }

@@ -26,7 +26,7 @@ const GIVE_UP_AFTER_MS = 10_000;
 export class OpenPermissions {
   readonly #options: OpenPermissionsOptions;
   readonly #open = new Map<string, OpenRequest>();
-  #listener: { readonly close: () => Promise<void> } | undefined;
+  #listener: { readonly close: () => void } | undefined;
   #isClosed = false;
 
   constructor(options: OpenPermissionsOptions) {
@@ -86,7 +86,7 @@ export class OpenPermissions {
     this.#isClosed = true;
     for (const { timer } of this.#open.values()) clearTimeout(timer);
     this.#open.clear();
-    await this.#listener?.close();
+    this.#listener?.close();
   }
 
   async #readAgain(permissionId: string): Promise<void> {

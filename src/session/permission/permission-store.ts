@@ -1,4 +1,3 @@
-import { type Logger } from "pino";
 import {
   type NewPermission,
   type PermissionEnd,
@@ -7,16 +6,14 @@ import {
   withdrawPermissions,
 } from "../../store/permissions/ask-permission.ts";
 import { type GrantRecord, listGrants } from "../../store/permissions/grants.ts";
-import { listenEvents } from "../../store/events.ts";
+import { type EventHub } from "../../store/event-hub.ts";
 import { type PermissionRecord, loadPermission } from "../../store/permissions/load-permissions.ts";
-import {
-  PERMISSION_CHANNEL,
-  replyToPermission,
-  type PermissionReply,
-} from "../../store/permissions/reply-to-permission.ts";
+import { replyToPermission, type PermissionReply } from "../../store/permissions/reply-to-permission.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 
-/** Where requests are stored and decided, in whatever process they are answered. */
+export type PermissionEvents = Pick<EventHub, "listen" | "follow">;
+
+/** Where requests are kept and decided, whoever answers them and wherever. */
 export interface PermissionStore {
   readonly insert: (permission: NewPermission) => Promise<PermissionRecord>;
   readonly load: (permissionId: string) => Promise<PermissionRecord | undefined>;
@@ -24,7 +21,7 @@ export interface PermissionStore {
   readonly close: (end: PermissionEnd) => Promise<PermissionRecord | undefined>;
   readonly withdraw: (callId: string) => Promise<readonly PermissionRecord[]>;
   readonly grants: (identity: string) => Promise<readonly GrantRecord[]>;
-  readonly listen: (listener: PermissionListener) => { readonly close: () => Promise<void> };
+  readonly listen: (listener: PermissionListener) => { readonly close: () => void };
 }
 
 export interface PermissionListener {
@@ -34,12 +31,8 @@ export interface PermissionListener {
   readonly onListening: () => void;
 }
 
-interface StoreOptions {
-  readonly databaseUrl: string;
-  readonly logger: Pick<Logger, "warn">;
-}
-
-export function createPermissionStore(writer: SessionWriter, { databaseUrl, logger }: StoreOptions): PermissionStore {
+/** @param events hears of answers, for all sessions of this process */
+export function createPermissionStore(writer: SessionWriter, events: PermissionEvents): PermissionStore {
   const { sql, lease } = writer;
   return {
     insert: (permission) => insertPermission(writer, permission),
@@ -48,16 +41,15 @@ export function createPermissionStore(writer: SessionWriter, { databaseUrl, logg
     close: (end) => endPermission(writer, end),
     withdraw: (callId) => withdrawPermissions(writer, { callId }),
     grants: (identity) => listGrants(sql, { identity }),
-    listen: ({ onAnswered, onListening }) =>
-      listenEvents({
-        databaseUrl,
-        channel: PERMISSION_CHANNEL,
-        sql,
-        onEvent: (ofSession, permissionId) => {
-          if (ofSession === lease.sessionId) onAnswered(permissionId);
-        },
-        onListening,
-        onError: (error) => logger.warn({ error }, "permission answers are not heard"),
-      }),
+    listen: ({ onAnswered, onListening }) => {
+      let isClosed = false;
+      const stop = events.follow(lease.sessionId, { onEvent: onAnswered, onGap: onListening });
+      void events.listen().then(() => isClosed || onListening());
+      const close = () => {
+        isClosed = true;
+        stop();
+      };
+      return { close };
+    },
   };
 }

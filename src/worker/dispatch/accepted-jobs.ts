@@ -33,7 +33,13 @@ export class AcceptedJobs {
     this.#jobs.set(job.id, { ...job, acceptedAt: this.#now(), hasRun: false });
   }
 
-  /** Takes the ids of the running jobs. Returns, once each, the jobs that have ended or that did not begin in time. */
+  /** It has been handed over: from now on, when it does not run, it has ended. */
+  noteLaunched(id: string): void {
+    const job = this.#jobs.get(id);
+    if (job) job.hasRun = true;
+  }
+
+  /** Takes note of what runs; gives, once, the jobs that ran and do no more, or that never came to run. */
   takeEnded(running: ReadonlySet<string>): AcceptedJob[] {
     const ended: AcceptedJob[] = [];
     for (const job of this.#jobs.values()) {

@@ -3,8 +3,11 @@ import { fileURLToPath } from "node:url";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import { type Config } from "../config.ts";
+import { HostPool } from "../hosts/host-pool.ts";
+import { type Logger } from "../logger.ts";
 import { VARIABLES } from "../settings/environment.ts";
 import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/job-processes.ts";
+import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
 /** A full worker reports this load: LiveKit gives no room to a worker whose load is at its `target_load`, 0.7. */
@@ -17,20 +20,35 @@ const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
 
 interface AgentServerOptions {
-  readonly config: Pick<Config, "maxSessions" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice">;
+  readonly config: Pick<
+    Config,
+    "maxSessions" | "sessionsPerProcess" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice"
+  >;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
+  readonly logger: Logger;
+  /** Module path of the job entry. */
   readonly agent?: string;
 }
 
-/** LiveKit's worker, not yet running. Its load is the number of sessions: they mostly wait, so CPU load says little. */
-export function createAgentServer({ config, livekit, agent = jobEntry() }: AgentServerOptions) {
-  const level = agentsLogLevel(config.logLevel);
-  startAgentsLog(level);
+/** LiveKit's worker, not yet running. Its load counts sessions: what a session does is wait, which no CPU shows. */
+export async function createAgentServer({ config, livekit, logger, agent = jobEntry() }: AgentServerOptions) {
+  const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setJobArguments();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs();
+  if (config.sessionsPerProcess > 1) {
+    const pool = new HostPool({
+      agent,
+      sessionsPerProcess: config.sessionsPerProcess,
+      startLimitMs: JOB_START_LIMIT_MS,
+      endLimitMs: 2 * JOB_SETTLE_MS,
+      logger,
+      onLaunched: (jobId) => accepted.noteLaunched(jobId),
+    });
+    if (!(await replaceJobPool(pool)))
+      logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
+  }
   const options = new ServerOptions({
     agent,
     wsURL: livekit.url,
@@ -60,9 +78,4 @@ export function createAgentServer({ config, livekit, agent = jobEntry() }: Agent
 
 function jobEntry(): string {
   return fileURLToPath(new URL("../job/agent.ts", import.meta.url));
-}
-
-/** At `info` @livekit/agents logs each step of a job, where our own log has one line. */
-function agentsLogLevel(level: Config["logLevel"]): string {
-  return level === "info" ? "warn" : level;
 }

@@ -6,6 +6,7 @@ import { adoptRooms } from "./adopt-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { type Config } from "../config.ts";
 import { createRoomClients } from "./ensure-agent.ts";
+import { isHostProcess } from "../hosts/session-host.ts";
 import { type Logger } from "../logger.ts";
 import { endChildren } from "../process/end-process.ts";
 import { processCommand } from "../process/running-processes.ts";
@@ -32,9 +33,15 @@ export interface Jobs extends Service {
 /** Leaves the rest of the 10 s that a stop may take to the services and to telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
-/** Registers with LiveKit and runs a job process for each room. `close` lets jobs store their turns, then ends them. */
-export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed }: RunJobsOptions): Jobs {
-  const { server, accepted } = createAgentServer({ config, livekit, ...(agent !== undefined && { agent }) });
+/** Registers with LiveKit and runs a job for every room. `close` lets them store their turns, then ends them. */
+export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
+  const { config, databaseUrl, livekit, logger, agent, onFailed } = options;
+  const { server, accepted } = await createAgentServer({
+    config,
+    livekit,
+    logger,
+    ...(agent !== undefined && { agent }),
+  });
   const clients = createRoomClients(livekit);
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-jobs" });
   const onEnded = (owner: string) => releaseOwner(sql, { owner });
@@ -63,8 +70,12 @@ export function runJobs({ config, databaseUrl, livekit, logger, agent, onFailed 
     await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
     limit.abort();
     await sql.end({ timeout: 1 });
-    await endChildren({ graceMs: 0, keep: (pid) => !isAgentsProcess(processCommand(pid)) });
+    await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   };
   let closed: Promise<void> | undefined;
   return { registered: registered.promise, close: () => (closed ??= close()) };
+}
+
+function isJobProcess(command: string): boolean {
+  return isAgentsProcess(command) || isHostProcess(command);
 }

@@ -1,4 +1,5 @@
 import { AutoSubscribe, defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
+import { isHosted, reportBusy } from "../hosts/host-messages.ts";
 import { openJobSession, type JobRoom, type JobSession } from "./job-session.ts";
 import { loadJobServices, type JobServices } from "./job-services.ts";
 
@@ -7,23 +8,29 @@ const CLOSE_GRACE_MS = 2_000;
 
 interface JobData extends Record<string, unknown> {
   services?: JobServices;
-  session?: JobSession;
 }
 
-/** What LiveKit runs in each job process: one process, one room, one session. */
+const sessions = new WeakMap<JobContext<JobData>, JobSession>();
+
+/** What LiveKit runs for each room: in a process of its own, or beside others in a session host. */
 export default defineAgent<JobData>({
   async prewarm(job: JobProcess<JobData>) {
     job.userData.services = await loadJobServices(process.env, process.cwd());
   },
   async entry(context: JobContext<JobData>) {
     const services = context.proc.userData.services ?? (await loadJobServices(process.env, process.cwd()));
-    context.addShutdownCallback(() => services.close());
-    context.proc.userData.session = await openJobSession(toJobRoom(context), services);
+    if (!isHosted()) context.addShutdownCallback(() => services.close());
+    sessions.set(context, await openJobSession(toJobRoom(context), services));
   },
   async onSessionEnd(context: JobContext<JobData>) {
-    await context.proc.userData.session?.close(CLOSE_GRACE_MS);
+    await sessions.get(context)?.close(CLOSE_GRACE_MS);
   },
 });
+
+/** What a host's jobs share ends with the host. */
+export async function closeHost({ userData }: JobProcess<JobData>): Promise<void> {
+  await userData.services?.close();
+}
 
 function toJobRoom(context: JobContext): JobRoom {
   const { room, job, info } = context;
@@ -33,6 +40,7 @@ function toJobRoom(context: JobContext): JobRoom {
     room,
     connect: () => context.connect(undefined, AutoSubscribe.SUBSCRIBE_NONE),
     leave: (reason) => context.shutdown(reason),
+    onBusy: (isBusy) => reportBusy(job.id, isBusy),
     url: info.url,
     apiKey: info.apiKey,
     apiSecret: info.apiSecret,

@@ -3,7 +3,10 @@ import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { createModel } from "../../llm/stream-message.ts";
 import { createOpenStream, type OpenStream } from "../../session/turns/open-stream.ts";
+import { type PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
+import { openEventHub } from "../../store/event-hub.ts";
+import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
 import { loadTools } from "../../tool/load-tools.ts";
 import { type LiveTools, type ServerTool } from "../../tool/server-tool.ts";
 import { type Telemetry } from "../../telemetry/telemetry.ts";
@@ -21,8 +24,8 @@ export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
-  readonly databaseUrl: string;
-  /** Changes while MCP servers come and go. */
+  readonly permissionEvents: PermissionEvents;
+  /** Those of MCP servers come and go in it. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
   readonly openStream: OpenStream;
@@ -50,6 +53,12 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
+  const permissionEvents = openEventHub({
+    databaseUrl,
+    channel: PERMISSION_CHANNEL,
+    sql,
+    onError: (error) => logger.warn({ error }, "permission answers are not heard"),
+  });
   const { name, maxTokens, thinking, effort, serverTools: anthropicTools } = config.model;
   const model = createModel({
     apiKey: anthropicApiKey,
@@ -67,14 +76,15 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const speech = await loadSpeech(config.speech, env);
   const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
   const close = async () => {
-    await Promise.all([mcp.close(), speech?.close(), sql.end({ timeout: 2 }), watching.close()]);
+    await Promise.all([mcp.close(), speech?.close(), permissionEvents.close(), watching.close()]);
+    await sql.end({ timeout: 2 });
   };
   const { telemetry } = watching;
   return {
     config,
     logger,
     sql,
-    databaseUrl,
+    permissionEvents,
     serverTools: mcp.tools,
     liveTools: mcp,
     openStream,

@@ -7,6 +7,7 @@ import { agentIdentity, conversationIdOfRoom } from "../../protocol/conversation
 import { LIMITS } from "../../protocol/limits.ts";
 import { openSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
+import { type SessionWatcher } from "../../session/events/session-event.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import { type OnRoomInput, type RoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
@@ -27,6 +28,8 @@ export interface JobRoom {
   readonly connect: () => Promise<void>;
   /** Ends the job: its process leaves the room. */
   readonly leave: (reason: string) => void;
+  /** A tool runs on the server, or none does any more. Must not throw. */
+  readonly onBusy?: (isBusy: boolean) => void;
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly apiSecret: string | undefined;
@@ -56,7 +59,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   const conversationId = conversationIdOfRoom(job.name);
   const opening = openSession({
     sql: services.sql,
-    databaseUrl: services.databaseUrl,
+    permissionEvents: services.permissionEvents,
     conversationId,
     room: job.name,
     owner: job.jobId,
@@ -67,7 +70,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     telemetry: services.telemetry,
     link,
     voice,
-    watchers: [state.watch],
+    watchers: [state.watch, watchServerTools(job.onBusy)],
     logger,
     ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
     evict: (owner) => evict(job, owner),
@@ -115,6 +118,19 @@ async function createVoice(
   if (!speech) return undefined;
   const { RoomVoice } = await import("../../voice/room-voice.ts");
   return new RoomVoice({ ...rest, ...speech, room, settings: config.voice });
+}
+
+/** Tells when the first of the calls that run on the server begins, and when the last one has ended. */
+function watchServerTools(onBusy: JobRoom["onBusy"]): SessionWatcher {
+  const running = new Set<string>();
+  return (event) => {
+    if (event.type !== "tool_state") return;
+    const { id, state, executionResolved } = event.call;
+    const wasBusy = running.size > 0;
+    if (state === "running" && executionResolved === "server") running.add(id);
+    else running.delete(id);
+    if (running.size > 0 !== wasBusy) onBusy?.(!wasBusy);
+  };
 }
 
 function setAttributes(room: Room, attributes: Record<string, string>): void {

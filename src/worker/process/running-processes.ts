@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 const IS_LINUX = process.platform === "linux";
+/** Linux tells programs of time in hundredths of a second, whatever it counts in itself. */
+const MS_A_TICK = 10;
 
 /**
  * When a process started, in the system's own form; this tells it from a later process with the same id. Undefined when
@@ -19,6 +21,13 @@ export function processGroup(pid: number): number | undefined {
   return group ? Number(group) : undefined;
 }
 
+/** How long a process's first thread, on which its JavaScript runs, has computed; 0 where the system does not say it. */
+export function mainThreadMs(pid: number): number {
+  if (!IS_LINUX) return 0;
+  const { 11: inUser = 0, 12: inSystem = 0 } = fieldsOf(`/proc/${pid}/task/${pid}/stat`);
+  return (Number(inUser) + Number(inSystem)) * MS_A_TICK;
+}
+
 /** The command line that a running process was started with; empty when there is no such process. */
 export function processCommand(pid: number): string {
   if (!IS_LINUX) return outputOf("ps", "-o", "command=", "-p", String(pid));
@@ -34,7 +43,11 @@ export function listChildren(): number[] {
 
 /** The fields of /proc/<pid>/stat from the state on. The name before them, in parentheses, may hold blanks. */
 function statOf(pid: number): readonly string[] {
-  return contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+  return fieldsOf(`/proc/${pid}/stat`);
+}
+
+function fieldsOf(path: string): readonly string[] {
+  return contentOf(path).split(") ").at(-1)?.split(" ") ?? [];
 }
 
 function contentOf(path: string): string {

@@ -39,6 +39,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     grpcPort: variables.GRPC_PORT,
     workerPort: variables.WORKER_PORT,
     maxSessions: variables.MAX_SESSIONS,
+    sessionsPerProcess: variables.SESSIONS_PER_PROCESS ?? (variables.STT === "none" ? TEXT_SESSIONS : VOICE_SESSIONS),
     tokenSecret: variables.TOKEN_SECRET,
     speech: toSpeechChoice(variables),
     logLevel: variables.LOG_LEVEL,
@@ -48,6 +49,11 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     cacheDir: resolve(cwd, variables.PARLEY_CACHE_DIR),
   };
 }
+
+/** Sessions of one process, where the environment does not say it (docs/scaling.md). */
+const TEXT_SESSIONS = 50;
+/** Listening computes on the process's one thread. */
+const VOICE_SESSIONS = 5;
 
 function toSpeechChoice(variables: Environment): SpeechChoice {
   return {

@@ -9,11 +9,6 @@ import { tempDatabase, type TempDatabase } from "../../support/servers/temp-data
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
-vi.mock("../../../src/store/events.ts", async (importOriginal) => {
-  const { listenHere } = await import("../../support/crash/listeners.ts");
-  return { ...(await importOriginal<object>()), listenEvents: listenHere };
-});
-
 const TALKS = propertyRuns(80);
 const SEED = propertySeed();
 

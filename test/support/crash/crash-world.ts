@@ -14,7 +14,7 @@ import { createRandom } from "../doubles/fake-room.ts";
 import { type VirtualClock } from "../virtual-clock.ts";
 import { CrashClient } from "./crash-client.ts";
 import { think, toMessage, verdictOf, type PlannedUse } from "./crash-model.ts";
-import { tellListeners } from "./listeners.ts";
+import { eventsHere, tellListeners } from "./listeners.ts";
 import { DyingWorker, never, type Traffic } from "./dying-worker.ts";
 
 const TIMEOUT_MS = 3_000;
@@ -157,7 +157,7 @@ export class CrashWorld {
     const rules = ["forbid", "shred"].map((pattern) => ({ type: "tool", pattern, action: "deny" }) as const);
     const opening = openSession({
       sql: worker.sql(this.#sql, this.#traffic),
-      databaseUrl: this.conversationId,
+      permissionEvents: eventsHere(this.conversationId),
       leaseMs: LEASE_MS,
       conversationId: this.conversationId,
       room: this.conversationId,

@@ -1,21 +1,30 @@
-import { type ListenOptions, type listenEvents } from "../../../src/store/events.ts";
+import { type PermissionEvents } from "../../../src/session/permission/permission-store.ts";
+import { type SessionFollower } from "../../../src/store/event-hub.ts";
 
-type Listener = Pick<ListenOptions, "databaseUrl" | "onEvent">;
+interface Follower extends SessionFollower {
+  readonly world: string;
+  readonly sessionId: string;
+}
 
-const listeners = new Set<Listener>();
+const followers = new Set<Follower>();
 
 /** In the place of PostgreSQL's own way: heard at once, for no real time may pass in between. */
-export const listenHere: typeof listenEvents = (options) => {
-  listeners.add(options);
-  options.onListening();
-  return { close: async () => void listeners.delete(options) };
-};
+export function eventsHere(world: string): PermissionEvents {
+  return {
+    listen: () => Promise.resolve(),
+    follow: (sessionId, { onEvent, onGap }) => {
+      const follower = { world, sessionId, onEvent, onGap };
+      followers.add(follower);
+      return () => followers.delete(follower);
+    },
+  };
+}
 
-/** Tells those that have named this database. */
-export function tellListeners(databaseUrl: string, sessionId: string, payload: string): void {
-  for (const listener of listeners) if (listener.databaseUrl === databaseUrl) listener.onEvent(sessionId, payload);
+/** Tells those who follow this session in this world. */
+export function tellListeners(world: string, sessionId: string, payload: string): void {
+  for (const each of followers) if (each.world === world && each.sessionId === sessionId) each.onEvent(payload);
 }
 
 export function forgetListeners(): void {
-  listeners.clear();
+  followers.clear();
 }

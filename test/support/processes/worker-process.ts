@@ -6,6 +6,7 @@ import { connect } from "../../../src/store/database/pool.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { openJobSession } from "../../../src/worker/job/job-session.ts";
+import { openPermissionEvents } from "../permission-events.ts";
 
 /** What a worker process is started with, as JSON. */
 export interface WorkerProcessOptions {
@@ -40,6 +41,7 @@ const job = {
   connect: () => room.connect(livekit.url, token, { autoSubscribe: false, dynacast: false }),
   leave: (reason: string) => process.stdout.write(`left: ${reason}\n`),
 };
+const sql = connect(databaseUrl);
 await openJobSession(job, {
   config: {
     model: { name: "claude-test" },
@@ -50,8 +52,8 @@ await openJobSession(job, {
     permission: { rules: [], byVoice: false, waitMs: 120_000 },
   } as never,
   logger: pino({ level: "silent" }),
-  sql: connect(databaseUrl),
-  databaseUrl,
+  sql,
+  permissionEvents: openPermissionEvents(databaseUrl, sql),
   serverTools: new Map([["act", toServerTool("act", act, undefined)]]),
   liveTools: { prefixes: [], onChanged: () => () => {} },
   openStream: createOpenStream(model, fixed),

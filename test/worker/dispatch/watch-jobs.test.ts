@@ -40,7 +40,7 @@ async function startJobs(): Promise<Jobs> {
   const config = await loadConfig(env, join(import.meta.dirname, "../../.."));
   const agent = join(import.meta.dirname, "../../fixtures/agents/idle-agent.ts");
   const databaseUrl = database.url;
-  const started = runJobs({
+  const started = await runJobs({
     config,
     databaseUrl,
     livekit,
@@ -84,7 +84,7 @@ test("a text-only worker starts no inference process", () => {
   const commands = listChildren().map(processCommand);
 
   expect(commands.filter((command) => command.includes("inference_proc"))).toEqual([]);
-  expect(commands.some((command) => command.includes("job_proc"))).toBe(true);
+  expect(commands.some((command) => command.includes("host-main"))).toBe(true);
 });
 
 test("an agent whose process is killed is removed and replaced while somebody is in the room", async () => {
@@ -118,7 +118,7 @@ test("closing leaves no job process", async () => {
   expect(
     listChildren()
       .map(processCommand)
-      .filter((command) => command.includes("_proc_lazy_main")),
+      .filter((command) => /_proc_lazy_main|host-main/u.test(command)),
   ).toEqual([]);
 });
 

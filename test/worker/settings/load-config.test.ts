@@ -41,6 +41,7 @@ test("the shortest config file gets every default", async () => {
     httpPort: 8080,
     workerPort: 8081,
     maxSessions: 25,
+    sessionsPerProcess: 50,
     logLevel: "info",
     dataDir: join(folder, ".data"),
     cacheDir: join(folder, ".cache"),
@@ -190,4 +191,12 @@ test("a LiveKit that runs elsewhere needs its keys", async () => {
   const config = await loadConfig({ LIVEKIT_URL: "wss://example.org" }, folder);
 
   expect(missingSettings(config, false)).toHaveLength(2);
+});
+
+test.each([
+  [{}, 50],
+  [{ STT: "openai" }, 5],
+  [{ STT: "openai", SESSIONS_PER_PROCESS: "10" }, 10],
+])("with %j a process serves %i sessions", async (env, sessionsPerProcess) => {
+  expect(await loadConfig(env, folder)).toMatchObject({ sessionsPerProcess });
 });

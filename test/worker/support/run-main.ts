@@ -102,7 +102,9 @@ function commandLine(pid: string): string {
 /** The job processes of a worker. */
 export function jobProcesses(mainPid: number): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => parentOf(pid) === mainPid && commandLine(pid).includes("job_proc_lazy_main")).map(Number);
+  return pids
+    .filter((pid) => parentOf(pid) === mainPid && /job_proc_lazy_main|host-main/u.test(commandLine(pid)))
+    .map(Number);
 }
 
 function parentOf(pid: string): number | undefined {

@@ -1,0 +1,66 @@
+import { type ipc, type RunningJobInfo } from "@livekit/agents";
+
+/** A job as its pool knows it, from the moment when it is handed over until it has ended. */
+export interface PooledJob {
+  readonly runningJob: RunningJobInfo;
+  /** Tells it to end, and resolves when it has. Never rejects. */
+  readonly close: () => Promise<void>;
+  /** Resolves when it has ended. */
+  readonly join: () => Promise<void>;
+}
+
+/** Runs the jobs of an AgentServer. */
+export interface JobPool {
+  readonly processes: readonly PooledJob[];
+  readonly start: () => void;
+  readonly close: () => Promise<void>;
+  /** @param inference runs models for jobs, in a process of its own; absent where there is none */
+  readonly launchJob: (job: RunningJobInfo, inference: ipc.InferenceExecutor | undefined) => Promise<void>;
+}
+
+interface ProcPool {
+  readonly inferenceExecutor?: ipc.InferenceExecutor;
+}
+
+const MEMBERS = ["start", "close", "launchJob", "getByJobId", "processes"] as const;
+
+/**
+ * Gives jobs to `pool` in every AgentServer that is made from now on in this process. LiveKit runs a process for each job
+ * and has no option for another way; but its server uses five members of its own pool, and nothing else of it.
+ * Checked with @livekit/agents 1.9.0.
+ *
+ * @returns what puts LiveKit's own pool back; `undefined` when it is not the one that we know, and nothing was changed
+ */
+export async function replaceJobPool(pool: JobPool): Promise<(() => void) | undefined> {
+  const prototype = await loadPrototype();
+  const before = MEMBERS.map((name) => [name, Object.getOwnPropertyDescriptor(prototype ?? {}, name)] as const);
+  if (!prototype || !before.every(([, member]) => member?.configurable)) return undefined;
+  Object.defineProperties(prototype, {
+    start: { configurable: true, value: () => pool.start() },
+    close: { configurable: true, value: () => pool.close() },
+    launchJob: {
+      configurable: true,
+      value(this: ProcPool, job: RunningJobInfo) {
+        return pool.launchJob(job, this.inferenceExecutor);
+      },
+    },
+    getByJobId: {
+      configurable: true,
+      value: (id: string) => pool.processes.find(({ runningJob }) => runningJob.job.id === id) ?? null,
+    },
+    processes: { configurable: true, get: () => pool.processes },
+  });
+  return () => {
+    for (const [name, member] of before) if (member) Object.defineProperty(prototype, name, member);
+  };
+}
+
+async function loadPrototype(): Promise<object | undefined> {
+  try {
+    const file = new URL("ipc/proc_pool.js", import.meta.resolve("@livekit/agents"));
+    const module = (await import(file.href)) as { readonly ProcPool?: { readonly prototype: object } };
+    return module.ProcPool?.prototype;
+  } catch {
+    return undefined;
+  }
+}

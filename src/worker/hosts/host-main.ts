@@ -1,0 +1,104 @@
+import { pathToFileURL } from "node:url";
+import { type defineAgent, getJobContext, type ipc, JobProcess } from "@livekit/agents";
+import { dispose } from "@livekit/rtc-node";
+import { runHostedJob, type HostedJob } from "../../livekit/hosted-job.ts";
+import { startAgentsLog } from "../../livekit/job-processes.ts";
+import { createLogger } from "../logger.ts";
+import { loadConfig } from "../settings/load-config.ts";
+import { fromSentJob, tellWorker, type SentJob, type ToHost } from "./host-messages.ts";
+
+// A process that serves many sessions. Its argument is the module of the job entry.
+
+interface AgentModule {
+  readonly default: ReturnType<typeof defineAgent>;
+  readonly closeHost?: (host: JobProcess) => Promise<void>;
+}
+
+/** Without its worker a host has this long to end what it runs. */
+const ORPHAN_MS = 8_000;
+
+const config = await loadConfig(process.env, process.cwd());
+startAgentsLog(config.logLevel);
+const logger = createLogger(config);
+const module: AgentModule = await import(pathToFileURL(process.argv[2] ?? "").href);
+const host = new JobProcess();
+const jobs = new Map<string, HostedJob>();
+const inference = createInference();
+
+process.on("uncaughtException", (error) => {
+  const jobId = getJobContext(false)?.job.id;
+  logger.fatal({ error, jobId }, "a session host ends: an error that nobody caught");
+  if (jobId !== undefined) tellWorker({ type: "poisoned", jobId });
+  setTimeout(() => process.exit(1), 50);
+});
+process.on("unhandledRejection", (error) => {
+  logger.error({ error, jobId: getJobContext(false)?.job.id }, "a promise was rejected and nobody looked");
+});
+process.on("message", (message: ToHost) => handle(message));
+process.on("disconnect", () => {
+  setTimeout(() => process.exit(1), ORPHAN_MS).unref();
+  void Promise.all([...jobs.values()].map(endOrphan)).then(close);
+});
+// The worker ends its hosts; a terminal's Ctrl-C reaches them, too.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+
+await module.default.prewarm?.(host);
+tellWorker({ type: "ready" });
+
+function handle(message: ToHost): void {
+  switch (message.type) {
+    case "start":
+      return start(message.job);
+    case "end":
+      return jobs.get(message.jobId)?.end(message.reason);
+    case "ping":
+      return tellWorker({ type: "pong", rssBytes: process.memoryUsage.rss() });
+    case "inferred":
+      return inference.settle(message);
+    case "close":
+      void close();
+  }
+}
+
+function start(sent: SentJob): void {
+  const info = fromSentJob(sent);
+  const { id } = info.job;
+  const job = runHostedJob(info, { agent: module.default, process: host, inference, logger });
+  jobs.set(id, job);
+  void job.ended.then(() => {
+    jobs.delete(id);
+    tellWorker({ type: "ended", jobId: id });
+  });
+}
+
+async function endOrphan(job: HostedJob): Promise<void> {
+  job.end("the worker is gone");
+  await job.ended;
+}
+
+async function close(): Promise<void> {
+  await module.closeHost?.(host).catch((error: unknown) => logger.error({ error }, "a session host's end failed"));
+  await dispose().catch(() => {});
+  process.exit(0);
+}
+
+/** LiveKit's models run in one process of the worker, which is asked over the worker. */
+function createInference() {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let last = 0;
+  return {
+    doInference(method: string, data: unknown): Promise<unknown> {
+      const answer = Promise.withResolvers<unknown>();
+      const requestId = ++last;
+      waiting.set(requestId, answer);
+      tellWorker({ type: "infer", requestId, method, data });
+      return answer.promise;
+    },
+    settle({ requestId, data, error }: Extract<ToHost, { type: "inferred" }>): void {
+      const answer = waiting.get(requestId);
+      waiting.delete(requestId);
+      if (error === undefined) answer?.resolve(data);
+      else answer?.reject(new Error(error));
+    },
+  } satisfies ipc.InferenceExecutor & { settle: unknown };
+}

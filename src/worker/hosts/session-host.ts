@@ -1,0 +1,236 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type ipc, type RunningJobInfo } from "@livekit/agents";
+import { type PooledJob } from "../../livekit/job-pool.ts";
+import { type Logger } from "../logger.ts";
+import { mainThreadMs } from "../process/running-processes.ts";
+import { type FromHost, HOSTED, type ToHost, toSentJob } from "./host-messages.ts";
+
+interface SessionHostOptions {
+  /** Module path of the job entry. */
+  readonly agent: string;
+  /** How many sessions it may serve. */
+  readonly capacity: number;
+  readonly memoryLimitBytes: number;
+  readonly startLimitMs: number;
+  /** How long a job that was told to end may take. */
+  readonly endLimitMs: number;
+  readonly logger: Logger;
+  /** It has ended by itself, or was ended for what it did. */
+  readonly onLost: (lost: LostHost) => void;
+}
+
+export interface LostHost {
+  /** What ran in it. */
+  readonly jobs: readonly RunningJobInfo[];
+  /** Those of them that may have ended it: the one that threw, else those for which a tool was running. */
+  readonly suspects: readonly RunningJobInfo[];
+  readonly wasReady: boolean;
+}
+
+/** How often a host is asked whether it still does something else than one long piece of work. */
+const PING_MS = 250;
+/** A host that does not answer for so long has stalled; its sessions are better off elsewhere. */
+const STALL_MS = 1_000;
+/** And it has computed meanwhile: a machine that is short of time must not lose its hosts. */
+const STALL_COMPUTED_MS = 800;
+/** One that neither answers nor computes (it was stopped, or waits in the kernel). */
+const SILENT_MS = 10_000;
+const CLOSE_MS = 3_000;
+
+interface HostedJob extends PooledJob {
+  isBusy: boolean;
+  readonly end: () => void;
+}
+
+const ENTRY = fileURLToPath(new URL("host-main.ts", import.meta.url));
+
+/** Whether a process of this command line is a session host. */
+export function isHostProcess(command: string): boolean {
+  return command.includes(ENTRY);
+}
+
+/** A process that serves many sessions, as its worker sees it. */
+export class SessionHost {
+  readonly ready: Promise<void>;
+  readonly capacity: number;
+  readonly startedAt = performance.now();
+  /** Takes no new session. */
+  isRetired = false;
+  /** As it said last. */
+  rssBytes = 0;
+  readonly #options: SessionHostOptions;
+  readonly #process: ChildProcess;
+  readonly #jobs = new Map<string, HostedJob>();
+  readonly #begun = Promise.withResolvers<void>();
+  readonly #exited: Promise<unknown>;
+  #poisonedBy: string | undefined;
+  #inference: ipc.InferenceExecutor | undefined;
+  #isClosing = false;
+  #pings: NodeJS.Timeout | undefined;
+  #heardAt = 0;
+  #computedBefore = 0;
+
+  constructor(options: SessionHostOptions) {
+    this.#options = options;
+    this.capacity = options.capacity;
+    const env = { ...process.env, [HOSTED]: "1" };
+    this.#process = fork(ENTRY, [options.agent], { serialization: "advanced", env });
+    this.#exited = once(this.#process, "exit");
+    this.#process.on("error", () => {});
+    this.#process.on("message", (message: FromHost) => this.#handle(message));
+    this.ready = this.#whenReady();
+    this.ready.catch(() => {});
+    void this.#exited.then(() => this.#onExit());
+  }
+
+  get jobs(): readonly PooledJob[] {
+    return [...this.#jobs.values()];
+  }
+
+  get freePlaces(): number {
+    return this.isRetired ? 0 : this.capacity - this.#jobs.size;
+  }
+
+  /** Takes a place at once; the job is begun when the host is ready. */
+  launch(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): void {
+    const { id } = info.job;
+    const over = Promise.withResolvers<void>();
+    this.#inference = inference;
+    this.#jobs.set(id, {
+      runningJob: info,
+      isBusy: false,
+      end: () => {
+        this.#jobs.delete(id);
+        over.resolve();
+      },
+      join: () => over.promise,
+      close: () => this.#endJob(id, over.promise),
+    });
+    void this.ready.then(
+      () => this.#jobs.has(id) && this.#send({ type: "start", job: toSentJob(info) }),
+      () => {},
+    );
+  }
+
+  /** Resolves when the process is gone. Its jobs have ended before, or end with it. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.isRetired = true;
+    this.#send({ type: "close" });
+    const limit = new AbortController();
+    const late = sleep(CLOSE_MS, undefined, { signal: limit.signal }).then(() => this.#process.kill("SIGKILL"));
+    late.catch(() => {});
+    await this.#exited;
+    limit.abort();
+  }
+
+  async #endJob(jobId: string, over: Promise<void>): Promise<void> {
+    this.#send({ type: "end", jobId, reason: "shutdown request" });
+    const late = AbortSignal.timeout(this.#options.endLimitMs);
+    await Promise.race([over, once(late, "abort")]);
+    if (!this.#jobs.has(jobId)) return;
+    this.#options.logger.error({ jobId }, "a session did not end in time; its host takes no new one");
+    this.isRetired = true;
+    this.#jobs.get(jobId)?.end();
+  }
+
+  async #whenReady(): Promise<void> {
+    const { startLimitMs, logger } = this.#options;
+    const late = setTimeout(() => {
+      logger.error({ startLimitMs }, "a session host did not start in time");
+      this.#process.kill("SIGKILL");
+    }, startLimitMs);
+    void this.#exited.then(() => this.#begun.reject(new Error("The session host ended while it started")));
+    try {
+      await this.#begun.promise;
+    } finally {
+      clearTimeout(late);
+    }
+    this.#heardAt = performance.now();
+    this.#computedBefore = this.#computedMs();
+    this.#pings = setInterval(() => this.#look(), PING_MS);
+  }
+
+  #handle(message: FromHost): void {
+    switch (message.type) {
+      case "pong":
+        this.#heardAt = performance.now();
+        this.#computedBefore = this.#computedMs();
+        this.rssBytes = message.rssBytes;
+        break;
+      case "busy": {
+        const job = this.#jobs.get(message.jobId);
+        if (job) job.isBusy = message.isBusy;
+        break;
+      }
+      case "ended":
+        this.#jobs.get(message.jobId)?.end();
+        break;
+      case "poisoned":
+        this.#poisonedBy = message.jobId;
+        break;
+      case "infer":
+        void this.#infer(message);
+        break;
+      case "ready":
+        this.#begun.resolve();
+    }
+  }
+
+  async #infer({ requestId, method, data }: Extract<FromHost, { type: "infer" }>): Promise<void> {
+    try {
+      if (!this.#inference) throw new Error("There is no inference process");
+      this.#send({ type: "inferred", requestId, data: await this.#inference.doInference(method, data) });
+    } catch (error) {
+      this.#send({ type: "inferred", requestId, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #look(): void {
+    const { memoryLimitBytes, logger } = this.#options;
+    const silentMs = performance.now() - this.#heardAt;
+    const computedMs = this.#computedMs() - this.#computedBefore;
+    if (this.rssBytes > memoryLimitBytes) {
+      logger.error({ rssBytes: this.rssBytes, memoryLimitBytes }, "a session host has grown past its limit: ended");
+      this.#kill();
+    } else if (silentMs > SILENT_MS || (silentMs > STALL_MS && computedMs > STALL_COMPUTED_MS)) {
+      logger.error({ silentMs: Math.round(silentMs), computedMs }, "a session host stalls: ended");
+      this.#kill();
+    } else this.#send({ type: "ping" });
+  }
+
+  #kill(): void {
+    clearInterval(this.#pings);
+    this.isRetired = true;
+    this.#process.kill("SIGKILL");
+  }
+
+  #onExit(): void {
+    clearInterval(this.#pings);
+    this.isRetired = true;
+    const jobs = [...this.#jobs.values()];
+    const poison = this.#poisonedBy;
+    const suspects = jobs.filter(({ isBusy, runningJob }) =>
+      poison === undefined ? isBusy : runningJob.job.id === poison,
+    );
+    for (const job of jobs) job.end();
+    const infoOf = ({ runningJob }: HostedJob) => runningJob;
+    if (!this.#isClosing)
+      this.#options.onLost({
+        jobs: jobs.map(infoOf),
+        suspects: suspects.map(infoOf),
+        wasReady: this.#pings !== undefined,
+      });
+  }
+
+  #computedMs(): number {
+    return mainThreadMs(Number(this.#process.pid));
+  }
+
+  #send(message: ToHost): void {
+    if (this.#process.connected) this.#process.send(message, undefined, undefined, () => {});
+  }
+}

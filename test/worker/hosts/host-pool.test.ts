@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import { Job } from "@livekit/protocol";
+import { type RunningJobInfo } from "@livekit/agents";
+import { pino } from "pino";
+import { afterEach, expect, test, vi } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { HostPool } from "../../../src/worker/hosts/host-pool.ts";
+import { listChildren, processCommand } from "../../../src/worker/process/running-processes.ts";
+
+// A host is a process; two cores that have other work to do need their time to start one.
+vi.setConfig({ testTimeout: 40_000 });
+
+const pools: HostPool[] = [];
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+});
+
+function openPool(sessionsPerProcess = 10): HostPool {
+  const pool = new HostPool({
+    agent: join(import.meta.dirname, "../../fixtures/agents/host-agent.ts"),
+    sessionsPerProcess,
+    startLimitMs: 30_000,
+    endLimitMs: 5_000,
+    logger: pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
+    onLaunched: () => {},
+  });
+  pools.push(pool);
+  pool.start();
+  return pool;
+}
+
+function jobOf(room: string): RunningJobInfo {
+  const job = new Job({ id: createId(), room: { name: room, creationTime: 1_700_000_000n } });
+  const acceptArguments = { name: "", identity: "agent", metadata: "" };
+  return { job, acceptArguments, url: "ws://127.0.0.1:1", token: "none", workerId: "worker" };
+}
+
+function roomsOf(pool: HostPool): string[] {
+  const rooms = pool.processes.map(({ runningJob }) => runningJob.job.room?.name ?? "");
+  return rooms.toSorted();
+}
+const hosts = () => listChildren().filter((pid) => processCommand(pid).includes("host-main"));
+
+test("sessions share a process, end one by one, and their host stays", async () => {
+  const pool = openPool();
+  await Promise.all(["a", "b", "c"].map((room) => pool.launchJob(jobOf(room), undefined)));
+  expect(roomsOf(pool)).toEqual(["a", "b", "c"]);
+  const before = hosts();
+  expect(before.length).toBeLessThanOrEqual(2);
+
+  const [first] = pool.processes;
+  await first?.close();
+
+  expect(roomsOf(pool)).toHaveLength(2);
+  expect(hosts()).toEqual(expect.arrayContaining(before.slice(0, 1)));
+});
+
+test("a session that leaves by itself is no longer one of the pool's", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("leave"), undefined);
+
+  await expect.poll(() => roomsOf(pool), { timeout: 10_000 }).toEqual([]);
+});
+
+test("more sessions than a host may have get another host", async () => {
+  const pool = openPool(2);
+  await Promise.all(["a", "b", "c", "d", "e"].map((room) => pool.launchJob(jobOf(room), undefined)));
+
+  expect(roomsOf(pool)).toEqual(["a", "b", "c", "d", "e"]);
+  expect(hosts().length).toBeGreaterThanOrEqual(3);
+});
+
+test("an error that nobody catches ends its host's sessions, and its room is served alone from then on", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("idle"), undefined);
+  await pool.launchJob(jobOf("throw"), undefined);
+  await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
+
+  // As the worker does with the rooms of sessions that have ended; this time nothing is thrown.
+  const { job, ...rest } = jobOf("throw");
+  await pool.launchJob({ ...rest, job }, undefined).catch(() => {});
+  await pool.launchJob(jobOf("idle"), undefined);
+  await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
+
+  expect(roomsOf(pool)).toContain("idle");
+});
+
+test("a host that stalls is ended, once that is certain", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("stall"), undefined);
+  const launchedAt = performance.now();
+
+  await vi.waitUntil(() => roomsOf(pool).length === 0, { timeout: 10_000 });
+
+  // 100 ms until it stalls, a second to know it, and the time between two looks.
+  expect(performance.now() - launchedAt).toBeGreaterThan(1_000);
+});
+
+test("a host that grows past its limit is ended", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("grow"), undefined);
+
+  await expect.poll(() => roomsOf(pool), { timeout: 20_000 }).toEqual([]);
+});
+
+test("a rejection that nobody looks at ends no session", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("reject"), undefined);
+  await pool.launchJob(jobOf("idle"), undefined);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+
+  expect(roomsOf(pool)).toEqual(["idle", "reject"]);
+});
+
+test("closing ends all sessions and leaves no host", async () => {
+  const pool = openPool();
+  await Promise.all(["a", "b"].map((room) => pool.launchJob(jobOf(room), undefined)));
+
+  await pool.close();
+
+  expect(roomsOf(pool)).toEqual([]);
+  await vi.waitUntil(() => hosts().length === 0, { timeout: 5_000 });
+});
