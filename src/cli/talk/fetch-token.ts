@@ -4,13 +4,15 @@ import { type TalkOptions } from "./options.ts";
 
 const TIMEOUT_MS = 10_000;
 
+type TokenRequest = Pick<TalkOptions, "httpUrl" | "room" | "identity" | "tokenSecret">;
+
 export interface RoomToken {
   readonly token: string;
   readonly livekitUrl: string;
 }
 
-/** Asks Parley's HTTP server for a token to join the room. @throws {TalkError} when it gives none */
-export async function fetchToken({ httpUrl, room, identity, tokenSecret }: TalkOptions): Promise<RoomToken> {
+/** Asks Parley's HTTP server for the right to join the room. @throws {TalkError} */
+export async function fetchToken({ httpUrl, room, identity, tokenSecret }: TokenRequest): Promise<RoomToken> {
   const response = await post(`${httpUrl}/token`, { room, identity }, tokenSecret);
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok) {

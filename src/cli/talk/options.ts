@@ -71,7 +71,8 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-function readUrl(text: string): string {
+/** @throws {UsageError} */
+export function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     throw new UsageError("--http: expected a URL as http://127.0.0.1:8080");

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { parseLoadOptions } from "../../../src/cli/load/options.ts";
+import { UsageError } from "../../../src/cli/talk/options.ts";
+
+test("flags say how many rooms talk, how long and about what", () => {
+  const args = [
+    "--rooms",
+    "50",
+    "--turns",
+    "20",
+    "--ramp",
+    "5",
+    "--pause",
+    "0.5",
+    "--tools",
+    "client,server",
+    "--json",
+  ];
+
+  expect(parseLoadOptions(args, { HTTP_PORT: "9000", TOKEN_SECRET: "s" })).toEqual({
+    rooms: 50,
+    turns: 20,
+    rampMs: 5_000,
+    pauseMs: 500,
+    tools: ["client", "server"],
+    say: undefined,
+    httpUrl: "http://127.0.0.1:9000",
+    tokenSecret: "s",
+    timeoutMs: 60_000,
+    isJson: true,
+  });
+});
+
+test("--help asks for nothing else", () => {
+  expect(parseLoadOptions(["--help"], {})).toBeUndefined();
+});
+
+test.each([
+  [["--rooms", "501"], "--rooms: expected a whole number from 1 to 500, got 501"],
+  [["--rooms", "1.5"], "--rooms: expected a whole number from 1 to 500, got 1.5"],
+  [["--turns", ""], "--turns: expected a whole number from 1 to 1000, got "],
+  [["--ramp", "soon"], "--ramp: expected a number from 0 to 3600, got soon"],
+  [["--tools", "mcp"], "--tools: expected client, server or both, got mcp"],
+  [["--http", "localhost"], "--http: expected a URL as http://127.0.0.1:8080"],
+])("%j is refused by name", (args, message) => {
+  expect(() => parseLoadOptions(args, {})).toThrow(new UsageError(message));
+});

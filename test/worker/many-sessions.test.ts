@@ -1,0 +1,30 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { tempFolder } from "../support/temp-folder.ts";
+import { freePortVariables, jobProcesses, runMain } from "./support/run-main.ts";
+
+test("npm run load fills a worker with talks, which a few processes serve, and reports how long all took", async () => {
+  await using folder = await tempFolder();
+  const main = runMain({ ...(await freePortVariables()), PARLEY_DATA_DIR: folder.path, TTS: "none" });
+  const { httpUrl = "" } = await main.ready;
+  const flags = ["--http", httpUrl, "--rooms", "8", "--turns", "4", "--tools", "client,server", "--json"];
+
+  const load = spawn(process.execPath, ["src/cli/load.ts", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const [output, [code]] = await Promise.all([text(load.stdout), once(load, "exit")]);
+  const processes = jobProcesses(main.pid);
+  main.kill("SIGTERM");
+  await main.ended;
+
+  expect(JSON.parse(output)).toMatchObject({
+    join: { count: 8 },
+    firstWord: { count: 32 },
+    answer: { count: 16 },
+    answerWithClientTool: { count: 8 },
+    answerWithServerTool: { count: 8 },
+    errors: {},
+  });
+  expect(code).toBe(0);
+  expect(processes.length).toBeLessThanOrEqual(2);
+}, 60_000);
