@@ -15,16 +15,25 @@ export function createRoomClients(livekit: { url: string; apiKey: string; apiSec
   };
 }
 
+interface Asking {
+  /** The participant of an agent that has died: LiveKit would keep it for up to 20 s. */
+  readonly former?: string | undefined;
+  /** Asked last: of many workers that find the same room, one asks. */
+  readonly isAllowed: () => Promise<boolean>;
+}
+
 /**
- * Asks LiveKit for an agent when a room has participants but no agent; resolves to whether it asked. First removes
- * `deadIdentity`, the participant of an agent that has died: LiveKit would keep it for up to 20 s.
+ * Asks LiveKit for an agent when a room has participants but no agent, or `former` alone, which it removes first;
+ * resolves to whether it asked.
  */
-export async function ensureAgent(clients: RoomClients, room: string, deadIdentity?: string): Promise<boolean> {
+export async function ensureAgent(clients: RoomClients, room: string, { former, isAllowed }: Asking): Promise<boolean> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const agents = participants.filter((participant) => Number(participant.kind) === ParticipantKind.AGENT);
-  const dead = agents.find((agent) => agent.identity === deadIdentity);
+  const dead = agents.find((agent) => agent.identity === former);
+  const isNeeded = participants.length > agents.length && agents.every((agent) => agent === dead);
+  if (isNeeded && !(await isAllowed())) return false;
   if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreMissing);
-  if (participants.length === agents.length || agents.some((agent) => agent !== dead)) return false;
+  if (!isNeeded) return false;
   await clients.dispatches.createDispatch(room, "");
   return true;
 }

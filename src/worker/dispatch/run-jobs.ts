@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
 import { connect } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
-import { adoptRooms } from "./adopt-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
+import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
+import { type AcceptedJob } from "./accepted-jobs.ts";
 import { type Config } from "../config.ts";
 import { createRoomClients } from "./ensure-agent.ts";
 import { isHostProcess } from "../hosts/session-host.ts";
@@ -13,6 +14,7 @@ import { processCommand } from "../process/running-processes.ts";
 import { type Service } from "../services/service.ts";
 import { type Endpoints } from "../start-services.ts";
 import { watchJobs } from "./watch-jobs.ts";
+import { watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
@@ -44,11 +46,14 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   });
   const clients = createRoomClients(livekit);
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-jobs" });
-  const onEnded = (owner: string) => releaseOwner(sql, { owner });
+  const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
+    await noteAgentRequest(sql, { room, restMs });
+    await releaseOwner(sql, { owner });
+  };
   const watch = watchJobs({ accepted, runningJobIds: () => runningJobIds(server), clients, onEnded, logger });
-  const adopting = new AbortController();
+  const watching = new AbortController();
   const registered = Promise.withResolvers<void>();
-  let adopted: Promise<unknown> | undefined;
+  let watched: Promise<unknown> | undefined;
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
   // Also after each outage of LiveKit: rooms that were made before we had registered again have no agent.
@@ -56,15 +61,15 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     registered.resolve();
     registration.abort();
     registration = new AbortController();
-    const signal = AbortSignal.any([adopting.signal, registration.signal]);
-    adopted = Promise.all([adopted, adoptRooms({ clients, isServed, logger, signal })]);
+    const signal = AbortSignal.any([watching.signal, registration.signal]);
+    watched = Promise.all([watched, watchRooms({ clients, sql, isServed, logger, signal })]);
   });
   const running = server.run().catch((error: unknown) => {
-    if (!adopting.signal.aborted) onFailed(error);
+    if (!watching.signal.aborted) onFailed(error);
   });
   const close = async () => {
-    adopting.abort();
-    await Promise.all([watch.close(), adopted]);
+    watching.abort();
+    await Promise.all([watch.close(), watched]);
     const limit = new AbortController();
     const closing = server.close().then(() => running);
     await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);

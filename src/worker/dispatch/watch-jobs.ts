@@ -1,13 +1,17 @@
 import { type AcceptedJob, type AcceptedJobs } from "./accepted-jobs.ts";
 import { ensureAgent, type RoomClients } from "./ensure-agent.ts";
 import { type Logger } from "../logger.ts";
+import { REST_MS } from "./watch-rooms.ts";
 
 interface WatchOptions {
   readonly accepted: AcceptedJobs;
   readonly runningJobIds: () => ReadonlySet<string>;
   readonly clients: RoomClients;
-  /** Called when the job's process is gone, to free what the job held. */
-  readonly onEnded: (jobId: string) => Promise<void>;
+  /**
+   * Called when the job is gone, to free what it held. No other worker is to ask for an agent for its room within
+   * `restMs`.
+   */
+  readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<void>;
   readonly logger: Logger;
   /** Short: a job that dies before it was seen running counts as one that has yet to begin. @defaultValue 100 */
   readonly intervalMs?: number;
@@ -46,13 +50,12 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
   const now = performance.now();
   const recent = (restores.get(room) ?? []).filter((at) => now - at < RESTORE_WINDOW_MS);
   for (const [name, times] of restores) if (times.every((at) => now - at >= RESTORE_WINDOW_MS)) restores.delete(name);
-  if (recent.length >= MAX_RESTORES) {
-    logger.error({ room, jobId }, "agents keep ending in this room: no new one is asked for");
-    return;
-  }
+  const isGivenUp = recent.length >= MAX_RESTORES;
+  if (isGivenUp) logger.error({ room, jobId }, "agents keep ending in this room: no new one is asked for");
   try {
-    await onEnded(jobId);
-    if (!(await ensureAgent(clients, room, job.identity))) return;
+    await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
+    if (isGivenUp) return;
+    if (!(await ensureAgent(clients, room, { former: job.identity, isAllowed: async () => true }))) return;
     restores.set(room, [...recent, now]);
     logger.warn({ room, jobId }, "an agent ended while participants were in its room: asked for a new one");
   } catch (error) {

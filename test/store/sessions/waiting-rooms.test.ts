@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { claimSession } from "../../../src/store/sessions/leases.ts";
+import {
+  findUnserved,
+  forgetAgentRequests,
+  mayAskForAgent,
+  noteAgentRequest,
+} from "../../../src/store/sessions/waiting-rooms.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+
+const database = forFile(tempDatabase);
+
+async function claim(room: string, leaseMs: number) {
+  const session = { sessionId: room, conversationId: room, room, participantIdentity: null };
+  await claimSession(database.sql, { ...session, owner: `owner-of-${room}`, leaseMs });
+}
+
+test("rooms without a session and those whose lease has run out are unserved; others are not", async () => {
+  const { sql } = database;
+  await claim("served", 60_000);
+  await claim("lapsed", -5_000);
+  await claim("just-lapsed", -100);
+  await claim("released", 60_000);
+  await sql`update sessions set lease_owner = null, lease_expires_at = null where room = 'released'`;
+
+  const unserved = await findUnserved(sql, { rooms: ["served", "lapsed", "just-lapsed", "released", "new"] });
+
+  expect(unserved.toSorted((a, b) => (a.room < b.room ? -1 : 1))).toEqual([
+    { room: "lapsed", formerOwner: "owner-of-lapsed" },
+    { room: "new" },
+    { room: "released" },
+  ]);
+});
+
+test("of workers that find a room at the same moment one asks, and again after the rest", async () => {
+  const { sql } = database;
+  const ask = (restMs: number) => mayAskForAgent(sql, { room: "found", restMs });
+
+  expect((await Promise.all([ask(150), ask(150), ask(150)])).filter(Boolean)).toHaveLength(1);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await ask(150)).toBe(true);
+});
+
+test("nobody asks for a room that its own worker sees to, until that is forgotten", async () => {
+  const { sql } = database;
+  await noteAgentRequest(sql, { room: "seen-to", restMs: 60_000 });
+  expect(await mayAskForAgent(sql, { room: "seen-to", restMs: 0 })).toBe(false);
+
+  await noteAgentRequest(sql, { room: "seen-to", restMs: 0 });
+  await forgetAgentRequests(sql);
+
+  expect(await sql`select from agent_requests where room = 'seen-to'`).toHaveLength(0);
+});

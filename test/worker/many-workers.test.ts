@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import { reply, text } from "../support/model-server/step.ts";
+import { type Participant } from "../support/participant.ts";
+import { jobProcesses } from "./support/run-main.ts";
+import { WorkerParts } from "./support/worker-parts.ts";
+
+/** One for each worker, and one in answer to each of ours. */
+const configurations = (user: Participant) => user.all("configuration").length;
+
+test("when a worker's machine dies, another worker takes its talks over", async () => {
+  await using parts = await WorkerParts.start();
+  const room = `room-${createId()}`;
+  const first = await parts.run();
+  const user = await parts.join(room, "user");
+  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
+  await user.configure({});
+  parts.model.script([reply([text("Hello.")]), reply([text("Still here.")])]);
+  expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
+  const seen = configurations(user);
+
+  for (const pid of [...jobProcesses(first.pid), first.pid]) process.kill(pid, "SIGKILL");
+  await user.until(() => configurations(user) > seen, "another worker", 30_000);
+  await user.configure({});
+
+  expect(await user.answerTo(await user.say("Are you there?"))).toBe("Still here.");
+  expect(parts.model.rejections).toEqual([]);
+}, 90_000);
