@@ -109,7 +109,7 @@ export class SessionTurns {
     void this.#lateOutcomes.speak();
   }
 
-  /** Ends the turns. Messages that wait are refused: their senders are told to send them again. */
+  /** Ends the turns. Messages that wait are left to the next worker; variations are refused, and may be sent again. */
   async close(graceMs: number): Promise<void> {
     const { outbox, calls } = this.#options;
     this.#lateOutcomes.close();
@@ -132,7 +132,9 @@ export class SessionTurns {
     const { begin, past } = this.#prepare(input);
     const isNew = !("turn" in begin);
     const participant = isNew ? begin.participant : begin.turn.participantIdentity;
-    if (!isNew) await configurations.untilAnnounced(begin, signal);
+    const left = isNew ? { blocks: [], calls: [] } : { blocks: begin.turn.blocks, calls: begin.calls };
+    if (!isNew || begin.isLeft)
+      await configurations.untilAnnounced({ participantIdentity: participant, ...left }, signal);
     const startedAt = performance.now();
     await telemetry.turn({ participant, meta: isNew ? begin.meta : undefined }, async () => {
       const turn = await runSessionTurn(begin, this.#portsOf(begin, { participant, past }), signal);

@@ -22,7 +22,9 @@ import { type Transcript, type VoicePort } from "./room/voice-port.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type OpenStream } from "./turns/open-stream.ts";
+import { type NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
+import { type WaitingMessage } from "../store/turns/waiting-messages.ts";
 import { type Outbox } from "./wire/outbox.ts";
 
 export interface SessionOptions {
@@ -170,10 +172,11 @@ export class Session {
   }
 
   /** Takes up what an earlier worker left. Call once, at the start: its turn comes before anything new. */
-  resume({ unfinished, promised }: Pick<Restored, "unfinished" | "promised">): void {
+  resume({ unfinished, waiting, promised }: Omit<Restored, "past">): void {
     const messageId = unfinished?.turn.parentMessageId;
     if (typeof messageId === "string") this.#messageIds.add(messageId);
     if (unfinished) this.#turns.resume(unfinished);
+    for (const message of waiting) this.#addMessage(message, { isLeft: true });
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
@@ -231,7 +234,8 @@ export class Session {
     if (!this.#admission.text(peer, said.content)) return;
     if (transcript) this.#showTranscript(transcript, true);
     try {
-      this.#begin(peer, said);
+      // What is only heard or typed has no Ack that would wait for it.
+      this.#begin(peer, said)?.catch(() => {});
     } catch (error) {
       this.#outbox.postError(error, peer.identity, said.id);
     }
@@ -244,16 +248,27 @@ export class Session {
 
   /**
    * Begins a turn, unless the text is a yes or no to a question that was put in words. Speech interrupts the running
-   * turn whatever the policy is, unless a tool blocks that.
+   * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
    */
-  #begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): void {
-    if (this.#messageIds.has(id)) return;
+  #begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): Promise<void> | undefined {
+    if (this.#messageIds.has(id)) return undefined;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
-    if (!this.#permissions.takeUtterance(from, content, via)) {
-      const input = [{ type: "text", text: content }] as const;
-      this.#turns.add({ participant: from.identity, messageId: id, input, meta }, { interrupts: via === "voice" });
+    if (this.#permissions.takeUtterance(from, content, via)) {
+      this.#messageIds.add(id);
+      return undefined;
     }
-    this.#messageIds.add(id);
+    const { identity } = from;
+    this.#addMessage({ id, participantIdentity: identity, content }, { meta, interrupts: via === "voice" });
+    return this.#recorder.keepMessage({ id, participantIdentity: identity, content });
+  }
+
+  #addMessage(
+    { id: messageId, participantIdentity: participant, content }: WaitingMessage,
+    { interrupts = false, ...more }: Pick<NewTurn, "meta" | "isLeft"> & { readonly interrupts?: boolean },
+  ): void {
+    const input = [{ type: "text", text: content }] as const;
+    this.#turns.add({ participant, messageId, input, ...more }, { interrupts });
+    this.#messageIds.add(messageId);
   }
 
   #tell(event: SessionEvent): void {

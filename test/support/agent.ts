@@ -209,12 +209,22 @@ export class TestAgent implements AsyncDisposable {
       from turn_blocks join turns on turns.id = turn_id order by position, sequence`;
   }
 
-  /** The record is written behind what happens: what has ended may be on record as running for a moment. */
+  /**
+   * In the order in which the model asked for them. The record is written behind what happens: what has ended may be on
+   * record as running for a moment.
+   */
   async calls(): Promise<readonly CallRow[]> {
     const giveUpAt = performance.now() + 2_000;
     for (;;) {
       const rows = await this.sql<CallRow[]>`
-        select name, state, error_code, error_message, result, execution_resolved, extra_answers from tool_calls order by created_at`;
+        select name, tool_calls.state, tool_calls.error_code, tool_calls.error_message, result, execution_resolved,
+          extra_answers
+        from tool_calls
+        join turns on turns.id = tool_calls.turn_id
+        left join turn_blocks on turn_blocks.turn_id = tool_calls.turn_id
+          and block_type = 'tool_use' and content ->> 'tool_use_id' = tool_use_id
+        order by position, sequence, tool_calls.created_at
+      `;
       if (rows.every(({ state }) => state !== "running") || performance.now() > giveUpAt) return rows;
       await sleep(10);
     }

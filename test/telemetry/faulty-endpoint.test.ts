@@ -27,9 +27,11 @@ async function talkWith(agent: TestAgent) {
   const turns = await agent.sql`select state, stop_reason, usage from turns order by position`;
   const blocks = (await agent.blocks()).map(({ block_type: type, text_content: said }) => ({ type, said }));
   const calls = (await agent.calls()).map(({ state, result }) => ({ state, result }));
+  const types = user.received.map(({ message }) => message.type);
   return {
     ms,
-    outcome: { answers, turns: [...turns], blocks, calls, types: user.received.map(({ message }) => message.type) },
+    // A user message is acknowledged when it is stored, whatever is sent meanwhile.
+    outcome: { answers, turns: [...turns], blocks, calls, types: types.filter((type) => type !== "acknowledgement") },
   };
 }
 

@@ -8,8 +8,13 @@ import { type Peer } from "../peers/peer.ts";
 
 /** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
+/** A promise resolves when the message is stored: it is acknowledged then. */
 type HandlersByType = {
-  readonly [Type in Handled]: (from: Peer, body: MessageBody<Type>, meta: JsonObject) => void;
+  readonly [Type in Handled]: (
+    from: Peer,
+    body: MessageBody<Type>,
+    meta: JsonObject,
+  ) => Promise<void> | undefined | void;
 };
 
 /** What the worker does with each message of a client. Handlers answer errors themselves, or throw an `AppError`. */
@@ -26,27 +31,37 @@ interface InboxOptions {
 
 /**
  * Handles one packet whose sender is known. Never throws, whatever the bytes are: a packet that cannot be used is
- * answered with an ErrorMessage to its sender. A message is acknowledged before it is handled; a repeated one is only
- * acknowledged.
+ * answered with an ErrorMessage to its sender. A message is acknowledged before it is handled, but a user message once
+ * it is stored; a repeated one is only acknowledged.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;
+  let acknowledgeLate: (() => void) | undefined;
   try {
     const incoming = decodeEnvelope(bytes);
+    const { stanzaId } = incoming;
+    const type = "message" in incoming ? incoming.message.type : undefined;
     peer.isClient = true;
-    if (incoming.stanzaId > 0) {
-      outbox.acknowledge(incoming.stanzaId, peer.identity);
-      const isConfiguration = "message" in incoming && incoming.message.type === "configuration";
+    if (stanzaId > 0) {
+      const acknowledge = () => outbox.acknowledge(stanzaId, peer.identity);
       // A client that was restarted counts from 1 again, and LiveKit may still show its old join.
-      if (isConfiguration) peer.forgetStanzas();
-      if (!peer.takeStanza(incoming.stanzaId)) return onDropped("repeated");
+      if (type === "configuration") peer.forgetStanzas();
+      if (!peer.takeStanza(stanzaId)) {
+        peer.whenStored(stanzaId, acknowledge);
+        return onDropped("repeated");
+      }
+      if (type === "user_message") acknowledgeLate = acknowledge;
+      else acknowledge();
     }
     if ("message" in incoming) {
       originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
       const { conversationId } = incoming;
       // A client that does not know the conversation's id yet sends none.
-      if (conversationId === "" || conversationId === outbox.conversationId) dispatch(peer, incoming, handlers);
-      else if (incoming.message.type === "error_message") onDropped("malformed");
+      if (conversationId === "" || conversationId === outbox.conversationId) {
+        const storing = dispatch(peer, incoming, handlers);
+        if (storing) peer.noteStoring(stanzaId, storing);
+        if (acknowledgeLate) peer.whenStored(stanzaId, acknowledgeLate);
+      } else if (incoming.message.type === "error_message") onDropped("malformed");
       else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
     } else if (incoming.id !== undefined) {
       const text = `Message type ${incoming.unknownType} is not known`;
@@ -61,21 +76,26 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
       return onDropped("malformed", error);
     }
+    acknowledgeLate?.();
     outbox.postError(error, peer.identity, originatingId);
     onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
   }
 }
 
-function dispatch(peer: Peer, { message, meta }: ReceivedMessage, handlers: MessageHandlers): void {
+function dispatch(
+  peer: Peer,
+  { message, meta }: ReceivedMessage,
+  handlers: MessageHandlers,
+): Promise<void> | undefined {
   if (!isSentBy("client", message))
     throw new AppError("invalid_state", `A ${message.type} is not for the worker, or not in this state`);
-  if (message.type !== "audio_chunk") handle(peer, { message, meta }, handlers);
+  return message.type === "audio_chunk" ? undefined : handle(peer, { message, meta }, handlers);
 }
 
 function handle<Type extends Handled>(
   peer: Peer,
   { message, meta }: { readonly message: Message<Type>; readonly meta: JsonObject },
   handlers: HandlersByType,
-): void {
-  handlers[message.type](peer, message.body, meta);
+): Promise<void> | undefined {
+  return handlers[message.type](peer, message.body, meta) ?? undefined;
 }

@@ -10,7 +10,6 @@ import { catchUp, type AnsweredTurn } from "../answer/catch-up.ts";
 import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
-import { type UnfinishedTurn } from "../turns/turn-queue.ts";
 import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
@@ -25,6 +24,11 @@ interface ConfigurationsOptions {
   readonly peers: Pick<Peers, "clients" | "hosts">;
 }
 
+/** A turn that an earlier worker left, or had yet to begin. */
+interface LeftTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
+  readonly calls: readonly Call[];
+}
+
 /** Sends the worker's Configuration and takes the clients'. */
 export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
@@ -32,6 +36,8 @@ export class Configurations {
   readonly #outbox: Outbox;
   readonly #peers: ConfigurationsOptions["peers"];
   readonly #closing = new AbortController();
+  /** Aborted when clients have had the time to announce their tools to a new worker. */
+  readonly #announcedAgain = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
   readonly #unread = new Set<Peer>();
   readonly #awaited = new Set<(from: Peer) => void>();
 
@@ -92,13 +98,13 @@ export class Configurations {
   }
 
   /**
-   * Waits for a moment until a new worker knows the tools of an unfinished turn: those of the turn's participant, of
-   * calls that wait for permission, and of the MCP servers that the turn has called. Never rejects.
+   * Waits for a moment until a new worker knows the tools of a turn that an earlier one left, or had yet to begin: those
+   * of the turn's participant, of calls that wait for permission, and of the MCP servers that the turn has called.
+   * Never rejects.
    */
-  async untilAnnounced({ turn, calls }: UnfinishedTurn, signal: AbortSignal): Promise<void> {
-    const { blocks, participantIdentity } = turn;
+  async untilAnnounced({ participantIdentity, blocks, calls }: LeftTurn, signal: AbortSignal): Promise<void> {
     const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
-    const moment = AbortSignal.any([signal, AbortSignal.timeout(ANNOUNCE_AGAIN_MS)]);
+    const moment = AbortSignal.any([signal, this.#announcedAgain]);
     const known = calls.map((call) => this.#untilKnown(call, moment));
     await Promise.all([this.#untilTaken(isOfTurn, moment), this.#untilMcpToolsListed(blocks, signal), ...known]);
   }

@@ -20,6 +20,8 @@ export class Peer {
   features: ReadonlySet<string> = new Set();
   language: string | undefined;
   #seenStanzas = new Set<number>();
+  /** Of messages that are being stored, or could not be. */
+  #storing = new Map<number, Promise<void>>();
   #tools: Tools | undefined;
   #readTools: (() => Tools) | undefined;
   readonly budget = new MessageBudget();
@@ -55,7 +57,7 @@ export class Peer {
   /** `true` for another join than before: stanza numbers begin again. */
   join({ sid }: RoomParticipant): boolean {
     const isNewJoin = !this.isPresent || (this.sid !== "" && sid !== "" && sid !== this.sid);
-    if (isNewJoin) this.#seenStanzas = new Set();
+    if (isNewJoin) this.forgetStanzas();
     if (sid !== "" || isNewJoin) this.sid = sid;
     this.isPresent = true;
     return isNewJoin;
@@ -64,6 +66,7 @@ export class Peer {
   /** Its stanza numbers may begin again. Messages that must not be handled twice are known by their ids, too. */
   forgetStanzas(): void {
     this.#seenStanzas = new Set();
+    this.#storing = new Map();
   }
 
   /** `false` for a stanza of this join that has come before. */
@@ -72,5 +75,23 @@ export class Peer {
     this.#seenStanzas.add(stanzaId);
     keepNewest(this.#seenStanzas, REMEMBERED_STANZAS);
     return true;
+  }
+
+  /** The message of this stanza is being stored. */
+  noteStoring(stanzaId: number, storing: Promise<void>): void {
+    const all = this.#storing;
+    all.set(stanzaId, storing);
+    keepNewest(all, REMEMBERED_STANZAS);
+    storing.then(
+      () => all.delete(stanzaId),
+      () => {},
+    );
+  }
+
+  /** Calls `onStored` when the message of this stanza is stored: now, where it need not be; never, if that failed. */
+  whenStored(stanzaId: number, onStored: () => void): void {
+    const storing = this.#storing.get(stanzaId);
+    if (storing) void storing.then(onStored, () => {});
+    else onStored();
   }
 }

@@ -8,6 +8,7 @@ import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
+import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { type TurnEndRow, countAside, finishTurn, insertTurn } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
@@ -41,6 +42,8 @@ export class Recorder implements LedgerListener {
   readonly #chains = new Map<string, Promise<void>>();
   /** Notes and extra answers, one at a time: all other connections stay free for the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
+  /** One after another: they are answered in this order. */
+  readonly #messages = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
   #failure: AppError | undefined;
 
@@ -76,6 +79,21 @@ export class Recorder implements LedgerListener {
       if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
       if (position === 1) await setOpener(this.#writer, { identity: participantIdentity });
     });
+  }
+
+  /**
+   * A participant's message that may have to wait for its turn. Resolves when it is stored, and so will be answered by
+   * this worker or the next.
+   *
+   * @throws {AppError} `unavailable` when the database stays away
+   */
+  async keepMessage(message: WaitingMessage): Promise<void> {
+    try {
+      await this.#messages.add(() => retried(() => insertWaitingMessage(this.#writer, message)));
+    } catch (error) {
+      this.#lose(error as AppError);
+      throw error;
+    }
   }
 
   /** Resolves when the turn has been stored, or storing it has failed. */
@@ -164,7 +182,7 @@ export class Recorder implements LedgerListener {
   async close(): Promise<void> {
     const refuse = () => this.#closing.abort(new AppError("unavailable", "The session was closed first"));
     const timer = setTimeout(refuse, GIVE_UP_AFTER_MS);
-    await Promise.allSettled([...this.#chains.values(), this.#besides.onIdle()]);
+    await Promise.allSettled([...this.#chains.values(), this.#messages.onIdle(), this.#besides.onIdle()]);
     clearTimeout(timer);
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }

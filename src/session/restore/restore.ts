@@ -3,6 +3,7 @@ import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { loadCallsOfTurn, loadOpenCalls, saveCall } from "../../store/calls.ts";
 import { loadTurns } from "../../store/turns/load-turns.ts";
+import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { type Sql } from "../../store/database/pool.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { promisedUses, toldResult } from "../turns/outcome-turn.ts";
@@ -16,6 +17,8 @@ export interface Restored {
   /** Turns that have ended, oldest first. */
   readonly past: readonly TurnRecord[];
   readonly unfinished: UnfinishedTurn | undefined;
+  /** Messages that waited for their turn. */
+  readonly waiting: readonly WaitingMessage[];
   /** The calls whose outcome the model was promised, whether they have ended or not. */
   readonly promised: readonly Call[];
 }
@@ -32,7 +35,8 @@ export async function restore(writer: SessionWriter, { maxBytes }: { readonly ma
   }
   const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
   const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
-  const restored = { past, unfinished, promised };
+  const waiting = await loadWaitingMessages(writer, { withinMs: RESUMABLE_MS });
+  const restored = { past, unfinished, waiting, promised };
   await closeOrphanedCalls(writer, restored);
   return restored;
 }

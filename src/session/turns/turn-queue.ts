@@ -20,6 +20,8 @@ export interface NewTurn {
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the envelope that the message came in. */
   readonly meta?: JsonObject;
+  /** An earlier worker took the message: to this one, nobody has announced anything yet. */
+  readonly isLeft?: boolean;
 }
 
 /** A turn that an earlier worker left running, with its stored calls. */
@@ -37,7 +39,7 @@ export interface VariationRequest {
 
 export type TurnInput = NewTurn | UnfinishedTurn;
 
-/** A message that this worker will not answer. */
+/** A variation that this worker will not answer. */
 interface Refused {
   readonly from: string;
   readonly id: string;
@@ -88,13 +90,13 @@ export class TurnQueue {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
-  /** Takes no more turns. Returns the messages that waited and will not be answered: the caller tells their senders. */
+  /**
+   * Takes no more turns. Returns the variations that waited and will not be answered: the caller tells their senders.
+   */
   shut(): readonly Refused[] {
     this.#isClosed = true;
     return this.#waiting.splice(0).flatMap((input) => {
-      if ("turn" in input) return [];
-      const id = "variation" in input ? input.variation.targetId : input.messageId;
-      return id === null ? [] : [{ from: input.participant, id, why: stopping() }];
+      return "variation" in input ? [{ from: input.participant, id: input.variation.targetId, why: stopping() }] : [];
     });
   }
 

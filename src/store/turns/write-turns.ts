@@ -20,8 +20,8 @@ const ATTEMPTS = 20;
 
 /**
  * Inserts a turn as `running`, with its blocks, and returns its position in the session; also when it is inserted again
- * because an answer was lost. `undefined` when the session has another turn for this `parentMessageId`: the message is
- * a duplicate.
+ * because an answer was lost. Its message waits no longer. `undefined` when the session has another turn for this
+ * `parentMessageId`: the message is a duplicate.
  */
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
@@ -47,6 +47,8 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
         insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
         select turn_id, sequence, block_type, text_content, content
         from ${recordset(sql, rows)} join begun on begun.id = turn_id
+      ), answered as (
+        delete from waiting_messages using fence where session_id = ${sessionId} and id = ${parentMessageId}
       )
       select position from fence left join begun on true
     `);

@@ -35,12 +35,19 @@ export interface FakeTurn {
 /** Keeps what a session records, and has it durable at once. */
 class MemoryRecorder {
   readonly turns = new Map<string, FakeTurn>();
+  /** Messages that were stored before their turn, by their ids. */
+  readonly kept: string[] = [];
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
   readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
 
   beginTurn(turn: TurnRecord): void {
     this.turns.set(turn.id, { turn, blocks: [...turn.blocks], state: undefined });
+  }
+
+  keepMessage({ id }: { readonly id: string }): Promise<void> {
+    this.kept.push(id);
+    return Promise.resolve();
   }
 
   begun(): Promise<void> {

@@ -1,0 +1,46 @@
+import { runQuery } from "../database/store-error.ts";
+import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
+
+/** A participant's message that no turn has begun with yet. */
+export interface WaitingMessage {
+  readonly id: string;
+  readonly participantIdentity: string;
+  readonly content: string;
+}
+
+/** Stores a message until its turn is stored (`insertTurn`). Does nothing if it, or its turn, is stored. */
+export async function insertWaitingMessage(writer: SessionWriter, message: WaitingMessage): Promise<void> {
+  const { sql, lease } = writer;
+  const { id, participantIdentity, content } = message;
+  const statement = sql`
+    insert into waiting_messages (session_id, id, participant_identity, content)
+    select ${lease.sessionId}, ${id}, ${participantIdentity}, ${content}
+    from fence
+    where not exists (select from turns where session_id = ${lease.sessionId} and parent_message_id = ${id})
+    on conflict do nothing
+    returning id
+  `;
+  await writeFenced(writer, statement);
+}
+
+/**
+ * Loads the messages that an earlier worker had stored and that no turn has begun with, in their order. Forgets those
+ * that came longer ago than `withinMs`: nobody waits for their answer any more.
+ */
+export async function loadWaitingMessages(
+  writer: SessionWriter,
+  { withinMs }: { readonly withinMs: number },
+): Promise<readonly WaitingMessage[]> {
+  const { sql, lease } = writer;
+  const { sessionId } = lease;
+  await runQuery(sql`
+    delete from waiting_messages as waiting where session_id = ${sessionId} and (
+      created_at < now() - ${withinMs} * interval '1 millisecond'
+      or exists (select from turns where turns.session_id = ${sessionId} and parent_message_id = waiting.id)
+    )
+  `);
+  return await runQuery(sql<WaitingMessage[]>`
+    select id, participant_identity as "participantIdentity", content
+    from waiting_messages where session_id = ${sessionId} order by position
+  `);
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text } from "../../support/model-server/step.ts";
+import { type Participant } from "../../support/participant.ts";
+
+const isAcknowledged = (user: Participant, stanzaId: number) =>
+  user.all("acknowledgement").some((body) => body.acknowledgedStanzaId === stanzaId);
+
+test("messages that waited behind a turn are answered by the next worker, in their order, once", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script([reply([text("One. And so on, and so on.")], { slow: 100, chunking: 4 })]);
+  await user.say("First");
+  await user.next("start_answer");
+  const [second, third] = [createId(), createId()];
+  const stanzas: number[] = [];
+  for (const id of [second, third])
+    stanzas.push(await user.send({ type: "user_message", body: { id, content: `Next ${stanzas.length}` } }));
+  await user.until(() => stanzas.every((stanzaId) => isAcknowledged(user, stanzaId)), "both Acks");
+  await user.room.localParticipant?.sendText("From chat", { topic: "lk.chat" });
+  await expect.poll(async () => (await agent.sql`select from waiting_messages`).length).toBe(3);
+
+  await agent.leave();
+  agent.model.script([reply([text("Two.")]), reply([text("Three.")]), reply([text("Four.")])]);
+  await agent.join();
+
+  expect(await user.answerTo(second)).toBe("Two.");
+  expect(await user.answerTo(third)).toBe("Three.");
+  await expect.poll(async () => (await agent.sql`select from waiting_messages`).length).toBe(0);
+  await agent.leave();
+  const turns = await agent.sql<{ input: { text: string }[] }[]>`select input from turns order by position`;
+  expect(turns.map(({ input }) => input[0]?.text)).toEqual(["First", "Next 0", "Next 1", "From chat"]);
+});
+
+test("a user message is acknowledged once it is stored, which its answer's words do not wait for", async () => {
+  await using agent = await TestAgent.start({ hasDatabaseProxy: true });
+  const user = await agent.client("user");
+  agent.model.script([reply([text("One. Two.")])]);
+  agent.database?.pause();
+
+  const message = { type: "user_message", body: { id: createId(), content: "Hi" } } as const;
+  const stanzaId = await user.send(message);
+  expect(await user.answerTo(message.body.id)).toBe("One. Two.");
+  await user.send(message, { stanzaId });
+  expect(isAcknowledged(user, stanzaId)).toBe(false);
+  agent.database?.resume();
+
+  await user.until(() => isAcknowledged(user, stanzaId), "the Ack");
+});
