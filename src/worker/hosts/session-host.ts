@@ -41,6 +41,9 @@ const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
 
 interface HostedJob extends PooledJob {
+  /** The host has been told of it. */
+  isStarted: boolean;
+  /** A server tool runs for it. */
   isBusy: boolean;
   readonly end: () => void;
 }
@@ -71,6 +74,7 @@ export class SessionHost {
   #isClosing = false;
   #pings: NodeJS.Timeout | undefined;
   #heardAt = 0;
+  #lookedAt = 0;
   #computedBefore = 0;
 
   constructor(options: SessionHostOptions) {
@@ -99,20 +103,24 @@ export class SessionHost {
     const { id } = info.job;
     const over = Promise.withResolvers<void>();
     this.#inference = inference;
-    this.#jobs.set(id, {
+    const job: HostedJob = {
       runningJob: info,
+      isStarted: false,
       isBusy: false,
       end: () => {
         this.#jobs.delete(id);
         over.resolve();
       },
       join: () => over.promise,
-      close: () => this.#endJob(id, over.promise),
-    });
-    void this.ready.then(
-      () => this.#jobs.has(id) && this.#send({ type: "start", job: toSentJob(info) }),
-      () => {},
-    );
+      close: () => this.#endJob(job),
+    };
+    this.#jobs.set(id, job);
+    const start = () => {
+      if (!this.#jobs.has(id)) return;
+      job.isStarted = true;
+      this.#send({ type: "start", job: toSentJob(info) });
+    };
+    void this.ready.then(start, () => {});
   }
 
   /** Resolves when the process is gone. Its jobs have ended before, or end with it. */
@@ -127,14 +135,16 @@ export class SessionHost {
     limit.abort();
   }
 
-  async #endJob(jobId: string, over: Promise<void>): Promise<void> {
+  async #endJob(job: HostedJob): Promise<void> {
+    const { id: jobId } = job.runningJob.job;
+    if (!job.isStarted) return job.end();
     this.#send({ type: "end", jobId, reason: "shutdown request" });
     const late = AbortSignal.timeout(this.#options.endLimitMs);
-    await Promise.race([over, once(late, "abort")]);
+    await Promise.race([job.join(), once(late, "abort")]);
     if (!this.#jobs.has(jobId)) return;
     this.#options.logger.error({ jobId }, "a session did not end in time; its host takes no new one");
     this.isRetired = true;
-    this.#jobs.get(jobId)?.end();
+    job.end();
   }
 
   async #whenReady(): Promise<void> {
@@ -191,7 +201,11 @@ export class SessionHost {
 
   #look(): void {
     const { memoryLimitBytes, logger } = this.#options;
-    const silentMs = performance.now() - this.#heardAt;
+    const now = performance.now();
+    // When it is we who stood still, the host's answers are here and not read yet.
+    if (now - this.#lookedAt > 2 * PING_MS) this.#heardAt = now;
+    this.#lookedAt = now;
+    const silentMs = now - this.#heardAt;
     const computedMs = this.#computedMs() - this.#computedBefore;
     if (this.rssBytes > memoryLimitBytes) {
       logger.error({ rssBytes: this.rssBytes, memoryLimitBytes }, "a session host has grown past its limit: ended");

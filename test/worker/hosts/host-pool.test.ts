@@ -104,6 +104,15 @@ test("a host that grows past its limit is ended", async () => {
   await expect.poll(() => roomsOf(pool), { timeout: 20_000 }).toEqual([]);
 });
 
+test("a session that has not begun, for its host is still starting, ends at once", async () => {
+  const pool = openPool();
+  const launched = pool.launchJob(jobOf("a"), undefined);
+
+  await pool.processes[0]?.close();
+  expect(roomsOf(pool)).toEqual([]);
+  await launched;
+});
+
 test("a rejection that nobody looks at ends no session", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("reject"), undefined);
