@@ -34,7 +34,7 @@ export interface OpenSessionOptions extends Pick<
   readonly owner: string;
   /** A worker that stopped without a word loses its session after this long. @defaultValue 15000 */
   readonly leaseMs?: number;
-  readonly link: Pick<RoomLink, "publish" | "openTranscription" | "hasOtherAgent">;
+  readonly link: Pick<RoomLink, "publish" | "openTranscription" | "otherAgents">;
   /** Told of what happens, beside those who follow by the database. */
   readonly watchers: readonly SessionWatcher[];
   /**
@@ -133,7 +133,7 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
     const request = { sessionId: createId(), conversationId, room, participantIdentity: null, owner, leaseMs };
     const record = await claimSession(sql, request);
     if (record) {
-      const isAlone = () => !link.hasOtherAgent;
+      const isAlone = () => link.otherAgents.length === 0;
       const lease = new SessionLease(sql, record, { leaseMs, claimedAt, isAlone, logger });
       if (record.takenFrom !== null) await options.evict(record.takenFrom);
       return { lease, sentBefore: record.workerStanzaReserved };

@@ -70,6 +70,11 @@ export class SessionTurns {
     return this.#past;
   }
 
+  /** No turn runs, and none waits. */
+  get isIdle(): boolean {
+    return !this.#queue.isRunning && !this.#queue.hasWaiting;
+  }
+
   /**
    * @param interrupts whether to end the running turn whatever the policy is, unless a tool blocks that
    * @throws {AppError} `queue_overflow`, `unavailable`

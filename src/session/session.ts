@@ -180,9 +180,14 @@ export class Session {
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
+  /** Nothing goes on that the session's end would cut off: no turn, and no tool. */
+  get isAtPause(): boolean {
+    return this.#turns.isIdle && !this.#calls.isAnyRunning;
+  }
+
   /**
    * Ends the session: lets the running turn end by itself for `graceMs`, cancels open calls, and stores what is left. A
-   * call that waits for a permission to start is left for the next worker. Messages that wait are refused.
+   * call that waits for a permission to start is left for the next worker, and so are messages that wait.
    */
   async close(graceMs: number): Promise<void> {
     this.#admission.close();

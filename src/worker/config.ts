@@ -127,6 +127,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly maxSessions: number;
   /** Sessions that one process serves. 1: each has a process of its own. */
   readonly sessionsPerProcess: number;
+  /** How long sessions may take to go to other workers at SIGTERM. 0: they end at once. */
+  readonly drainSeconds: number;
   readonly tokenSecret: string | undefined;
   readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;

@@ -18,10 +18,15 @@ const cleanup = new AsyncDisposableStack();
 const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
 let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;
+/** As configured. */
+let drainMs = 0;
+/** Whoever deploys sends SIGTERM; a Ctrl-C is to end it at once. */
+let handOverMs = 0;
 
 for (const signal of STOP_SIGNALS) {
   process.on(signal, () => {
     if (stopping === undefined) {
+      if (signal === "SIGTERM") handOverMs = drainMs;
       progress("stopping (once more to stop at once)");
       void stop(0);
     } else if (performance.now() - stopping.since > SAME_SIGNAL_MS) {
@@ -56,6 +61,7 @@ function fail(error: unknown): void {
 
 async function main(): Promise<void> {
   const config = await loadConfig(process.env, process.cwd());
+  drainMs = config.drainSeconds * 1_000;
   const { logStream, close } = startTelemetry({ otel: config.otel, settings: config.telemetry });
   cleanup.defer(close);
   logger = createLogger(config, logStream);
@@ -63,7 +69,16 @@ async function main(): Promise<void> {
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const isWorkerOnly = process.argv.includes("--worker-only");
   const hasScripted = !isWorkerOnly || process.argv.includes("--scripted-model");
-  const ready = await startWorker({ config, isWorkerOnly, hasScripted, logger, progress, cleanup, onLost });
+  const ready = await startWorker({
+    config,
+    isWorkerOnly,
+    hasScripted,
+    logger,
+    progress,
+    cleanup,
+    onLost,
+    handOverMs: () => handOverMs,
+  });
   const talk = config.httpPort === 8080 ? "npm run talk" : `HTTP_PORT=${config.httpPort} npm run talk`;
   const grpc = ready.grpcUrl === undefined ? "" : `, gRPC at ${ready.grpcUrl}`;
   const where = `in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}${grpc}`;

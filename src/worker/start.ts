@@ -29,6 +29,8 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   readonly logger: Logger;
   /** Gets everything that must be closed; it closes in the reverse order. */
   readonly cleanup: AsyncDisposableStack;
+  /** How long the sessions may take to go to other workers when this one stops; 0: they end here. */
+  readonly handOverMs: () => number;
   /** For tests: another module for job processes than src/worker/job/agent.ts. */
   readonly agent?: string;
 }
@@ -49,7 +51,7 @@ export interface Ready {
  * @throws {AppError} when something is missing, or cannot be started
  */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
-  const { config, isWorkerOnly, hasScripted, logger, progress, cleanup, agent, onLost } = options;
+  const { config, isWorkerOnly, hasScripted, logger, progress, cleanup, agent, onLost, handOverMs } = options;
   checkOneRtcNode();
   const missing = [...missingSettings(config, isWorkerOnly, hasScripted), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
@@ -105,6 +107,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, routes }));
     grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
   }
+  // Kept last, so it is done first: everything else is there for the sessions meanwhile.
+  keep({ close: () => jobs.handOver(handOverMs()) });
   await jobs.registered;
   return {
     livekitUrl: livekit.url,

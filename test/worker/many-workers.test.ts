@@ -27,3 +27,33 @@ test("when a worker's machine dies, another worker takes its talks over", async 
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Still here.");
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
+
+test("a worker that is told to stop hands its talks over at a pause: nobody hears an error, and no message is lost", async () => {
+  await using parts = await WorkerParts.start();
+  const room = `room-${createId()}`;
+  const first = await parts.run({ env: { DRAIN_SECONDS: "20", PARLEY_DATA_DIR: `${parts.folder}/draining` } });
+  const user = await parts.join(room, "user");
+  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
+  await user.configure({});
+  parts.model.script([reply([text("One. And so on, and so on.")], { slow: 100, chunking: 4 })]);
+  const running = await user.say("First");
+  await user.next("start_answer");
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/next` } });
+  const seen = configurations(user);
+
+  first.kill("SIGTERM");
+  expect(await user.answerTo(running)).toBe("One. And so on, and so on.");
+  const asked: string[] = [];
+  while (configurations(user) === seen || asked.length < 5) {
+    parts.model.script([reply([text(`Answer ${asked.length}.`)])]);
+    asked.push(await user.say(`Question ${asked.length}`));
+    expect(await user.answerTo(asked.at(-1) ?? "")).toBe(`Answer ${asked.length - 1}.`);
+  }
+  const { code } = await first.ended;
+
+  expect(code).toBe(0);
+  expect(user.all("error_message")).toEqual([]);
+  expect(parts.model.rejections).toEqual([]);
+  const agents = () => [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
+  await expect.poll(agents, { timeout: 5_000 }).toHaveLength(1);
+}, 90_000);

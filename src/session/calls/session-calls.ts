@@ -193,6 +193,11 @@ export class SessionCalls {
     });
   }
 
+  /** A tool runs, here or on a device. */
+  get isAnyRunning(): boolean {
+    return this.#ledger.openCalls().some(({ current }) => current.state === "running");
+  }
+
   isAnyAwaited(from: string): boolean {
     return this.#ledger.openCalls().some(({ current }) => current.addressee === from);
   }

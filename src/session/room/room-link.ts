@@ -92,9 +92,10 @@ export class RoomLink {
     await writer.close();
   }
 
-  /** Whether LiveKit has announced another agent in the room. */
-  get hasOtherAgent(): boolean {
-    return [...this.#room.remoteParticipants.values()].some((participant) => !isPerson(participant));
+  /** The identities of the other agents that LiveKit has announced in the room. */
+  get otherAgents(): readonly string[] {
+    const participants = [...this.#room.remoteParticipants.values()];
+    return participants.filter((participant) => !isPerson(participant)).map(({ identity }) => identity);
   }
 
   /** Opens the text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */

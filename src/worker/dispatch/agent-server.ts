@@ -37,8 +37,9 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
   setJobArguments();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs();
+  let pool: HostPool | undefined;
   if (config.sessionsPerProcess > 1) {
-    const pool = new HostPool({
+    const hosts = new HostPool({
       agent,
       sessionsPerProcess: config.sessionsPerProcess,
       startLimitMs: JOB_START_LIMIT_MS,
@@ -46,8 +47,8 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
       logger,
       onLaunched: (jobId) => accepted.noteLaunched(jobId),
     });
-    if (!(await replaceJobPool(pool)))
-      logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
+    if (await replaceJobPool(hosts)) pool = hosts;
+    else logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
   }
   const options = new ServerOptions({
     agent,
@@ -73,7 +74,7 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
     // A long outage of LiveKit must not end the worker: /ready reports it, and LiveKit comes back.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
-  return { server: new AgentServer(options), accepted };
+  return { server: new AgentServer(options), accepted, pool };
 }
 
 function jobEntry(): string {

@@ -28,6 +28,11 @@ interface RunJobsOptions {
 }
 
 export interface Jobs extends Service {
+  /**
+   * Takes no new rooms and gives the sessions to other workers, each at its next pause. Returns when all are gone, or
+   * after `withinMs`. Sessions with a process of their own are not given away.
+   */
+  readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
   readonly registered: Promise<void>;
 }
@@ -38,7 +43,7 @@ const CLOSE_LIMIT_MS = 6_000;
 /** Registers with LiveKit and runs a job for every room. `close` lets them store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const { config, databaseUrl, livekit, logger, agent, onFailed } = options;
-  const { server, accepted } = await createAgentServer({
+  const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
     logger,
@@ -77,8 +82,14 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     await sql.end({ timeout: 1 });
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   };
+  const handOver = async (withinMs: number) => {
+    if (!pool || withinMs <= 0) return;
+    // Its promise is of no interest: it rejects when it takes long.
+    server.drain(withinMs).catch(() => {});
+    await pool.handOver({ withinMs, requestAgent: (room) => clients.dispatches.createDispatch(room, "") });
+  };
   let closed: Promise<void> | undefined;
-  return { registered: registered.promise, close: () => (closed ??= close()) };
+  return { registered: registered.promise, handOver, close: () => (closed ??= close()) };
 }
 
 function isJobProcess(command: string): boolean {

@@ -3,15 +3,17 @@ import { type defineAgent, getJobContext, type ipc, JobProcess } from "@livekit/
 import { dispose } from "@livekit/rtc-node";
 import { runHostedJob, type HostedJob } from "../../livekit/hosted-job.ts";
 import { startAgentsLog } from "../../livekit/job-processes.ts";
+import { type HandOver } from "../job/job-session.ts";
 import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
-import { fromSentJob, tellWorker, type SentJob, type ToHost } from "./host-messages.ts";
+import { fromSentJob, tellWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
 
 // A process that serves many sessions. Its argument is the module of the job entry.
 
 interface AgentModule {
   readonly default: ReturnType<typeof defineAgent>;
   readonly closeHost?: (host: JobProcess) => Promise<void>;
+  readonly handOver?: (jobId: string, options: HandOver) => Promise<void>;
 }
 
 /** Without its worker a host has this long to end what it runs. */
@@ -51,6 +53,8 @@ function handle(message: ToHost): void {
       return start(message.job);
     case "end":
       return jobs.get(message.jobId)?.end(message.reason);
+    case "hand_over":
+      return void handOver(message.jobId, message.withinMs);
     case "ping":
       return tellWorker({ type: "pong", rssBytes: process.memoryUsage.rss() });
     case "inferred":
@@ -69,6 +73,11 @@ function start(sent: SentJob): void {
     jobs.delete(id);
     tellWorker({ type: "ended", jobId: id });
   });
+}
+
+async function handOver(jobId: string, withinMs: number): Promise<void> {
+  await module.handOver?.(jobId, { withinMs, onPause: () => tellWorker({ type: "paused", jobId }) });
+  jobs.get(jobId)?.end("handed over");
 }
 
 async function endOrphan(job: HostedJob): Promise<void> {

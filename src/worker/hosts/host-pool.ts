@@ -1,7 +1,7 @@
 import { type ipc, type RunningJobInfo } from "@livekit/agents";
 import { type JobPool, type PooledJob } from "../../livekit/job-pool.ts";
 import { type Logger } from "../logger.ts";
-import { SessionHost, type LostHost } from "./session-host.ts";
+import { type HandOverOptions, type LostHost, SessionHost } from "./session-host.ts";
 
 interface HostPoolOptions {
   /** Module path of the job entry. */
@@ -28,9 +28,9 @@ const LOSS_WINDOW_MS = 10 * 60_000;
 const MAX_SUSPECTS = 3;
 
 /**
- * The session hosts of a worker. Sessions go where the most places are free. One more host than is needed runs while there
- * are sessions, so that those of a host that ends find another one at once; and a room that seems to have ended its
- * host gets one to itself.
+ * The session hosts of a worker. Sessions go where the most places are free. One more host than is needed runs while
+ * there are sessions, so that those of a host that ends find another one at once; and a room that seems to have ended
+ * its host gets one to itself.
  */
 export class HostPool implements JobPool {
   readonly #options: HostPoolOptions;
@@ -60,6 +60,13 @@ export class HostPool implements JobPool {
     host.launch(info, inference);
     this.#options.onLaunched(info.job.id);
     await host.ready;
+  }
+
+  /** Takes no new sessions, and gives those that it has to other workers. Returns when that is done, or too late. */
+  async handOver(options: HandOverOptions): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await Promise.all([...this.#hosts].map((host) => host.handOver(options)));
   }
 
   /** Ends all sessions, then their hosts. */

@@ -6,7 +6,7 @@ import { type ipc, type RunningJobInfo } from "@livekit/agents";
 import { type PooledJob } from "../../livekit/job-pool.ts";
 import { type Logger } from "../logger.ts";
 import { mainThreadMs } from "../process/running-processes.ts";
-import { type FromHost, HOSTED, type ToHost, toSentJob } from "./host-messages.ts";
+import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 
 interface SessionHostOptions {
   /** Module path of the job entry. */
@@ -45,7 +45,15 @@ interface HostedJob extends PooledJob {
   isStarted: boolean;
   /** A server tool runs for it. */
   isBusy: boolean;
+  /** It is to be handed over, and is at a pause. */
+  onPause?: () => void;
   readonly end: () => void;
+}
+
+export interface HandOverOptions {
+  readonly withinMs: number;
+  /** Asks for another agent for the room. */
+  readonly requestAgent: (room: string) => Promise<unknown>;
 }
 
 const ENTRY = fileURLToPath(new URL("host-main.ts", import.meta.url));
@@ -92,6 +100,12 @@ export class SessionHost {
 
   get jobs(): readonly PooledJob[] {
     return [...this.#jobs.values()];
+  }
+
+  /** Resolves when its sessions have been given to other workers, or have not in time. */
+  async handOver(options: HandOverOptions): Promise<void> {
+    this.isRetired = true;
+    await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));
   }
 
   get freePlaces(): number {
@@ -147,6 +161,19 @@ export class SessionHost {
     job.end();
   }
 
+  async #handOverJob(job: HostedJob, { withinMs, requestAgent }: HandOverOptions): Promise<void> {
+    const { id: jobId, room } = job.runningJob.job;
+    if (!job.isStarted) return job.end();
+    job.onPause = () => {
+      requestAgent(room?.name ?? "").catch((error: unknown) => {
+        this.#options.logger.warn({ jobId, error }, "no agent could be asked for, to hand a session over");
+      });
+    };
+    this.#send({ type: "hand_over", jobId, withinMs });
+    const late = AbortSignal.timeout(withinMs);
+    await Promise.race([job.join(), once(late, "abort")]);
+  }
+
   async #whenReady(): Promise<void> {
     const { startLimitMs, logger } = this.#options;
     const late = setTimeout(() => {
@@ -176,6 +203,9 @@ export class SessionHost {
         if (job) job.isBusy = message.isBusy;
         break;
       }
+      case "paused":
+        this.#jobs.get(message.jobId)?.onPause?.();
+        break;
       case "ended":
         this.#jobs.get(message.jobId)?.end();
         break;

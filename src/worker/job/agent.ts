@@ -1,16 +1,17 @@
 import { AutoSubscribe, defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
-import { isHosted, reportBusy } from "../hosts/host-messages.ts";
-import { openJobSession, type JobRoom, type JobSession } from "./job-session.ts";
+import { isHosted, reportBusy } from "./host-messages.ts";
+import { type HandOver, openJobSession, type JobRoom, type JobSession } from "./job-session.ts";
 import { loadJobServices, type JobServices } from "./job-services.ts";
 
-/** When the worker stops, the running turn may take this long to end by itself. */
+/** How long the open session may take to end its turn by itself when the worker stops. */
 const CLOSE_GRACE_MS = 2_000;
 
 interface JobData extends Record<string, unknown> {
   services?: JobServices;
 }
 
-const sessions = new WeakMap<JobContext<JobData>, JobSession>();
+/** By the job's id. */
+const sessions = new Map<string, JobSession>();
 
 /** What LiveKit runs for each room: in a process of its own, or beside others in a session host. */
 export default defineAgent<JobData>({
@@ -20,12 +21,18 @@ export default defineAgent<JobData>({
   async entry(context: JobContext<JobData>) {
     const services = context.proc.userData.services ?? (await loadJobServices(process.env, process.cwd()));
     if (!isHosted()) context.addShutdownCallback(() => services.close());
-    sessions.set(context, await openJobSession(toJobRoom(context), services));
+    sessions.set(context.job.id, await openJobSession(toJobRoom(context), services));
   },
-  async onSessionEnd(context: JobContext<JobData>) {
-    await sessions.get(context)?.close(CLOSE_GRACE_MS);
+  async onSessionEnd({ job }: JobContext<JobData>) {
+    await sessions.get(job.id)?.close(CLOSE_GRACE_MS);
+    sessions.delete(job.id);
   },
 });
+
+/** Gives a job's session to another worker's agent, as far as that is possible in time. */
+export async function handOver(jobId: string, options: HandOver): Promise<void> {
+  await sessions.get(jobId)?.handOver(options);
+}
 
 /** What a host's jobs share ends with the host. */
 export async function closeHost({ userData }: JobProcess<JobData>): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { AppError } from "../../errors/app-error.ts";
@@ -17,6 +18,10 @@ import { type RoomVoice, type RoomVoiceOptions } from "../../voice/room-voice.ts
 import { type JobServices } from "./job-services.ts";
 
 const ANNOUNCE = "parley.announce";
+/** How often a session that is to be handed over is looked at. */
+const LOOK_EVERY_MS = 50;
+/** Another worker may have a place only later: it is asked again every five seconds. */
+const LOOKS_A_REQUEST = 100;
 
 /** The room of a job, with address and keys of LiveKit's server API. */
 export interface JobRoom {
@@ -35,7 +40,22 @@ export interface JobRoom {
   readonly apiSecret: string | undefined;
 }
 
+export interface HandOver {
+  readonly withinMs: number;
+  readonly onPause: () => void;
+}
+
+export interface HandOver {
+  readonly withinMs: number;
+  readonly onPause: () => void;
+}
+
 export interface JobSession {
+  /**
+   * Gives the session to another worker's agent: at a pause another agent is asked for by `onPause`, until one is in
+   * the room; then, at the next pause, this one lets go of it. Resolves then, or after `withinMs`; never rejects.
+   */
+  readonly handOver: (options: HandOver) => Promise<void>;
   /** Ends the session; the running turn has `graceMs` to end by itself. May be called more than once. */
   readonly close: (graceMs: number) => Promise<void>;
 }
@@ -92,7 +112,30 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   for (const input of waiting.splice(0)) handle(input);
   if ("session" in opened) logger.info({ turns: opened.pastTurns }, "session opened");
   else logger.error({ code: opened.code }, opened.message);
+  const untilPause = async (late: AbortSignal) => {
+    if (!("session" in opened)) return;
+    const { session } = opened;
+    while (!late.aborted) {
+      await voice?.untilQuiet(late).catch(() => {});
+      if (session.isAtPause) return;
+      await sleep(LOOK_EVERY_MS);
+    }
+  };
   return {
+    handOver: async ({ withinMs, onPause }) => {
+      const late = AbortSignal.timeout(withinMs);
+      await untilPause(late);
+      const before = link.otherAgents;
+      const hasCome = () => link.otherAgents.some((identity) => !before.includes(identity));
+      for (let looks = 0; !hasCome() && !late.aborted; looks++) {
+        if (looks % LOOKS_A_REQUEST === 0) onPause();
+        await sleep(LOOK_EVERY_MS);
+      }
+      await untilPause(late);
+      // The other agent is there, and hears what comes from now on.
+      if (hasCome()) handle = () => {};
+      if ("session" in opened) await opened.close(0);
+    },
     close: async (graceMs) => {
       if ("session" in opened) await opened.close(isDisconnected ? 0 : graceMs);
       await voice?.close();

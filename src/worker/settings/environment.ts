@@ -64,6 +64,11 @@ export const VARIABLES = {
   WORKER_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8081" },
   MAX_SESSIONS: { parse: count, expected: "a number from 1 to 10000", fallback: "25" },
   SESSIONS_PER_PROCESS: { parse: count.refine((value) => value <= 200), expected: "a number from 1 to 200" },
+  DRAIN_SECONDS: {
+    parse: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().max(3_600)),
+    expected: "a number of seconds from 0 to 3600",
+    fallback: "0",
+  },
   TOKEN_SECRET: {
     parse: text.refine((value) => value.length >= 16),
     expected: "16 characters or more",

@@ -40,6 +40,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     workerPort: variables.WORKER_PORT,
     maxSessions: variables.MAX_SESSIONS,
     sessionsPerProcess: variables.SESSIONS_PER_PROCESS ?? (variables.STT === "none" ? TEXT_SESSIONS : VOICE_SESSIONS),
+    drainSeconds: variables.DRAIN_SECONDS,
     tokenSecret: variables.TOKEN_SECRET,
     speech: toSpeechChoice(variables),
     logLevel: variables.LOG_LEVEL,

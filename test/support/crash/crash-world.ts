@@ -222,7 +222,7 @@ export class CrashWorld {
       await worker.effect();
     };
     const openTranscription = async () => ({ write: async () => {}, close: async () => {} });
-    return { publish, openTranscription, hasOtherAgent: this.workers > 1 } as unknown as RoomLink;
+    return { publish, openTranscription, otherAgents: this.workers > 1 ? ["other"] : [] } as unknown as RoomLink;
   }
 
   async *#think(worker: DyingWorker, request: Parameters<typeof think>[0], signal: AbortSignal) {

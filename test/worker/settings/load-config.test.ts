@@ -42,6 +42,7 @@ test("the shortest config file gets every default", async () => {
     workerPort: 8081,
     maxSessions: 25,
     sessionsPerProcess: 50,
+    drainSeconds: 0,
     logLevel: "info",
     dataDir: join(folder, ".data"),
     cacheDir: join(folder, ".cache"),

@@ -5,6 +5,8 @@ import { type RunningJobInfo } from "@livekit/agents";
 export type ToHost =
   | { readonly type: "start"; readonly job: SentJob }
   | { readonly type: "end"; readonly jobId: string; readonly reason: string }
+  /** The job is to be given to another worker, at its next pause. */
+  | { readonly type: "hand_over"; readonly jobId: string; readonly withinMs: number }
   | { readonly type: "ping" }
   | { readonly type: "inferred"; readonly requestId: number; readonly data?: unknown; readonly error?: string }
   /** Its jobs have ended: it is not needed any more. */
@@ -16,6 +18,8 @@ export type FromHost =
   | { readonly type: "pong"; readonly rssBytes: number }
   /** A tool runs on the server for this job, or none does any more. */
   | { readonly type: "busy"; readonly jobId: string; readonly isBusy: boolean }
+  /** A job that is to be handed over is at a pause: another agent may be asked for. */
+  | { readonly type: "paused"; readonly jobId: string }
   | { readonly type: "ended"; readonly jobId: string }
   /** This job has thrown where nobody could catch it: the host ends, and all that is in it. */
   | { readonly type: "poisoned"; readonly jobId: string }
