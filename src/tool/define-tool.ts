@@ -74,6 +74,12 @@ interface ToolOptions<Input, Settings> {
   readonly sharedSettings?: string;
   /** @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
+  /**
+   * Runs each call in a thread of its own with at most 256 MB, which is ended when the call is: for what computes long
+   * without a pause, and would hold up other sessions. Input, result and `ask` must be structured-cloneable.
+   * @defaultValue false
+   */
+  readonly isolate?: boolean;
   /** The tool changes nothing anywhere: it may start before the model has finished its message. @defaultValue false */
   readonly readOnly?: boolean;
   /**

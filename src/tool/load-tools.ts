@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
 import { TOOL_NAME } from "../protocol/limits.ts";
 import { isTool, type Tool } from "./define-tool.ts";
+import { runIsolated } from "./isolated-run.ts";
 import { toServerTool, type ServerTool } from "./server-tool.ts";
 
 /**
@@ -32,7 +33,12 @@ export async function loadTools(
     if (needsSettings && !tool.settings)
       throw bad(path, "settings: expected a schema, because the tool needs settings");
     const isOff = needsSettings && own === undefined;
-    tools.set(name, isOff ? undefined : compile(path, () => toServerTool(name, tool, own)));
+    tools.set(
+      name,
+      isOff
+        ? undefined
+        : compile(path, () => isolated(toServerTool(name, tool, own), tool, { file: path, settings: own })),
+    );
   }
   for (const name of Object.keys(settings)) {
     if (!known.has(name))
@@ -62,6 +68,10 @@ function compile(path: string, toTool: () => ServerTool): ServerTool {
   } catch (error) {
     throw bad(path, error instanceof Error ? error.message : String(error), error);
   }
+}
+
+function isolated(compiled: ServerTool, { isolate }: Tool, data: Parameters<typeof runIsolated>[0]): ServerTool {
+  return isolate && compiled.run ? { ...compiled, run: runIsolated(data) } : compiled;
 }
 
 function bad(path: string, why: string, cause?: unknown): AppError {

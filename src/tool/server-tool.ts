@@ -54,6 +54,8 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
   if (tool.stateDetail !== undefined && !STATE_DETAILS.includes(tool.stateDetail))
     throw new TypeError(`stateDetail: expected one of ${STATE_DETAILS.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
+  if (tool.isolate !== undefined && typeof tool.isolate !== "boolean")
+    throw new TypeError("isolate: expected true or false");
   if (tool.permission !== undefined) checkPermission(tool.permission);
   if (tool.permission === undefined && (tool.voiceApproval ?? tool.allowEditedInput) !== undefined)
     throw new TypeError("permission: expected one, because voiceApproval or allowEditedInput is set");

@@ -1,0 +1,71 @@
+import { Worker } from "node:worker_threads";
+import { type ToolContext } from "./define-tool.ts";
+import { type FromThread, type ToThread, type ThreadData } from "./isolated-thread.ts";
+import { messageOf } from "./outcome.ts";
+import { PermissionDenied } from "./permission-denied.ts";
+import { type ServerTool } from "./server-tool.ts";
+
+const MEMORY_LIMIT_MB = 256;
+/** A tool that was told to stop may tidy up for so long. */
+const ABORT_GRACE_MS = 1_000;
+const THREAD = new URL("isolated-thread.ts", import.meta.url);
+
+/**
+ * How a tool with `isolate` runs: each call in a thread of its own, which is ended when the call is over. What the tool
+ * computes without a pause holds up nobody else, and the memory that it takes is its own.
+ */
+export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
+  return async (input, { signal, log, progress, ask, ...context }) => {
+    const end = Promise.withResolvers<unknown>();
+    const workerData: ThreadData = { ...tool, input, context };
+    const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
+    const send = (message: ToThread) => thread.postMessage(message);
+    thread.on("message", (message: FromThread) => handle(message, { end, send, log, progress, ask }));
+    thread.on("error", (error: NodeJS.ErrnoException) => end.reject(toThreadError(error)));
+    thread.on("exit", () => end.reject(new Error("The tool ended its thread")));
+    let late: NodeJS.Timeout | undefined;
+    const onAbort = () => {
+      send({ type: "abort", why: messageOf(signal.reason) });
+      late = setTimeout(() => void thread.terminate(), ABORT_GRACE_MS);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await end.promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      clearTimeout(late);
+      void thread.terminate();
+    }
+  };
+}
+
+function toThreadError(error: NodeJS.ErrnoException): Error {
+  if (error.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
+  return new Error(`The tool took more than ${MEMORY_LIMIT_MB} MB of memory`, { cause: error });
+}
+
+interface Ports extends Pick<ToolContext, "log" | "progress" | "ask"> {
+  readonly end: PromiseWithResolvers<unknown>;
+  readonly send: (message: ToThread) => void;
+}
+
+function handle(message: FromThread, { end, send, log, progress, ask }: Ports): void {
+  switch (message.type) {
+    case "log":
+      return log(message.line);
+    case "progress":
+      return progress(message.fraction);
+    case "ask": {
+      const { id, request } = message;
+      ask(request).then(
+        () => send({ type: "answered", id }),
+        (error: unknown) => send({ type: "answered", id, refusal: messageOf(error) }),
+      );
+      return;
+    }
+    case "done":
+      return end.resolve(message.value);
+    case "failed":
+      return end.reject(message.isDenied ? new PermissionDenied(message.message) : new Error(message.message));
+  }
+}

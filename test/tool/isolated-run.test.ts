@@ -1,0 +1,73 @@
+import { expect, test, vi } from "vitest";
+import { type PermissionAsk, type ToolContext } from "../../src/tool/define-tool.ts";
+import { loadTools } from "../../src/tool/load-tools.ts";
+import { PermissionDenied } from "../../src/tool/permission-denied.ts";
+
+// A thread loads the tool's file anew; two cores that have other work to do need their time.
+vi.setConfig({ testTimeout: 20_000 });
+
+const tools = await loadTools("test/fixtures/isolated", { work: { unit: "km" } });
+
+function run(what: string, changes: Partial<ToolContext> = {}) {
+  const noted: unknown[] = [];
+  const context = {
+    signal: new AbortController().signal,
+    callId: "call",
+    idempotencyKey: "key",
+    participant: "ann",
+    room: "kitchen",
+    log: (line: string) => void noted.push(line),
+    progress: (fraction: number) => void noted.push(fraction),
+    ask: async (request: PermissionAsk) => void noted.push(request),
+    traceHeaders: {},
+    ...changes,
+  };
+  return { noted, result: tools.get("work")?.run?.({ what }, context) as Promise<unknown> };
+}
+
+test("a tool in a thread of its own has its settings and context, logs, tells its progress and returns its result", async () => {
+  const { noted, result } = run("work");
+
+  expect(await result).toEqual({ unit: "KM", callId: "call", room: "kitchen" });
+  expect(noted).toEqual(["half way", 0.5]);
+});
+
+test("it asks while it runs, and a no reaches it as PermissionDenied", async () => {
+  const asked = { type: "edit", pattern: "a.md", title: "Edit a.md" };
+  const { noted, result } = run("ask");
+  await result;
+  expect(noted).toEqual([asked, "half way", 0.5]);
+
+  const ask = () => Promise.reject(new PermissionDenied("Not allowed: no"));
+  await expect(run("ask", { ask }).result).rejects.toThrow(new PermissionDenied("Not allowed: no"));
+});
+
+test.each([
+  ["throw", "It does not work"],
+  ["grow", "The tool took more than 256 MB of memory"],
+  ["exit", "The tool ended its thread"],
+  ["function", "() => {} could not be cloned."],
+])("a tool that does %j fails with a message, and nothing else ends", async (what, message) => {
+  await expect(run(what).result).rejects.toThrow(message);
+});
+
+test("a tool that computes without a pause holds up nobody, and is ended with its call", async () => {
+  const stop = new AbortController();
+  const { result } = run("spin", { signal: stop.signal });
+  const ended = result.catch((error: unknown) => error);
+  const startedAt = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+
+  stop.abort(new Error("The call has ended"));
+
+  expect(await ended).toEqual(new Error("The tool ended its thread"));
+});
+
+test("a tool hears that its call has ended, with the reason", async () => {
+  const stop = new AbortController();
+  const { result } = run("wait", { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error("The call has ended: timeout")), 500);
+
+  await expect(result).rejects.toThrow("The call has ended: timeout");
+});
