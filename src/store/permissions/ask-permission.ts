@@ -79,18 +79,24 @@ export async function endPermission(
   return rows[0];
 }
 
-/** Withdraws all open requests of a call, and returns them as they are then. */
+/**
+ * Ends all open requests of a call. Returns the call's requests that have just ended without an answer: `saveCall` may
+ * have ended them a moment before, with the call.
+ */
 export async function withdrawPermissions(
   writer: SessionWriter,
   { callId }: { readonly callId: string },
 ): Promise<readonly PermissionRecord[]> {
   const { sql } = writer;
-  return await writeFenced<PermissionRecord>(
-    writer,
-    sql`
-      update permissions set state = 'withdrawn', replied_at = now() from fence
-      where call_id = ${callId} and state = 'asked'
-      returning ${permissionColumns(sql)}
-    `,
-  );
+  const statement = sql`
+    update permissions set state = 'withdrawn', replied_at = now() from fence
+    where call_id = ${callId} and state = 'asked'
+    returning id
+  `;
+  await writeFenced(writer, statement);
+  return await runQuery(sql<PermissionRecord[]>`
+    select ${permissionColumns(sql)} from permissions
+    where call_id = ${callId} and state in ('withdrawn', 'expired') and replied_at > now() - interval '30 seconds'
+    order by created_at
+  `);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { endPermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
+import { endPermission, insertPermission, withdrawPermissions } from "../../../src/store/permissions/ask-permission.ts";
 import { deleteGrant, listGrants } from "../../../src/store/permissions/grants.ts";
 import { listenEvents } from "../../../src/store/events.ts";
 import {
@@ -208,6 +208,16 @@ test("always grants each pattern for this identity and tool, once, and can be ta
   expect(await deleteGrant(database.sql, { identity: by, grantId })).toBe(true);
   expect(await deleteGrant(database.sql, { identity: by, grantId })).toBe(false);
   expect(await listGrants(database.sql, { identity: by })).toHaveLength(1);
+});
+
+test("whoever withdraws a call's requests is told of those that the call's end in the store was first to end", async () => {
+  const permission = await storedPermission(database.sql);
+  const { id, callId, sessionId } = permission;
+  await endCallOf(permission);
+
+  const told = await withdrawPermissions(writerOf(database.sql, sessionId), { callId });
+
+  expect(told.map((each) => [each.id, each.state])).toEqual([[id, "withdrawn"]]);
 });
 
 test("a simple approval and a refusal grant nothing", async () => {
