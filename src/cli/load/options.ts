@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { readUrl, UsageError } from "../talk/options.ts";
+import { readFlags, readUrl, UsageError } from "../talk/options.ts";
 
 export const USAGE = `Usage: npm run load -- [options]
 
@@ -53,7 +52,7 @@ export function parseLoadOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): LoadOptions | undefined {
-  const { rooms, turns, ramp, pause, tools, say, http, timeout, json, help } = readFlags(args);
+  const { rooms, turns, ramp, pause, tools, say, http, timeout, json, help } = readFlags(args, FLAGS);
   if (help) return undefined;
   return {
     rooms: readNumber("--rooms", rooms, { min: 1, max: 500, isWhole: true }),
@@ -67,14 +66,6 @@ export function parseLoadOptions(
     timeoutMs: readNumber("--timeout", timeout, { min: 1, max: 3_600 }) * 1_000,
     isJson: json,
   };
-}
-
-function readFlags(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: FLAGS, strict: true }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
-  }
 }
 
 interface Range {

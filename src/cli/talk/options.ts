@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 export const USAGE = `Usage: npm run talk -- [options]
 
@@ -46,7 +46,7 @@ export function parseOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): TalkOptions | undefined {
-  const { room, identity, http, folder, say, json, timeout, help } = readFlags(args);
+  const { room, identity, http, folder, say, json, timeout, help } = readFlags(args, FLAGS);
   if (help) return undefined;
   const seconds = Number(timeout);
   if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError("--timeout: expected seconds, from above 0 to 3600");
@@ -63,9 +63,10 @@ export function parseOptions(
   };
 }
 
-function readFlags(args: readonly string[]) {
+/** @throws {UsageError} for flags that are not among `options` */
+export function readFlags<Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
   try {
-    return parseArgs({ args: [...args], options: FLAGS, strict: true }).values;
+    return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
   }

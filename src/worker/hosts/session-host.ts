@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type ipc, type RunningJobInfo } from "@livekit/agents";
 import { type PooledJob } from "../../livekit/job-pool.ts";
@@ -142,19 +141,16 @@ export class SessionHost {
     this.#isClosing = true;
     this.isRetired = true;
     this.#send({ type: "close" });
-    const limit = new AbortController();
-    const late = sleep(CLOSE_MS, undefined, { signal: limit.signal }).then(() => this.#process.kill("SIGKILL"));
-    late.catch(() => {});
+    const late = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_MS);
     await this.#exited;
-    limit.abort();
+    clearTimeout(late);
   }
 
   async #endJob(job: HostedJob): Promise<void> {
     const { id: jobId } = job.runningJob.job;
     if (!job.isStarted) return job.end();
     this.#send({ type: "end", jobId, reason: "shutdown request" });
-    const late = AbortSignal.timeout(this.#options.endLimitMs);
-    await Promise.race([job.join(), once(late, "abort")]);
+    await endWithin(job, this.#options.endLimitMs);
     if (!this.#jobs.has(jobId)) return;
     this.#options.logger.error({ jobId }, "a session did not end in time; its host takes no new one");
     this.isRetired = true;
@@ -170,8 +166,7 @@ export class SessionHost {
       });
     };
     this.#send({ type: "hand_over", jobId, withinMs });
-    const late = AbortSignal.timeout(withinMs);
-    await Promise.race([job.join(), once(late, "abort")]);
+    await endWithin(job, withinMs);
   }
 
   async #whenReady(): Promise<void> {
@@ -277,4 +272,9 @@ export class SessionHost {
   #send(message: ToHost): void {
     if (this.#process.connected) this.#process.send(message, undefined, undefined, () => {});
   }
+}
+
+/** Resolves when the job has ended, or has not in time. */
+async function endWithin(job: PooledJob, ms: number): Promise<void> {
+  await Promise.race([job.join(), once(AbortSignal.timeout(ms), "abort")]);
 }
