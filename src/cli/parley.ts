@@ -1,16 +1,27 @@
 #!/usr/bin/env node
+import { EXPORT_USAGE, parseExportOptions } from "./export/options.ts";
+import { runExport } from "./export/run-export.ts";
 import { runPackets } from "./packets.ts";
+import { runCommandLine } from "./run-command-line.ts";
 
-const USAGE = `Usage: parley decode | encode
+const USAGE = `Usage: parley export | decode | encode
 
+  export  prints the transcript of a room's whole talk: parley export --help
   decode  reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON
   encode  does the reverse, in hex
 `;
 
 const [command, ...rest] = process.argv.slice(2);
-if ((command === "decode" || command === "encode") && rest.length === 0) {
-  // The program that reads our output has ended (`| head`).
-  process.stdout.on("error", () => process.exit(1));
+// The program that reads our output has ended (`| head`).
+process.stdout.on("error", () => process.exit(1));
+if (command === "export") {
+  await runCommandLine("parley export", EXPORT_USAGE, async () => {
+    const options = parseExportOptions(rest, process.env);
+    if (!options) return undefined;
+    await runExport(options, process.stdout);
+    return 0;
+  });
+} else if ((command === "decode" || command === "encode") && rest.length === 0) {
   process.exitCode = await runPackets(command);
 } else {
   const isHelp = command === "--help" || command === "-h";

@@ -13,6 +13,7 @@ import { healthRoutes, type ReadyCheck } from "./routes/health-routes.ts";
 import { metricsRoutes } from "./routes/metrics-routes.ts";
 import { permissionRoutes } from "./routes/permission-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
+import { transcriptRoutes } from "./routes/transcript-routes.ts";
 import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
 import { permissionService } from "./rpc/permission-service.ts";
 import { type SseTimes } from "./sse/sse-stream.ts";
@@ -23,7 +24,14 @@ import { zodValidator, type ZodTypes } from "./zod-types.ts";
  * All routes that need a room's token; the RPC service checks its own. To add one, write a file in `routes/` and put
  * its name here. What it reads is a function in `src/store/`.
  */
-const ROOM_ROUTES: readonly RoomRoutes[] = [sessionRoutes, eventRoutes, permissionRoutes, grantRoutes, opencodeRoutes];
+const ROOM_ROUTES: readonly RoomRoutes[] = [
+  sessionRoutes,
+  eventRoutes,
+  transcriptRoutes,
+  permissionRoutes,
+  grantRoutes,
+  opencodeRoutes,
+];
 
 interface HttpOptions {
   readonly logger: FastifyBaseLogger;

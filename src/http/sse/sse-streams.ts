@@ -37,7 +37,7 @@ export class SseStreams {
     { begin, heartbeat }: StreamAnswer,
   ): Promise<FastifyReply> {
     const { access, log } = request;
-    const leave = this.#take(access);
+    const leave = this.take(access);
     const feed = await begin().catch((error: unknown) => {
       leave();
       throw error;
@@ -63,8 +63,8 @@ export class SseStreams {
     return reply;
   }
 
-  /** Takes a place and returns how to give it back. */
-  #take({ room, identity }: RoomAccess): () => void {
+  /** Takes a place, also for another long answer than events, and returns how to give it back. @throws {HttpError} 429, 503 */
+  take({ room, identity }: RoomAccess): () => void {
     const key = `${room}\n${identity}`;
     const taken = this.#taken.get(key) ?? 0;
     if (taken >= MAX_STREAMS_OF_ONE)

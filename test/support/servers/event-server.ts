@@ -21,6 +21,8 @@ interface ServerOptions {
   readonly checkMs?: number;
   /** By which edited arguments of the tool `write`, a `guardedTool`, are judged. */
   readonly rules?: readonly PermissionRule[];
+  /** With it, `POST /token` answers. */
+  readonly tokenSecret?: string;
 }
 
 /** The worker's HTTP server on a port of its own, with a LiveKit key of its own. */
@@ -33,10 +35,11 @@ export class EventServer implements AsyncDisposable {
     this.#close = close;
   }
 
-  static async start({ databaseUrl, times = {}, checkMs = 5_000, rules = [] }: ServerOptions): Promise<EventServer> {
+  static async start(options: ServerOptions): Promise<EventServer> {
+    const { databaseUrl, times = {}, checkMs = 5_000, rules = [], tokenSecret } = options;
     const logger = pino({ level: "silent" });
     const source = openEventSource({ databaseUrl, logger, checkMs });
-    const token = { isOpen: false, secret: undefined };
+    const token = { isOpen: false, secret: tokenSecret };
     const write = toServerTool("write", guardedTool({ allowEditedInput: true }).tool, undefined);
     const app = createHttpServer({
       logger,

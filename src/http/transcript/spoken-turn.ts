@@ -1,0 +1,106 @@
+import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { type CallState } from "../../conversation/call.ts";
+import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
+import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
+import { type TranscriptCall, type TranscriptTurn } from "../../store/turns/load-transcript.ts";
+
+/** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */
+export interface SpokenTool {
+  readonly type: "tool";
+  readonly name: string;
+  readonly state: CallState;
+  readonly toolUseId?: string;
+  readonly callId?: string;
+  readonly ranOn?: "server" | "client" | "anthropic";
+  /** On whose device it ran. */
+  readonly participant?: string;
+  readonly input?: JsonValue;
+  readonly result?: JsonValue;
+  readonly errorCode?: string;
+  readonly errorMessage?: string;
+}
+
+type SpokenPart = { readonly type: "text"; readonly text: string } | SpokenTool;
+
+/** A turn as a transcript shows it. A field without a value is absent. Times are Unix ms. */
+export interface SpokenTurn {
+  readonly turnId: string;
+  readonly position: number;
+  readonly at: number;
+  readonly endedAt?: number;
+  readonly participant: string;
+  /** What the participant said; absent when the worker began the turn, to tell of a tool's outcome. */
+  readonly said?: string;
+  readonly answer: readonly SpokenPart[];
+  readonly state: TranscriptTurn["state"];
+  readonly stopReason?: string;
+  /** What was heard of an answer whose speech was cut off. */
+  readonly heard?: string;
+  readonly isReplaced?: boolean;
+}
+
+export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
+  const { messageId: turnId, position, participantIdentity: participant, state, stopReason, heard } = turn;
+  return {
+    turnId,
+    position,
+    at: turn.createdAt,
+    ...(turn.finishedAt !== null && { endedAt: turn.finishedAt }),
+    participant,
+    ...(turn.parentMessageId !== null && { said: turn.input.map(({ text }) => text).join("\n") }),
+    answer: turn.blocks.flatMap((block) => toPart(block, turn) ?? []),
+    state,
+    ...(stopReason !== null && { stopReason }),
+    ...(heard !== null && { heard }),
+    ...(turn.isReplaced && { isReplaced: true }),
+  };
+}
+
+function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): SpokenPart | undefined {
+  const { blockType, textContent, content } = block;
+  if (blockType === "text") return { type: "text", text: textContent ?? "" };
+  if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
+  const id = toolUseId(block);
+  const name = asText(content?.["tool_name"]);
+  // The worker wrote it: the outcome is shown with the call that it is the outcome of.
+  if (id === undefined || name === OUTCOME_TOOL) return undefined;
+  const call = Object.hasOwn(calls, id) ? calls[id] : undefined;
+  if (call) return toCalledTool(call, { name, id });
+  const result = blocks.find((other) => other !== block && toolUseId(other) === id);
+  const isAnthropic = blockType === "server_tool_use";
+  const input = content?.["input"];
+  const common = { type: "tool", name, toolUseId: id, ...(input !== undefined && { input }) } as const;
+  return { ...common, ...(isAnthropic && { ranOn: "anthropic" as const }), ...outcomeOf(result) };
+}
+
+function toCalledTool(
+  call: TranscriptCall,
+  { name, id }: { readonly name: string; readonly id: string },
+): SpokenTool | undefined {
+  const { callId, state, detail, input, ranOn, addressee, result, errorCode, errorMessage } = call;
+  if (detail === "off") return undefined;
+  if (detail === "name") return { type: "tool", name, state };
+  return {
+    type: "tool",
+    name,
+    state,
+    toolUseId: id,
+    callId,
+    ...(ranOn !== null && { ranOn }),
+    ...(addressee !== null && { participant: addressee }),
+    input,
+    ...(result !== null && { result }),
+    ...(errorCode !== null && { errorCode }),
+    ...(errorMessage !== null && { errorMessage }),
+  };
+}
+
+/** What the model was told of a use that is no call of ours, such as one of Anthropic's tools. */
+function outcomeOf(result: TurnBlock | undefined): Pick<SpokenTool, "state" | "result" | "errorMessage"> {
+  const told = result?.content?.["content"];
+  if (told === undefined) return { state: "pending" };
+  if (result?.content?.["is_error"] === true) return { state: "error", errorMessage: asText(told) };
+  const failure = isRecord(told) && asText(told["type"]).endsWith("_error") ? asText(told["error_code"]) : undefined;
+  if (failure !== undefined) return { state: "error", errorMessage: failure };
+  return { state: "success", result: told };
+}

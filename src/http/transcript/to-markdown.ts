@@ -1,0 +1,58 @@
+import { type SessionRecord } from "../../store/sessions/sessions.ts";
+import { type SpokenTool, type SpokenTurn } from "./spoken-turn.ts";
+
+/** Of a tool's input or result; the JSON form has all of it. */
+const MAX_CHARACTERS = 500;
+
+export function markdownHead({ id, room, conversationId, createdAt }: SessionRecord): string {
+  return `# Transcript of ${code(room ?? conversationId)}\n\nSession ${code(id)}, begun ${timeOf(createdAt)}.\n`;
+}
+
+/** Speakers are named outside of quotations, and all words stand inside: nobody can speak in another's name. */
+export function markdownTurn({ participant, said, answer, at, heard, isReplaced, ...turn }: SpokenTurn): string {
+  const replaced = isReplaced ? ", replaced by a later turn" : "";
+  const opening = [
+    `## ${timeOf(at)}${replaced}`,
+    ...(said === undefined ? [] : [`**${code(participant)}**`, quote(said)]),
+  ];
+  const spoken = answer.map((part) => (part.type === "text" ? quote(part.text) : toolLine(part)));
+  const closing = [
+    ...(heard === undefined ? [] : ["Cut off. What was heard:", quote(heard === "" ? "(nothing)" : heard)]),
+    ...(turn.state === "completed" ? [] : [`(${turn.state})`]),
+  ];
+  return ["", ...opening, "**Agent**", ...spoken, ...closing].join("\n\n").slice(1) + "\n";
+}
+
+function toolLine({ name, state, ranOn, participant, input, result, errorCode, errorMessage }: SpokenTool): string {
+  const where = { server: "by the server", client: `by ${code(participant ?? "a client")}`, anthropic: "by Anthropic" };
+  const parts = [
+    `Used ${code(name)}`,
+    ...(input === undefined ? [] : [` with ${code(JSON.stringify(input))}`]),
+    ...(ranOn === undefined ? [] : [`, run ${where[ranOn]}`]),
+    `: ${state}`,
+    ...(errorCode === undefined ? [] : [` ${code(errorCode)}`]),
+    ...(errorMessage === undefined ? [] : [`, ${code(errorMessage)}`]),
+    ...(result === undefined ? [] : [`, ${code(typeof result === "string" ? result : JSON.stringify(result))}`]),
+  ];
+  return `- ${parts.join("")}`;
+}
+
+/** `\<` is shown as `<`, and begins no HTML. */
+function quote(text: string): string {
+  const lines = text.trim().split(/\r\n|[\n\r\u2028\u2029]/);
+  return lines.map((line) => `> ${line.replaceAll("<", String.raw`\<`)}`.trimEnd()).join("\n");
+}
+
+/** A code span on one line: its fence is longer than any row of backticks in it. */
+function code(text: string): string {
+  const flat = text.replaceAll(/\s+/g, " ").trim();
+  const cut = flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS)}…` : flat;
+  const longest = Math.max(0, ...[...cut.matchAll(/`+/g)].map(([row]) => row.length));
+  if (longest === 0) return `\`${cut || " "}\``;
+  const fence = "`".repeat(longest + 1);
+  return `${fence} ${cut} ${fence}`;
+}
+
+function timeOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

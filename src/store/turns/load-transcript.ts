@@ -1,0 +1,93 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { type CallState, type StateDetail } from "../../conversation/call.ts";
+import { type InputText, type TurnState } from "../../conversation/turn-record.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** A call as a transcript tells of it. */
+export interface TranscriptCall {
+  readonly callId: string;
+  readonly state: CallState;
+  readonly detail: StateDetail;
+  /** What it ran with. */
+  readonly input: JsonObject;
+  readonly ranOn: "server" | "client" | null;
+  /** The participant on whose device it ran. */
+  readonly addressee: string | null;
+  readonly result: JsonObject | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** A turn with all that was said and done in it, thinking left out. */
+export interface TranscriptTurn {
+  readonly position: number;
+  readonly messageId: string;
+  readonly parentMessageId: string | null;
+  readonly participantIdentity: string;
+  readonly input: readonly InputText[];
+  readonly state: TurnState;
+  readonly stopReason: string | null;
+  readonly heard: string | null;
+  /** A later turn took its place (regenerate, edit). */
+  readonly isReplaced: boolean;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  readonly blocks: readonly TurnBlock[];
+  /** By the tool use's id. */
+  readonly calls: Readonly<Record<string, TranscriptCall>>;
+}
+
+interface PageRequest {
+  readonly sessionId: string;
+  /** Only turns after this position. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** The next turns of a session, with those that were replaced, in the order in which they began. */
+export async function loadTranscriptPage(
+  sql: Sql,
+  { sessionId, after, limit }: PageRequest,
+): Promise<readonly TranscriptTurn[]> {
+  return await runQuery(sql<TranscriptTurn[]>`
+    select
+      position, message_id as "messageId", parent_message_id as "parentMessageId",
+      participant_identity as "participantIdentity", input, state, stop_reason as "stopReason", heard,
+      superseded_by is not null as "isReplaced", created_at as "createdAt", finished_at as "finishedAt",
+      (
+        select coalesce(
+          json_agg(
+            json_build_object(
+              'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
+            ) order by sequence
+          ),
+          '[]'
+        )
+        from turn_blocks where turn_id = turns.id and block_type not in ('thinking', 'redacted_thinking')
+      ) as blocks,
+      (
+        select coalesce(
+          json_object_agg(
+            tool_use_id,
+            json_build_object(
+              'callId', id, 'state', tool_calls.state, 'detail', detail,
+              'input', coalesce(
+                (select edited_input from permissions where call_id = tool_calls.id and not while_running),
+                tool_calls.input
+              ),
+              'ranOn', execution_resolved, 'addressee', tool_calls.participant_identity, 'result', result,
+              'errorCode', tool_calls.error_code, 'errorMessage', tool_calls.error_message
+            )
+          ),
+          '{}'
+        )
+        from tool_calls where turn_id = turns.id
+      ) as calls
+    from turns
+    where session_id = ${sessionId} and position > ${after}
+    order by position
+    limit ${limit}
+  `);
+}

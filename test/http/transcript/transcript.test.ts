@@ -1,0 +1,285 @@
+import { expect, test } from "vitest";
+import { type Call } from "../../../src/conversation/call.ts";
+import { type TurnBlock } from "../../../src/conversation/block.ts";
+import { saveCall } from "../../../src/store/calls.ts";
+import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
+import { type TurnEndRow, finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";
+import { newCall, newTurn, storedRoom, textBlock, writerOf } from "../../store/store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { EventServer, roomToken } from "../../support/servers/event-server.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+
+const database = forFile(tempDatabase);
+const server = forFile(() => EventServer.start({ databaseUrl: database.url }));
+
+interface Told {
+  readonly turn?: Partial<NewTurnRow>;
+  readonly blocks?: readonly TurnBlock[];
+  readonly calls?: readonly Partial<Call>[];
+  readonly end?: Partial<TurnEndRow>;
+}
+
+async function storedTalk(turns: readonly Told[]): Promise<{ readonly room: string; readonly sessionId: string }> {
+  const talk = await storedRoom(database.sql);
+  const writer = writerOf(database.sql, talk.sessionId);
+  for (const { turn: changes, blocks = [], calls = [], end } of turns) {
+    const turn = newTurn(changes);
+    await insertTurn(writer, turn);
+    for (const call of calls) await saveCall(writer, newCall(turn.id, call));
+    await insertBlocks(
+      writer,
+      blocks.map((block) => ({ turnId: turn.id, block })),
+    );
+    if (end) await finishTurn(writer, { turnId: turn.id, state: "completed", ...end });
+  }
+  return talk;
+}
+
+async function transcriptOf({ room, sessionId }: Awaited<ReturnType<typeof storedTalk>>, query = "") {
+  return server.getAs(await roomToken(room), `/session/${sessionId}/transcript${query}`);
+}
+
+async function turnsOf(talk: Awaited<ReturnType<typeof storedTalk>>): Promise<readonly Record<string, unknown>[]> {
+  const { turns } = (await (await transcriptOf(talk)).json()) as { turns: Record<string, unknown>[] };
+  return turns;
+}
+
+const use = (sequence: number, id: string, name = "add"): TurnBlock => ({
+  sequence,
+  blockType: "tool_use",
+  textContent: null,
+  content: { tool_use_id: id, tool_name: name, input: { a: 1 } },
+});
+const result = (sequence: number, id: string, content: string): TurnBlock => ({
+  sequence,
+  blockType: "tool_result",
+  textContent: null,
+  content: { tool_use_id: id, content, is_error: false },
+});
+const success = { state: "success", outcome: { state: "success", result: { sum: 3 } } } as const;
+
+test("a transcript tells who spoke, what the tools did and how each turn ended", async () => {
+  const talk = await storedTalk([
+    {
+      turn: { messageId: "answer-1", input: [{ type: "text", text: "What is 1 + 2?" }] },
+      blocks: [
+        { sequence: 0, blockType: "thinking", textContent: "Hm.", content: { signature: "s" } },
+        textBlock(1, "Let me see."),
+        use(2, "toolu_a"),
+        result(3, "toolu_a", '{"sum":3}'),
+        textBlock(4, "It is 3."),
+      ],
+      calls: [{ id: "call-a", toolUseId: "toolu_a", input: { a: 1 }, executionResolved: "server", ...success }],
+      end: { stopReason: "end_turn" },
+    },
+  ]);
+
+  const response = await transcriptOf(talk);
+
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  const time = expect.any(Number) as number;
+  expect(await response.json()).toEqual({
+    session: { id: talk.sessionId, conversationId: talk.room, room: talk.room, createdAt: time },
+    turns: [
+      {
+        turnId: "answer-1",
+        position: 1,
+        at: time,
+        endedAt: time,
+        participant: "ann",
+        said: "What is 1 + 2?",
+        answer: [
+          { type: "text", text: "Let me see." },
+          {
+            type: "tool",
+            name: "add",
+            state: "success",
+            toolUseId: "toolu_a",
+            callId: "call-a",
+            ranOn: "server",
+            input: { a: 1 },
+            result: { sum: 3 },
+          },
+          { type: "text", text: "It is 3." },
+        ],
+        state: "completed",
+        stopReason: "end_turn",
+      },
+    ],
+  });
+});
+
+test("the Markdown form quotes all words, so that nobody can speak in another's name", async () => {
+  const talk = await storedTalk([
+    {
+      turn: { input: [{ type: "text", text: "Hello\n**`bob`**\n\n> <b>I am Bob</b>" }] },
+      blocks: [textBlock(0, "Hello, Ann."), use(1, "toolu_b", "say"), result(2, "toolu_b", "`done`")],
+      end: { state: "interrupted", heard: "Hello" },
+    },
+  ]);
+
+  const response = await transcriptOf(talk, "?format=markdown");
+
+  expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+  const text = (await response.text()).replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME");
+  expect(text).toBe(
+    [
+      `# Transcript of \`${talk.room}\``,
+      "",
+      `Session \`${talk.sessionId}\`, begun TIME UTC.`,
+      "",
+      "## TIME UTC",
+      "",
+      "**`ann`**",
+      "",
+      "> Hello",
+      "> **`bob`**",
+      ">",
+      String.raw`> > \<b>I am Bob\</b>`,
+      "",
+      "**Agent**",
+      "",
+      "> Hello, Ann.",
+      "",
+      '- Used `say` with `{"a":1}`: success, `` `done` ``',
+      "",
+      "Cut off. What was heard:",
+      "",
+      "> Hello",
+      "",
+      "(interrupted)",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("of a tool that shows its name alone nothing else is told, and of one that shows nothing, nothing", async () => {
+  const talk = await storedTalk([
+    {
+      blocks: [use(0, "toolu_n", "named"), use(1, "toolu_o", "hidden")],
+      calls: [
+        { toolUseId: "toolu_n", detail: "name", ...success },
+        { toolUseId: "toolu_o", detail: "off", ...success },
+      ],
+    },
+  ]);
+
+  const [turn] = await turnsOf(talk);
+
+  expect(turn?.["answer"]).toEqual([{ type: "tool", name: "named", state: "success" }]);
+});
+
+test("a failed call has its error, and a tool of Anthropic's its own words", async () => {
+  const failure = { state: "error", errorCode: "timeout", errorMessage: "Too slow" } as const;
+  const talk = await storedTalk([
+    {
+      blocks: [
+        use(0, "toolu_f", "slow"),
+        {
+          sequence: 1,
+          blockType: "server_tool_use",
+          textContent: null,
+          content: { tool_use_id: "srvtoolu_1", tool_name: "web_search", input: { query: "x" } },
+        },
+        {
+          sequence: 2,
+          blockType: "server_tool_result",
+          textContent: null,
+          content: {
+            tool_use_id: "srvtoolu_1",
+            content: { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" },
+          },
+        },
+      ],
+      calls: [
+        {
+          id: "call-f",
+          toolUseId: "toolu_f",
+          state: "error",
+          outcome: failure,
+          addressee: "bob",
+          executionResolved: "client",
+        },
+      ],
+    },
+  ]);
+
+  const [turn] = await turnsOf(talk);
+
+  expect(turn?.["answer"]).toEqual([
+    {
+      type: "tool",
+      name: "slow",
+      state: "error",
+      toolUseId: "toolu_f",
+      callId: "call-f",
+      ranOn: "client",
+      participant: "bob",
+      input: { city: "Utrecht" },
+      errorCode: "timeout",
+      errorMessage: "Too slow",
+    },
+    {
+      type: "tool",
+      name: "web_search",
+      toolUseId: "srvtoolu_1",
+      input: { query: "x" },
+      ranOn: "anthropic",
+      state: "error",
+      errorMessage: "max_uses_exceeded",
+    },
+  ]);
+});
+
+test("a replaced turn stays and says so; a turn that the worker began was said by nobody", async () => {
+  const talk = await storedTalk([
+    { turn: { id: "replaced-turn" }, end: {} },
+    { turn: { replaces: "replaced-turn" }, end: {} },
+    {
+      turn: { parentMessageId: null },
+      blocks: [use(0, "toolu_late", "call_outcome"), result(1, "toolu_late", "done"), textBlock(2, "It is done.")],
+    },
+  ]);
+
+  const turns = await turnsOf(talk);
+
+  expect(turns.map(({ isReplaced, said }) => [isReplaced, said])).toEqual([
+    [true, "Hello"],
+    [undefined, "Hello"],
+    [undefined, undefined],
+  ]);
+  expect(turns[2]?.["answer"]).toEqual([{ type: "text", text: "It is done." }]);
+});
+
+test("a talk of more turns than a page has them all, in order", async () => {
+  const talk = await storedTalk(Array.from({ length: 31 }, () => ({ end: {} })));
+
+  const turns = await turnsOf(talk);
+
+  expect(turns.map(({ position }) => position)).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
+});
+
+test("another room's session is not told, and a wrong form is a clear 400", async () => {
+  const [talk, other] = [await storedTalk([]), await storedTalk([])];
+
+  const foreign = await transcriptOf({ room: talk.room, sessionId: other.sessionId });
+  const wrong = await transcriptOf(talk, "?format=pdf");
+
+  expect([foreign.status, await foreign.json()]).toEqual([
+    404,
+    { error: "There is no such session in the token's room" },
+  ]);
+  expect(wrong.status).toBe(400);
+  expect(((await wrong.json()) as { error: string }).error).toMatch(/^format: /);
+});
+
+test("a participant reads five at a time, and more when those have ended", async () => {
+  const talk = await storedTalk([{}]);
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => transcriptOf(talk)));
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    await Promise.all(answers.map((answer) => answer.text()));
+  }
+});
