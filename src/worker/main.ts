@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { loadConfig } from "./settings/load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
+import { migrateOnly } from "./migrate-only.ts";
 import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
 import { startWorker } from "./start.ts";
@@ -14,6 +15,7 @@ const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+const isMigration = process.argv.includes("--migrate");
 const cleanup = new AsyncDisposableStack();
 const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
 let stopping: { readonly since: number } | undefined;
@@ -28,7 +30,8 @@ for (const signal of STOP_SIGNALS) {
     if (stopping === undefined) {
       if (signal === "SIGTERM") handOverMs = drainMs;
       progress("stopping (once more to stop at once)");
-      void stop(0);
+      // A migration that was stopped has not been made.
+      void stop(isMigration ? 1 : 0);
     } else if (performance.now() - stopping.since > SAME_SIGNAL_MS) {
       progress("stopping at once");
       void endChildren({ graceMs: 200 }).finally(() => process.exit(1));
@@ -61,6 +64,12 @@ function fail(error: unknown): void {
 
 async function main(): Promise<void> {
   const config = await loadConfig(process.env, process.cwd());
+  if (isMigration) {
+    const stopped = new AbortController();
+    cleanup.defer(() => stopped.abort());
+    await migrateOnly({ config, progress, signal: stopped.signal });
+    return stop(0);
+  }
   drainMs = config.drainSeconds * 1_000;
   const { logStream, close } = startTelemetry({ otel: config.otel, settings: config.telemetry });
   cleanup.defer(close);

@@ -1,5 +1,7 @@
 import { type Config } from "../config.ts";
 
+export const DATABASE_NEEDED = "DATABASE_URL: the address of a PostgreSQL 15 or newer";
+
 /**
  * The variables that are needed and not set, one line each. A worker that runs alone starts no LiveKit and no database,
  * and starts the scripted model only when it was asked to. A LiveKit that runs elsewhere always needs its keys.
@@ -10,7 +12,7 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
     isWorkerOnly && config.livekitUrl === undefined && "LIVEKIT_URL: the address of LiveKit",
     needsLivekitKeys && config.livekitApiKey === undefined && "LIVEKIT_API_KEY: a key of that LiveKit",
     needsLivekitKeys && config.livekitApiSecret === undefined && "LIVEKIT_API_SECRET: the key's secret",
-    isWorkerOnly && config.databaseUrl === undefined && "DATABASE_URL: the address of a PostgreSQL 15 or newer",
+    isWorkerOnly && config.databaseUrl === undefined && DATABASE_NEEDED,
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];
   return missing.filter((line) => line !== false);

@@ -1,0 +1,24 @@
+import { AppError } from "../errors/app-error.ts";
+import { type Config } from "./config.ts";
+import { type TellProgress } from "./services/service.ts";
+import { DATABASE_NEEDED } from "./settings/missing-settings.ts";
+import { migrateWhenThere } from "./wait-for-database.ts";
+
+interface MigrateOptions {
+  readonly config: Pick<Config, "databaseUrl">;
+  readonly progress: TellProgress;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * `--migrate`: brings the database up to this release's version, as every worker does when it starts, and nothing else.
+ *
+ * @throws {AppError} `invalid_config` without DATABASE_URL, and as `migrate` does
+ */
+export async function migrateOnly({ config, progress, signal }: MigrateOptions): Promise<void> {
+  const { databaseUrl } = config;
+  if (databaseUrl === undefined) throw new AppError("invalid_config", `Not set, but needed:\n${DATABASE_NEEDED}`);
+  const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(databaseUrl, { progress, signal });
+  const whose = isDatabaseNewer ? "; a newer release has migrated it, and it stays as it is" : "";
+  progress(`the database is at version ${databaseVersion}${whose}`);
+}

@@ -1,0 +1,53 @@
+import { expect, test, vi } from "vitest";
+import { migrationFiles, migrationStatus } from "../../src/store/database/migrate.ts";
+import { withoutPassword } from "../../src/worker/settings/database-url.ts";
+import { emptyDatabase } from "../support/servers/temp-database.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { runMain } from "./support/run-main.ts";
+
+// Whole programs: two cores that have other work to do need their time.
+vi.setConfig({ testTimeout: 60_000 });
+
+const migrate = (env: NodeJS.ProcessEnv) => runMain(env, "--worker-only", "--migrate");
+
+test("with --migrate it brings the database up to date and ends, knowing nothing but the database", async () => {
+  await using database = await emptyDatabase();
+  const PGPASSWORD = decodeURIComponent(new URL(database.url).password);
+  const newest = (await migrationFiles()).at(-1)?.version;
+
+  const { code, stdout, stderr } = await migrate({ DATABASE_URL: withoutPassword(database.url), PGPASSWORD }).ended;
+
+  expect([code, stdout]).toEqual([0, ""]);
+  expect(stderr).toBe(`parley: the database is at version ${newest}\n`);
+  expect((await migrationStatus(database.sql)).pending).toEqual([]);
+});
+
+test("a migration that fails changes nothing, says why and ends with an error", async () => {
+  await using database = await emptyDatabase();
+  await database.sql`create table turns (id int)`;
+
+  const { code, stderr } = await migrate({ DATABASE_URL: database.url }).ended;
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^parley: The database cannot be migrated: .*"turns" already exists/);
+  expect((await migrationStatus(database.sql)).databaseVersion).toBe(0);
+});
+
+test("without DATABASE_URL it says so, and starts no database", async () => {
+  const { code, stderr } = await runMain({}, "--migrate").ended;
+
+  expect(code).toBe(1);
+  expect(stderr).toBe("parley: Not set, but needed:\nDATABASE_URL: the address of a PostgreSQL 15 or newer\n");
+});
+
+test("one that is stopped while it waits for the database has not succeeded", async () => {
+  await using database = await emptyDatabase();
+  await using proxy = await TcpProxy.start(database.url);
+  proxy.isRefusing = true;
+  const main = migrate({ DATABASE_URL: proxy.url });
+  await vi.waitUntil(() => proxy.connectionCount > 0, { timeout: 20_000 });
+
+  main.kill("SIGTERM");
+
+  expect((await main.ended).code).toBe(1);
+});
