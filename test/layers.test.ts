@@ -26,6 +26,8 @@ const CHAINS = [
   ],
   [...SHARED, "client", "web"],
   [...SHARED, "livekit", "client", "cli"],
+  // The participants of npm run load speak with espeak-ng.
+  ["voice", "cli"],
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {

@@ -10,6 +10,8 @@ for the scripted model of npm start; another model gets --say.
   --ramp <s>        the rooms are joined over this time (default: 0, all at once)
   --pause <s>       between two questions of a talk (default: 0)
   --tools <kinds>   client, server or both, with a comma: every second question needs one (default: none)
+  --voice <n>       so many of the talks are spoken, not typed, 0 to 100; needs espeak-ng here, a recogniser and a voice
+                    there (default: 0)
   --say <text>      ask this instead
   --http <url>      Parley's HTTP server (default: http://127.0.0.1:$HTTP_PORT, or port 8080)
   --timeout <s>     how long a join or an answer may take (default: 60)
@@ -27,6 +29,8 @@ export interface LoadOptions {
   readonly rampMs: number;
   readonly pauseMs: number;
   readonly tools: readonly ToolKind[];
+  /** How many of the rooms' participants speak. */
+  readonly voice: number;
   readonly say: string | undefined;
   readonly httpUrl: string;
   readonly tokenSecret: string | undefined;
@@ -40,6 +44,7 @@ const FLAGS = {
   ramp: { type: "string", default: "0" },
   pause: { type: "string", default: "0" },
   tools: { type: "string", default: "" },
+  voice: { type: "string", default: "0" },
   say: { type: "string" },
   http: { type: "string" },
   timeout: { type: "string", default: "60" },
@@ -52,14 +57,17 @@ export function parseLoadOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): LoadOptions | undefined {
-  const { rooms, turns, ramp, pause, tools, say, http, timeout, json, help } = readFlags(args, FLAGS);
+  const { rooms: roomCount, turns, ramp, pause, tools, voice, say, http, timeout, json, help } = readFlags(args, FLAGS);
   if (help) return undefined;
+  const rooms = readNumber("--rooms", roomCount, { min: 1, max: 500, isWhole: true });
   return {
-    rooms: readNumber("--rooms", rooms, { min: 1, max: 500, isWhole: true }),
+    rooms,
     turns: readNumber("--turns", turns, { min: 1, max: 1_000, isWhole: true }),
     rampMs: readNumber("--ramp", ramp, { min: 0, max: 3_600 }) * 1_000,
     pauseMs: readNumber("--pause", pause, { min: 0, max: 3_600 }) * 1_000,
     tools: readKinds(tools),
+    // Each encodes sound in this one process.
+    voice: readNumber("--voice", voice, { min: 0, max: Math.min(rooms, 100), isWhole: true }),
     say,
     httpUrl: readUrl(http ?? `http://127.0.0.1:${environment["HTTP_PORT"] || "8080"}`),
     tokenSecret: environment["TOKEN_SECRET"] || undefined,

@@ -1,3 +1,4 @@
+import { type DriverCost } from "./driver-cost.ts";
 import { type Measurements } from "./run-load.ts";
 
 /** Percentiles of one kind of time, in milliseconds. */
@@ -14,17 +15,29 @@ export interface LoadReport {
   readonly answer: Figures | undefined;
   readonly answerWithClientTool: Figures | undefined;
   readonly answerWithServerTool: Figures | undefined;
+  /** From the last sound of a spoken question to the first sound of the agent. */
+  readonly speechToSound: Figures | undefined;
   readonly errors: Readonly<Record<string, number>>;
+  readonly driver: DriverCost;
 }
 
-export function toReport({ joins, firstWords, answers, errors }: Measurements): LoadReport {
+export function toReport({
+  joins,
+  firstWords,
+  answers,
+  sounds,
+  errors,
+  driver,
+}: Measurements & { readonly driver: DriverCost }): LoadReport {
   return {
     join: toFigures(joins),
     firstWord: toFigures(firstWords),
     answer: toFigures(answers.plain),
     answerWithClientTool: toFigures(answers.client),
     answerWithServerTool: toFigures(answers.server),
+    speechToSound: toFigures(sounds),
     errors: Object.fromEntries(errors),
+    driver,
   };
 }
 
@@ -36,16 +49,22 @@ export function toTable(report: LoadReport): string {
     ["whole answer", report.answer],
     ["… with a client tool", report.answerWithClientTool],
     ["… with a server tool", report.answerWithServerTool],
+    ["end of speech to sound", report.speechToSound],
   ] as const;
   const header = ["", "count", "p50 ms", "p95 ms", "max ms"];
   const lines = rows.flatMap(([name, figures]) =>
     figures ? [[name, figures.count, figures.p50, figures.p95, figures.max].map(String)] : [],
   );
   const table = [header, ...lines].map(([name = "", ...cells]) =>
-    [name.padEnd(22), ...cells.map((cell) => cell.padStart(9))].join(""),
+    [name.padEnd(23), ...cells.map((cell) => cell.padStart(9))].join(""),
   );
   const failed = Object.entries(report.errors).map(([text, count]) => `${count} × ${text}`);
-  return [...table, failed.length === 0 ? "no errors" : `errors:\n${failed.join("\n")}`].join("\n");
+  const { cpuPercent, lateMs } = report.driver;
+  return [
+    ...table,
+    failed.length === 0 ? "no errors" : `errors:\n${failed.join("\n")}`,
+    `this driver: ${cpuPercent} % of a core, late by ${lateMs} ms at most in 99 of 100 moments`,
+  ].join("\n");
 }
 
 function toFigures(times: readonly number[]): Figures | undefined {

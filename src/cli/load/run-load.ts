@@ -4,7 +4,10 @@ import { connect, type Parley } from "../../client/index.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { forgetRoom, hearOwnEvents } from "../../livekit/room-events.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
+import { type DriverCost, measureDriver } from "./driver-cost.ts";
 import { type LoadOptions, type ToolKind } from "./options.ts";
+import { Speaker } from "./speaker.ts";
+import { synthesize } from "./synthesize.ts";
 
 /** What was measured, in milliseconds, and what went wrong, by its text. */
 export interface Measurements {
@@ -13,6 +16,8 @@ export interface Measurements {
   readonly firstWords: number[];
   /** From the question to the end of its answer, by what the question needed. */
   readonly answers: Record<ToolKind | "plain", number[]>;
+  /** From the last sound of a spoken question to the first sound of the agent. */
+  readonly sounds: number[];
   readonly errors: Map<string, number>;
 }
 
@@ -22,34 +27,44 @@ const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
   client: "Read the file load.txt",
   server: "What is 3 plus 4?",
 };
+/** Spoken, whatever `--tools` says: its answer is short. */
+const SPOKEN = QUESTIONS.server;
+/** Longer than the gaps in an answer. */
+const SILENCE_MS = 1_000;
+
+type RtcNode = Awaited<ReturnType<typeof loadRtcNode>>;
+type Room = InstanceType<RtcNode["Room"]>;
 
 interface Run {
   readonly options: LoadOptions;
   readonly measured: Measurements;
+  readonly rtc: RtcNode;
+  /** What the speakers say. */
+  readonly speech: Int16Array;
 }
 
-/** Talks in all rooms to their end. What fails is counted; nothing is thrown. */
-export async function runLoad(options: LoadOptions): Promise<Measurements> {
+/** Talks in all rooms to their end. What fails is counted. @throws {TalkError} without espeak-ng, where it is needed */
+export async function runLoad(options: LoadOptions): Promise<Measurements & { readonly driver: DriverCost }> {
   const measured: Measurements = {
     joins: [],
     firstWords: [],
     answers: { plain: [], client: [], server: [] },
+    sounds: [],
     errors: new Map(),
   };
-  const { Room, dispose } = await loadRtcNode();
-  const run = { options, measured };
+  const rtc = await loadRtcNode();
+  const speech = options.voice > 0 ? await synthesize(options.say ?? SPOKEN) : new Int16Array();
+  const run = { options, measured, rtc, speech };
   const id = randomBytes(4).toString("hex");
+  const costOfDriver = measureDriver();
   const talks = Array.from({ length: options.rooms }, async (_, index) => {
     await sleep((options.rampMs * index) / options.rooms);
-    const room = new Room();
+    const room = new rtc.Room();
     hearOwnEvents(room);
     try {
-      const parley = await join(room, `load-${id}-${index}`, run);
-      for (let turn = 0; turn < options.turns; turn++) {
-        await askOne(parley, kindOf(turn, options.tools), run);
-        await sleep(options.pauseMs);
-      }
-      await parley.close();
+      const name = `load-${id}-${index}`;
+      if (index < options.voice) await speakIn(room, name, run);
+      else await typeIn(room, name, run);
     } catch (error) {
       noteError(measured, error);
     } finally {
@@ -58,17 +73,44 @@ export async function runLoad(options: LoadOptions): Promise<Measurements> {
     }
   });
   await Promise.all(talks);
-  await dispose();
-  return measured;
+  const driver = costOfDriver();
+  await rtc.dispose();
+  return { ...measured, driver };
 }
 
-type Room = InstanceType<Awaited<ReturnType<typeof loadRtcNode>>["Room"]>;
+async function typeIn(room: Room, name: string, run: Run): Promise<void> {
+  const { turns, tools, pauseMs } = run.options;
+  const parley = await join({ room, name, isSpeaker: false }, run);
+  for (let turn = 0; turn < turns; turn++) {
+    await askOne(parley, kindOf(turn, tools), run);
+    await sleep(pauseMs);
+  }
+  await parley.close();
+}
 
-async function join(room: Room, name: string, { options, measured }: Run): Promise<Parley> {
+async function speakIn(room: Room, name: string, run: Run): Promise<void> {
+  const { turns, pauseMs, timeoutMs } = run.options;
+  await using speaker = new Speaker(room, run.rtc);
+  const parley = await join({ room, name, isSpeaker: true }, run);
+  await speaker.connect(timeoutMs);
+  for (let turn = 0; turn < turns; turn++) {
+    await askAloud(parley, speaker, run);
+    await sleep(pauseMs);
+  }
+  await parley.close();
+}
+
+interface Seat {
+  readonly room: Room;
+  readonly name: string;
+  readonly isSpeaker: boolean;
+}
+
+async function join({ room, name, isSpeaker }: Seat, { options, measured }: Run): Promise<Parley> {
   const { httpUrl, tokenSecret, timeoutMs } = options;
   const { token, livekitUrl } = await fetchToken({ httpUrl, tokenSecret, room: name, identity: `${name}-user` });
   const startedAt = performance.now();
-  await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
+  await room.connect(livekitUrl, token, { autoSubscribe: isSpeaker, dynacast: false });
   const parley = await connect(room, { waitForAgentMs: 0 });
   if (options.tools.includes("client"))
     parley.registerTool({
@@ -97,6 +139,23 @@ async function askOne(parley: Parley, kind: ToolKind | "plain", { options, measu
     if (firstWord !== undefined) measured.firstWords.push(firstWord);
     if (say === undefined && kind !== "plain" && !toolResults.some(({ success }) => success))
       throw new Error(`A question for a ${kind} tool was answered without one`);
+  } catch (error) {
+    noteError(measured, error);
+  } finally {
+    off();
+  }
+}
+
+/** Says the question, and waits until its answer has been heard to its end. */
+async function askAloud(parley: Parley, speaker: Speaker, { options, measured, speech }: Run): Promise<void> {
+  const { timeoutMs } = options;
+  const { promise: answered, resolve: end } = Promise.withResolvers<void>();
+  const off = parley.on("answer_end", () => end());
+  try {
+    const saidAt = await speaker.say(speech);
+    measured.sounds.push((await speaker.soundAfter(saidAt, timeoutMs)) - saidAt);
+    await Promise.race([answered, sleep(timeoutMs, undefined, { ref: false })]);
+    await speaker.silence(SILENCE_MS, timeoutMs);
   } catch (error) {
     noteError(measured, error);
   } finally {

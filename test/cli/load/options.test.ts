@@ -14,6 +14,8 @@ test("flags say how many rooms talk, how long and about what", () => {
     "0.5",
     "--tools",
     "client,server",
+    "--voice",
+    "3",
     "--json",
   ];
 
@@ -23,6 +25,7 @@ test("flags say how many rooms talk, how long and about what", () => {
     rampMs: 5_000,
     pauseMs: 500,
     tools: ["client", "server"],
+    voice: 3,
     say: undefined,
     httpUrl: "http://127.0.0.1:9000",
     tokenSecret: "s",
@@ -41,6 +44,8 @@ test.each([
   [["--turns", ""], "--turns: expected a whole number from 1 to 1000, got "],
   [["--ramp", "soon"], "--ramp: expected a number from 0 to 3600, got soon"],
   [["--tools", "mcp"], "--tools: expected client, server or both, got mcp"],
+  [["--rooms", "2", "--voice", "3"], "--voice: expected a whole number from 0 to 2, got 3"],
+  [["--rooms", "200", "--voice", "101"], "--voice: expected a whole number from 0 to 100, got 101"],
   [["--http", "localhost"], "--http: expected a URL as http://127.0.0.1:8080"],
 ])("%j is refused by name", (args, message) => {
   expect(() => parseLoadOptions(args, {})).toThrow(new UsageError(message));
