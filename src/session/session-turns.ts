@@ -187,7 +187,7 @@ export class SessionTurns {
         model: policy.model,
         maxSteps: policy.maxSteps,
         openStream: (request, aborted) =>
-          openStream({ ...request, ...calls.offer(participant), observe: observeChat }, aborted),
+          openStream({ ...request, ...calls.offer(participant, request), observe: observeChat }, aborted),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {

@@ -45,7 +45,7 @@ export interface OfferedTool {
 }
 
 /** Everything that is needed to run a tool, wherever it was declared. */
-export type FoundTool = Omit<ServerTool, "description" | "isAway">;
+export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTalks">;
 
 /**
  * Where a call goes. `unannounced`: an `either` call goes to a client that may have the tool, for its list is unknown.
@@ -59,11 +59,19 @@ export type Route =
 
 type ServerTools = ReadonlyMap<string, ServerTool>;
 
-/** The tools that can be reached now, sorted by name so that the prompt cache keeps its prefix. */
-export function offeredTools(serverTools: ServerTools, hosts: readonly ToolHost[]): OfferedTool[] {
+/**
+ * The tools that can be reached now, sorted by name so that the prompt cache keeps its prefix.
+ *
+ * @param talk.isCut whether the model is not shown the whole talk
+ */
+export function offeredTools(
+  serverTools: ServerTools,
+  hosts: readonly ToolHost[],
+  { isCut }: { readonly isCut: boolean },
+): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
   for (const tool of serverTools.values()) {
-    if (tool.isAway?.()) continue;
+    if (tool.isAway?.() || (tool.isForCutTalks && !isCut)) continue;
     if (tool.execution === "client" && !hosts.some((host) => host.tools?.has(tool.name) ?? true)) continue;
     offered.set(tool.name, { name: tool.name, description: tool.description, inputSchema: tool.input.jsonSchema });
   }

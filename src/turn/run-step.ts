@@ -11,6 +11,8 @@ import { type TurnEvent } from "./turn-event.ts";
 export interface StepRequest {
   readonly history: readonly HistoryMessage[];
   readonly toolChoice: "auto" | "none";
+  /** The history has not the whole talk. */
+  readonly isCut: boolean;
   /** The code execution container of an earlier step of the turn. */
   readonly containerId?: string;
 }

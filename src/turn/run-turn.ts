@@ -75,7 +75,9 @@ async function* runSteps(
       onToolUse: (use) => uses.add(use),
       usedIds,
     } satisfies StepDependencies;
-    const end = yield* runStep({ history, toolChoice: isLast ? "none" : "auto", ...container }, stepDeps, signal);
+    const isCut = (shown[0] ?? turn).position > 1;
+    const request = { history, isCut, toolChoice: isLast ? ("none" as const) : ("auto" as const), ...container };
+    const end = yield* runStep(request, stepDeps, signal);
     if (end.containerId !== undefined) container = { containerId: end.containerId };
     if (end.usage) {
       progress.usage = add(progress.usage, end.usage);

@@ -72,6 +72,8 @@ export const configFileSchema = z.strictObject({
   toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
   /** How much of one result the model reads, in bytes. */
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
+  /** Whether the tool `recall` is offered from the start, and not only once the model is not shown the whole talk. */
+  recall: z.boolean().default(false),
   /** A model stream that is silent for this long, in ms, counts as broken. */
   modelIdleTimeoutMs: positiveInteger.default(30_000),
   /** Times and texts of speech (docs/voice.md). */

@@ -164,8 +164,8 @@ export class SessionCalls {
   }
 
   /** The tools that the model may use now, in this participant's turn. */
-  offer(participant: string): Offer {
-    const tools = offeredTools(this.#ports.serverTools, this.#ports.hosts(participant));
+  offer(participant: string, talk: { readonly isCut: boolean }): Offer {
+    const tools = offeredTools(this.#ports.serverTools, this.#ports.hosts(participant), talk);
     return {
       tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
       onRefusedTool: (tool, field) => this.#leaveOut(tool, field),

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { createModel } from "../../llm/stream-message.ts";
+import { recallTool } from "../../session/recall/recall-tool.ts";
 import { createOpenStream, type OpenStream } from "../../session/turns/open-stream.ts";
 import { type PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
@@ -49,10 +50,13 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   watching.joinProcess();
   const logger = createLogger(config, watching.logStream);
   reportLosses(logger);
-  const own = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
+  const loaded = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
+  const recall = recallTool(sql, { isAlwaysOffered: config.recall });
+  // A tool of this name in the folder takes its place.
+  const own = new Map([[recall.name, recall], ...loaded]);
   const permissionEvents = openEventHub({
     databaseUrl,
     channel: PERMISSION_CHANNEL,

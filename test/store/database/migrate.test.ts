@@ -12,7 +12,7 @@ import { emptyDatabase } from "../../support/servers/temp-database.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 
 const FILES = await migrationFiles();
-const NEWEST = FILES.length;
+const NEWEST = FILES.at(-1)?.version ?? 0;
 
 const database = forEachTest(emptyDatabase);
 

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { findResult, findSessionOfCall, type StoredResult } from "../../store/recall/find-result.ts";
+import { searchRecord, type FoundPiece } from "../../store/recall/search-record.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import { resultText } from "../../tool/outcome.ts";
+import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
+
+const MAX_TURNS = 20;
+/** Of a result, at once. */
+const MAX_CHARACTERS = 20_000;
+
+const time = z.iso.datetime({ offset: true, error: "expected a time as 2026-11-22T16:00:00Z" });
+
+const input = z.strictObject({
+  words: z.string().max(500).optional().describe("Words that all occur in one turn; each also finds longer words"),
+  speaker: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Whose words: "agent" for your own, "tool" for what tools were asked and answered, or an identity'),
+  tool: z.string().max(200).optional().describe("Only uses and results of the tool of this name"),
+  from: time.optional().describe("Only turns that began at this time or later"),
+  to: time.optional().describe("Only turns that began at this time or earlier"),
+  limit: z.int().min(1).max(MAX_TURNS).default(10).describe("How many turns, newest first"),
+  id: z.string().max(200).optional().describe("Instead of a search: gives back the result of this call or tool use"),
+  offset: z.int().min(0).default(0).describe("With id: the character to begin at"),
+});
+
+type Search = Omit<z.output<typeof input>, "id" | "offset">;
+
+interface RecallOptions {
+  /** Offered from the talk's beginning. If not, once the model is not shown the whole talk. */
+  readonly isAlwaysOffered: boolean;
+}
+
+/**
+ * The built-in tool `recall`: searches what was said and done in the conversation that the call belongs to, and gives
+ * stored results back. It can reach no other conversation.
+ */
+export function recallTool(sql: Sql, { isAlwaysOffered }: RecallOptions): ServerTool {
+  const tool = defineTool({
+    description:
+      "Searches the record of this conversation, also what you are not shown any more, and gives back stored results " +
+      "of tools. Use it when something was said or found earlier that you do not see, and for [result of …] notes.",
+    input,
+    readOnly: true,
+    timeoutMs: 10_000,
+    run: async ({ id, offset, ...search }, { callId }) => {
+      const sessionId = await findSessionOfCall(sql, { callId });
+      if (sessionId === undefined) throw new Error("The record of this conversation cannot be read now");
+      return id === undefined ? find(sql, sessionId, search) : readOn(await findResult(sql, { sessionId, id }), offset);
+    },
+  });
+  return { ...toServerTool("recall", tool, undefined), isForCutTalks: !isAlwaysOffered };
+}
+
+async function find(sql: Sql, sessionId: string, search: Search) {
+  const { words = "", speaker, tool, from, to, limit } = search;
+  const found = await searchRecord(sql, {
+    sessionId,
+    words: words.split(/\s+/).filter(Boolean),
+    speaker: speaker === "agent" || speaker === "tool" || speaker === undefined ? speaker : { participant: speaker },
+    tool,
+    from: from === undefined ? undefined : Date.parse(from),
+    to: to === undefined ? undefined : Date.parse(to),
+    limit,
+  });
+  if (!found) throw new Error("words: expected letters or digits");
+  if (found.length > 0) return { found: found.map(shown) };
+  return { found: [], note: "No earlier turn fits. Try fewer or other words, or leave out a condition." };
+}
+
+function shown({ turn, at, speaker, participant, toolName, toolUseId, excerpt }: FoundPiece) {
+  return {
+    turn,
+    at: new Date(at).toISOString(),
+    speaker: speaker === "participant" ? participant : speaker,
+    ...(toolName !== null && { tool: toolName }),
+    ...(toolUseId !== null && { id: toolUseId }),
+    text: excerpt,
+  };
+}
+
+function readOn(stored: StoredResult | undefined, offset: number) {
+  if (!stored) throw new Error("id: this conversation has no call and no tool use of this id, or no result of it");
+  const { toolUseId: id, toolName: tool, at, state, result, errorMessage, told } = stored;
+  const whole = result === null ? (errorMessage ?? told ?? "") : resultText(result);
+  const end = Math.min(offset + MAX_CHARACTERS, whole.length);
+  return {
+    id,
+    ...(tool !== null && { tool }),
+    at: new Date(at).toISOString(),
+    ...(state !== null && { state }),
+    text: whole.slice(offset, end).toWellFormed(),
+    characters: whole.length,
+    ...(end < whole.length && { nextOffset: end }),
+  };
+}
