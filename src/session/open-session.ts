@@ -48,6 +48,8 @@ export interface OpenSessionOptions extends Pick<
 export interface OpenedSession {
   readonly session: Session;
   readonly pastTurns: number;
+  /** The room cannot be reached for now: another worker, that can reach it, may soon take the session. */
+  readonly setCutOff: (isCutOff: boolean) => void;
   readonly close: (graceMs: number) => Promise<void>;
 }
 
@@ -121,7 +123,8 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   };
   if (lease.lost.aborted) onLost();
   else lease.lost.addEventListener("abort", onLost, { once: true });
-  return { session, pastTurns: past.length, close: closeOnce };
+  const setCutOff = (isCutOff: boolean) => lease.setCutOff(isCutOff);
+  return { session, pastTurns: past.length, setCutOff, close: closeOnce };
 }
 
 async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { reply, text } from "../support/model-server/step.ts";
 import { type Participant } from "../support/participant.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
@@ -56,4 +57,45 @@ test("a worker that is told to stop hands its talks over at a pause: nobody hear
   expect(parts.model.rejections).toEqual([]);
   const agents = () => [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
   await expect.poll(agents, { timeout: 5_000 }).toHaveLength(1);
+}, 90_000);
+
+test("a worker that cannot reach LiveKit any more loses its talks to one that can, and says nothing when it is back", async () => {
+  await using parts = await WorkerParts.start();
+  await using proxy = await TcpProxy.start(parts.livekit.url);
+  const room = `room-${createId()}`;
+  await parts.run({ livekitUrl: proxy.url });
+  const user = await parts.join(room, "user");
+  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
+  await user.configure({});
+  parts.model.script([reply([text("Hello.")]), reply([text("Still here.")])]);
+  expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
+  const seen = configurations(user);
+
+  proxy.isRefusing = true;
+  proxy.cut();
+  await user.until(() => configurations(user) > seen, "another worker", 20_000);
+  await user.configure({});
+  proxy.isRefusing = false;
+
+  expect(await user.answerTo(await user.say("Are you there?"))).toBe("Still here.");
+  const agents = () => [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
+  await expect.poll(agents, { timeout: 20_000 }).toHaveLength(1);
+  expect(parts.model.rejections).toEqual([]);
+}, 90_000);
+
+test("a room that finds all workers full is told so, and gets an agent when there is a place", async () => {
+  await using parts = await WorkerParts.start();
+  await parts.run({ env: { MAX_SESSIONS: "1" } });
+  const served = await parts.join(`room-${createId()}`, "served");
+  await served.until(() => configurations(served) === 1, "the worker", 20_000);
+  const waiting = await parts.join(`room-${createId()}`, "waiting");
+
+  const state = () => waiting.room.localParticipant?.attributes["parley.waiting"] ?? "";
+  await expect.poll(state, { timeout: 25_000 }).toBe("workers_full");
+  expect(configurations(waiting)).toBe(0);
+  await served.leave();
+
+  await waiting.until(() => configurations(waiting) === 1, "the worker", 40_000);
+  await expect.poll(state, { timeout: 5_000 }).toBe("");
 }, 90_000);

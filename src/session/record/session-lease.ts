@@ -16,6 +16,8 @@ interface SessionLeaseOptions {
 
 /** How often the database is asked again while it is away. */
 const RETRY_MS = 250;
+/** Of the lease, what stays to a worker that cannot reach its room: a short break of the network costs no session. */
+const CUT_OFF_SHARE = 1 / 3;
 
 /**
  * This worker's lease on its session. It knows by its own clock until when no other worker can claim the session. So a
@@ -30,6 +32,7 @@ export class SessionLease {
   /** When the database last failed to answer a renewal. */
   #unansweredAt = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | undefined;
+  #isCutOff = false;
 
   /** Renews the lease until it is released or lost. */
   constructor(sql: Sql, { id: sessionId, epoch }: Pick<SessionRecord, "id" | "epoch">, options: SessionLeaseOptions) {
@@ -37,7 +40,20 @@ export class SessionLease {
     this.writer = { sql, lease: { sessionId, epoch } };
     this.#options = options;
     this.#ownedUntil = claimedAt + leaseMs;
-    this.#timer = setInterval(() => void this.#renew(), leaseMs / 3);
+    this.#timer = setInterval(() => this.#isCutOff || void this.#renew(), leaseMs / 3);
+  }
+
+  /**
+   * While the room cannot be reached, the lease is not renewed and soon runs out, so that a worker that can reach the
+   * room takes the session. If none has when this one is back, it goes on.
+   */
+  setCutOff(isCutOff: boolean): void {
+    if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;
+    this.#isCutOff = isCutOff;
+    const { logger } = this.#options;
+    if (isCutOff) logger.warn("the room cannot be reached: the session is another worker's soon");
+    // One that is under way asks for the other time.
+    void Promise.resolve(this.#renewing).then(() => this.#renew());
   }
 
   /** Aborted when another worker has the session. */
@@ -92,7 +108,8 @@ export class SessionLease {
 
   async #askAgain(): Promise<void> {
     this.#lost.signal.throwIfAborted();
-    await this.#renew();
+    if (this.#isCutOff) await sleep(RETRY_MS);
+    else await this.#renew();
     this.#lost.signal.throwIfAborted();
     if (!this.#isOwned && !this.maySpeak) await sleep(RETRY_MS);
   }
@@ -102,7 +119,8 @@ export class SessionLease {
   }
 
   async #askDatabase(): Promise<void> {
-    const { leaseMs, logger } = this.#options;
+    const { logger } = this.#options;
+    const leaseMs = this.#options.leaseMs * (this.#isCutOff ? CUT_OFF_SHARE : 1);
     const askedAt = performance.now();
     const unanswered = setTimeout(() => (this.#unansweredAt = performance.now()), leaseMs / 3);
     try {

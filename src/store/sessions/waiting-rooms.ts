@@ -13,8 +13,30 @@ interface AgentRequest {
   readonly restMs: number;
 }
 
+interface Look {
+  /** Nobody else looks within this time. */
+  readonly restMs: number;
+  /** Looks only when nobody has for so long after that. */
+  readonly overdueMs: number;
+}
+
+/** In the place of a room, for LiveKit knows none without a name: the look at all rooms. */
+const ALL_ROOMS = "";
+
 /** An alive worker that could not renew for a moment is not deprived of its session. */
 const LAPSED_FOR = "1 second";
+
+/** Whether this worker is the one that looks at all rooms now: what that costs LiveKit does not grow with the workers. */
+export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Promise<boolean> {
+  const rows = await runQuery(sql`
+    insert into agent_requests (room, rests_until)
+    values (${ALL_ROOMS}, now() + ${restMs} * interval '1 millisecond')
+    on conflict (room) do update set rests_until = excluded.rests_until
+      where agent_requests.rests_until <= now() - ${overdueMs} * interval '1 millisecond'
+    returning room
+  `);
+  return rows.length > 0;
+}
 
 /** Of these rooms, those whose session no worker has a lease of. */
 export async function findUnserved(
@@ -50,5 +72,5 @@ export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest)
 
 /** Forgets what nobody is kept from asking by. */
 export async function forgetAgentRequests(sql: Sql): Promise<void> {
-  await runQuery(sql`delete from agent_requests where rests_until <= now()`);
+  await runQuery(sql`delete from agent_requests where rests_until <= now() and room <> ${ALL_ROOMS}`);
 }

@@ -1,5 +1,6 @@
 import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
+import { WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.ts";
 
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
@@ -36,6 +37,17 @@ export async function ensureAgent(clients: RoomClients, room: string, { former, 
   if (!isNeeded) return false;
   await clients.dispatches.createDispatch(room, "");
   return true;
+}
+
+/** Lets the participants of a room without an agent know that all workers are full, as far as they do not know. */
+export async function tellOfWaiting(clients: RoomClients, room: string): Promise<void> {
+  const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
+  if (participants.some(({ kind }) => Number(kind) === ParticipantKind.AGENT)) return;
+  const attributes = { [WAITING_ATTRIBUTE]: WAITING_FOR_PLACE };
+  const unaware = participants.filter((each) => each.attributes[WAITING_ATTRIBUTE] !== WAITING_FOR_PLACE);
+  await Promise.all(
+    unaware.map(({ identity }) => clients.rooms.updateParticipant(room, identity, { attributes }).catch(ignoreMissing)),
+  );
 }
 
 /** For a room that has ended, or a participant that has left, before we asked. */

@@ -61,13 +61,15 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   let watched: Promise<unknown> | undefined;
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
+  let isDraining = false;
+  const freePlaces = () => (isDraining ? 0 : config.maxSessions - accepted.size);
   // Also after each outage of LiveKit: rooms that were made before we had registered again have no agent.
   onRegistered(server, () => {
     registered.resolve();
     registration.abort();
     registration = new AbortController();
     const signal = AbortSignal.any([watching.signal, registration.signal]);
-    watched = Promise.all([watched, watchRooms({ clients, sql, isServed, logger, signal })]);
+    watched = Promise.all([watched, watchRooms({ clients, sql, isServed, freePlaces, logger, signal })]);
   });
   const running = server.run().catch((error: unknown) => {
     if (!watching.signal.aborted) onFailed(error);
@@ -84,6 +86,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   };
   const handOver = async (withinMs: number) => {
     if (!pool || withinMs <= 0) return;
+    isDraining = true;
     // Its promise is of no interest: it rejects when it takes long.
     server.drain(withinMs).catch(() => {});
     await pool.handOver({ withinMs, requestAgent: (room) => clients.dispatches.createDispatch(room, "") });

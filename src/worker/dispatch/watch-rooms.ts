@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { type Sql } from "../../store/database/pool.ts";
-import { findUnserved, forgetAgentRequests, mayAskForAgent } from "../../store/sessions/waiting-rooms.ts";
-import { ensureAgent, type RoomClients } from "./ensure-agent.ts";
+import {
+  findUnserved,
+  forgetAgentRequests,
+  mayAskForAgent,
+  mayLookAtRooms,
+} from "../../store/sessions/waiting-rooms.ts";
+import { ensureAgent, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import { type Logger } from "../logger.ts";
 
 interface WatchOptions {
@@ -10,11 +15,17 @@ interface WatchOptions {
   readonly sql: Sql;
   /** Whether this worker has accepted a job for the room that has not ended. */
   readonly isServed: (room: string) => boolean;
+  /** How many more sessions this worker can take. */
+  readonly freePlaces: () => number;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 const LOOK_EVERY_MS = 2_000;
+/** Of many workers one looks at a time. */
+const LOOK_RESTS_MS = 1_200;
+/** When those that have a place have not looked for so long, there are none: all workers are full. */
+const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
 /** LiveKit may already have dispatched a job for a room as new as this worker; after this long it has not. */
 const DISPATCHED_WITHIN_MS = 10_000;
@@ -26,22 +37,39 @@ const FORGET_EVERY_MS = 600_000;
 
 /**
  * Asks for agents for rooms that have participants and no worker: those whose worker has died, on whatever machine, and
- * those that were made while no worker was there, for LiveKit itself asks only when a room is made. Of many workers one
- * asks. Call it when this worker has registered; returns when `signal` is aborted.
+ * those that were made while no worker was there or all were full, for LiveKit itself asks only when a room is made. Of
+ * many workers one asks, for as many rooms as it has places, the oldest first; when all are full, the participants are
+ * told. Call it when this worker has registered; returns when `signal` is aborted.
  */
-export async function watchRooms({ clients, sql, isServed, logger, signal }: WatchOptions): Promise<void> {
+export async function watchRooms(options: WatchOptions): Promise<void> {
+  const { clients, sql, isServed, freePlaces, logger, signal } = options;
   const startedAt = Date.now();
   let failedAt = Number.NEGATIVE_INFINITY;
   let forgotAt = performance.now();
+  /** Rooms whose participants know that all workers are full. */
+  let told = new Set<string>();
   const look = async () => {
+    const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
+    if (!(await mayLookAtRooms(sql, { restMs: LOOK_RESTS_MS, overdueMs }))) return;
     const rooms = await clients.rooms.listRooms();
     const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - DISPATCHED_WITHIN_MS;
       return isOlder && numParticipants > 0 && !isServed(name);
     });
-    const unserved = waiting.length === 0 ? [] : await findUnserved(sql, { rooms: waiting.map(({ name }) => name) });
-    for (const { room, formerOwner } of unserved) {
+    const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
+    const names = oldestFirst.map(({ name }) => name);
+    const unserved = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
+    const places = Math.max(0, freePlaces());
+    if (places === 0) {
+      const full = unserved.map(({ room }) => room);
+      const news = full.filter((room) => !told.has(room));
+      if (news.length > 0) logger.error({ rooms: full.length }, "all workers are full: rooms wait for an agent");
+      await Promise.all(news.map((room) => tellOfWaiting(clients, room)));
+      told = new Set(full);
+      return;
+    }
+    for (const { room, formerOwner } of unserved.slice(0, places)) {
       if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) continue;
       const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
       const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });

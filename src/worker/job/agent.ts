@@ -11,7 +11,7 @@ interface JobData extends Record<string, unknown> {
 }
 
 /** By the job's id. */
-const sessions = new Map<string, JobSession>();
+const sessions = new Map<string, Promise<JobSession>>();
 
 /** What LiveKit runs for each room: in a process of its own, or beside others in a session host. */
 export default defineAgent<JobData>({
@@ -21,17 +21,26 @@ export default defineAgent<JobData>({
   async entry(context: JobContext<JobData>) {
     const services = context.proc.userData.services ?? (await loadJobServices(process.env, process.cwd()));
     if (!isHosted()) context.addShutdownCallback(() => services.close());
-    sessions.set(context.job.id, await openJobSession(toJobRoom(context), services));
+    const opening = openJobSession(toJobRoom(context), services);
+    sessions.set(context.job.id, opening);
+    await opening;
   },
   async onSessionEnd({ job }: JobContext<JobData>) {
-    await sessions.get(job.id)?.close(CLOSE_GRACE_MS);
+    const session = await openedOf(job.id);
     sessions.delete(job.id);
+    await session?.close(CLOSE_GRACE_MS);
   },
 });
 
 /** Gives a job's session to another worker's agent, as far as that is possible in time. */
 export async function handOver(jobId: string, options: HandOver): Promise<void> {
-  await sessions.get(jobId)?.handOver(options);
+  const session = await openedOf(jobId);
+  await session?.handOver(options);
+}
+
+/** Waits while it is being opened; `undefined` when it could not be. */
+function openedOf(jobId: string): Promise<JobSession | undefined> {
+  return Promise.resolve(sessions.get(jobId)).catch(() => undefined);
 }
 
 /** What a host's jobs share ends with the host. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ParticipantKind, type Room } from "@livekit/rtc-node";
+import { ConnectionState, ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { AppError } from "../../errors/app-error.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
+import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
 import { agentIdentity, conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { openSession } from "../../session/open-session.ts";
@@ -20,8 +21,8 @@ import { type JobServices } from "./job-services.ts";
 const ANNOUNCE = "parley.announce";
 /** How often a session that is to be handed over is looked at. */
 const LOOK_EVERY_MS = 50;
-/** Another worker may have a place only later: it is asked again every five seconds. */
-const LOOKS_A_REQUEST = 100;
+/** Another worker may have a place only later: it is asked again every ten seconds. Its agent may take some of them. */
+const LOOKS_A_REQUEST = 200;
 
 /** The room of a job, with address and keys of LiveKit's server API. */
 export interface JobRoom {
@@ -38,11 +39,6 @@ export interface JobRoom {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly apiSecret: string | undefined;
-}
-
-export interface HandOver {
-  readonly withinMs: number;
-  readonly onPause: () => void;
 }
 
 export interface HandOver {
@@ -103,6 +99,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   state.publish();
   voice?.start();
   link.announcePresent();
+  endWaiting(job);
   const opened = await opening.catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== "not_allowed") throw error;
     return error;
@@ -110,8 +107,10 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
   const taker = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
   handle = (input) => taker.handle(input);
   for (const input of waiting.splice(0)) handle(input);
-  if ("session" in opened) logger.info({ turns: opened.pastTurns }, "session opened");
-  else logger.error({ code: opened.code }, opened.message);
+  if ("session" in opened) {
+    logger.info({ turns: opened.pastTurns }, "session opened");
+    followConnection(job.room, (isCutOff) => opened.setCutOff(isCutOff));
+  } else logger.error({ code: opened.code }, opened.message);
   const untilPause = async (late: AbortSignal) => {
     if (!("session" in opened)) return;
     const { session } = opened;
@@ -143,6 +142,22 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
       link.close();
     },
   };
+}
+
+/** Tells when LiveKit cannot be reached, and when it can be again or the room is over. */
+function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): void {
+  room.on(RoomEvent.Reconnecting, () => setCutOff(true));
+  room.on(RoomEvent.Reconnected, () => setCutOff(false));
+  room.on(RoomEvent.Disconnected, () => setCutOff(false));
+  if (room.connectionState === ConnectionState.CONN_RECONNECTING) setCutOff(true);
+}
+
+/** Participants that were told that all workers are full are told that this is over. */
+function endWaiting(job: JobRoom): void {
+  const client = apiClient(job);
+  for (const { identity, attributes } of job.room.remoteParticipants.values())
+    if (attributes[WAITING_ATTRIBUTE])
+      client.updateParticipant(job.name, identity, { attributes: { [WAITING_ATTRIBUTE]: "" } }).catch(() => {});
 }
 
 /** The part of the configuration that a session needs: no keys, no addresses. */

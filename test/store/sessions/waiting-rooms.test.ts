@@ -4,6 +4,7 @@ import {
   findUnserved,
   forgetAgentRequests,
   mayAskForAgent,
+  mayLookAtRooms,
   noteAgentRequest,
 } from "../../../src/store/sessions/waiting-rooms.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -40,6 +41,20 @@ test("of workers that find a room at the same moment one asks, and again after t
   expect((await Promise.all([ask(150), ask(150), ask(150)])).filter(Boolean)).toHaveLength(1);
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(await ask(150)).toBe(true);
+});
+
+test("of many workers one looks at all rooms at a time; a full one only when no other has for long", async () => {
+  const { sql } = database;
+  const look = (overdueMs: number) => mayLookAtRooms(sql, { restMs: 150, overdueMs });
+  expect((await Promise.all([look(0), look(0), look(0)])).filter(Boolean)).toHaveLength(1);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+
+  expect(await look(10_000)).toBe(false);
+  await forgetAgentRequests(sql);
+  expect(await look(10_000)).toBe(false);
+  expect(await look(0)).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await look(20)).toBe(true);
 });
 
 test("nobody asks for a room that its own worker sees to, until that is forgotten", async () => {

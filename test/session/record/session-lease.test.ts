@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { SessionLease } from "../../../src/session/record/session-lease.ts";
+import { claimSession } from "../../../src/store/sessions/leases.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { sessionClaim } from "../../store/store-fixtures.ts";
+
+const database = forFile(tempDatabase);
+const LEASE_MS = 1_500;
+
+async function claimed() {
+  const { sql } = database;
+  const claim = sessionClaim({ leaseMs: LEASE_MS });
+  const session = await claimSession(sql, claim);
+  if (!session) throw new Error("It was not free");
+  const options = {
+    leaseMs: LEASE_MS,
+    claimedAt: performance.now(),
+    isAlone: () => true,
+    logger: pino({ level: "silent" }),
+  };
+  const takeOver = () => claimSession(sql, { ...claim, owner: "worker-2" });
+  const isUnowned = async () => {
+    const rows = await sql`select from sessions where id = ${session.id} and lease_expires_at < now()`;
+    return rows.length === 1;
+  };
+  return { lease: new SessionLease(sql, session, options), takeOver, isUnowned };
+}
+
+test("a worker that cannot reach its room lets go of the session in a third of the lease's time", async () => {
+  const { lease, takeOver, isUnowned } = await claimed();
+  lease.setCutOff(true);
+  await sleep(100);
+  expect(await takeOver()).toBeUndefined();
+
+  await expect.poll(isUnowned, { timeout: LEASE_MS / 2, interval: 20 }).toBe(true);
+  expect(await takeOver()).toMatchObject({ takenFrom: "worker-1" });
+  lease.setCutOff(false);
+
+  await expect(lease.untilOwned()).rejects.toMatchObject({ code: "lost_lease" });
+  expect(lease.lost.aborted).toBe(true);
+});
+
+test("what needs the session waits while the room cannot be reached, and goes on when it can be and nobody has taken it", async () => {
+  const { lease, takeOver, isUnowned } = await claimed();
+  lease.setCutOff(true);
+  await expect.poll(isUnowned, { interval: 20 }).toBe(true);
+  let isOwned = false;
+  const waiting = lease.untilOwned().then(() => (isOwned = true));
+  await sleep(LEASE_MS / 2);
+  expect(isOwned).toBe(false);
+
+  lease.setCutOff(false);
+  await waiting;
+
+  expect(await takeOver()).toBeUndefined();
+  await lease.release();
+});
