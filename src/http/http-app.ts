@@ -1,6 +1,7 @@
 import { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from "fastify";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type EditGuard } from "../session/permission/judge-call.ts";
+import { type Budget } from "../session/spending/budget.ts";
 import { type Sql } from "../store/database/pool.ts";
 import { type EventSource } from "./events/event-source.ts";
 import { type SseStreams } from "./sse/sse-streams.ts";
@@ -14,6 +15,7 @@ export interface RoomParts {
   readonly source: EventSource;
   readonly streams: SseStreams;
   readonly edits: EditGuard;
+  readonly budget: Budget;
 }
 
 /** Adds routes that need a room's token. `request.access` is what that token allows. */

@@ -1,6 +1,7 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger } from "fastify";
 import { type EditGuard } from "../session/permission/judge-call.ts";
+import { type Budget } from "../session/spending/budget.ts";
 import { answerThisMachineOnly } from "./access/loopback.ts";
 import { requireRoomToken } from "./access/room-access.ts";
 import { type EventSource } from "./events/event-source.ts";
@@ -16,6 +17,7 @@ import { sessionRoutes } from "./routes/session-routes.ts";
 import { transcriptRoutes } from "./routes/transcript-routes.ts";
 import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
 import { permissionService } from "./rpc/permission-service.ts";
+import { usageRoutes } from "./routes/usage-routes.ts";
 import { type SseTimes } from "./sse/sse-stream.ts";
 import { SseStreams } from "./sse/sse-streams.ts";
 import { zodValidator, type ZodTypes } from "./zod-types.ts";
@@ -28,6 +30,7 @@ const ROOM_ROUTES: readonly RoomRoutes[] = [
   sessionRoutes,
   eventRoutes,
   transcriptRoutes,
+  usageRoutes,
   permissionRoutes,
   grantRoutes,
   opencodeRoutes,
@@ -43,7 +46,12 @@ interface HttpOptions {
   /** What `GET /metrics` shows; without it there is no such route. */
   readonly metrics?: () => string;
   /** Without it there are no routes that show or change a session. The caller closes it. */
-  readonly events?: { readonly source: EventSource; readonly times?: SseTimes; readonly edits: EditGuard };
+  readonly events?: {
+    readonly source: EventSource;
+    readonly times?: SseTimes;
+    readonly edits: EditGuard;
+    readonly budget?: Budget;
+  };
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -76,9 +84,9 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   tokenRoutes(app, options);
   if (metrics) metricsRoutes(app, metrics);
   if (!events) return app;
-  const { source, edits, times = {} } = events;
+  const { source, edits, budget = {}, times = {} } = events;
   const { sql } = source;
-  const parts: RoomParts = { sql, source, edits, streams: new SseStreams(app, times) };
+  const parts: RoomParts = { sql, source, edits, budget, streams: new SseStreams(app, times) };
   app.register(async (scope) => {
     requireRoomToken(scope, livekit);
     for (const routes of ROOM_ROUTES) scope.register(async (own) => routes(own, parts));

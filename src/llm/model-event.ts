@@ -13,7 +13,10 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** Stop reasons of the Messages API; one that a newer API invents comes through as its own text. */
+/**
+ * Stop reasons of the Messages API; one that a newer API invents comes through as its own text. `budget` is ours: no
+ * call was made, because a budget is used up.
+ */
 export type StopReason =
   | "end_turn"
   | "max_tokens"
@@ -22,6 +25,7 @@ export type StopReason =
   | "pause_turn"
   | "refusal"
   | "model_context_window_exceeded"
+  | "budget"
   | (string & {});
 
 /** One piece of a block that streams. `other` is a signature, a citation or a delta of an unknown type. */
@@ -37,7 +41,14 @@ export type BlockDelta =
  */
 export type ModelEvent =
   /** The call failed before its first block, and is made again after the delay. */
-  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly reason: string;
+      /** The numbers of the failed call, where the API had begun to answer it. */
+      readonly usage?: Usage;
+    }
   | {
       readonly type: "message_start";
       readonly id: string;

@@ -74,9 +74,9 @@ async function* streamWithRetries(
       progress.isOpen = true;
       return events;
     };
+    // Held back until a block follows, so that a retry never starts a message twice.
+    let start: Extract<ModelEvent, { type: "message_start" }> | undefined;
     try {
-      // Held back until a block follows, so that a retry never starts a message twice.
-      let start: ModelEvent | undefined;
       for await (const event of readStream(watchStream(openOnce, limits, signal))) {
         if (event.type === "message_start") {
           start = event;
@@ -89,14 +89,20 @@ async function* streamWithRetries(
       }
       return;
     } catch (error) {
+      // The API bills what it has begun to answer.
+      if (signal.aborted && start) yield start;
       signal.throwIfAborted();
       const failure = toModelError(error, progress.isOpen ? "broken_stream" : "connection");
       const phase = progress.isOpen || failure.kind === "stalled" ? "streaming" : "opening";
       const delayMs = retryDelayMs(failure, attempt);
-      if (progress.hasEmitted || !failure.retryable || retriesLeft[phase] === 0 || delayMs > budgetMs) throw failure;
+      if (progress.hasEmitted || !failure.retryable || retriesLeft[phase] === 0 || delayMs > budgetMs) {
+        if (start) yield start;
+        throw failure;
+      }
       retriesLeft[phase]--;
       budgetMs -= delayMs;
-      yield { type: "retry", attempt: attempt + 1, delayMs, reason: failure.kind };
+      const usage = start && { usage: start.usage };
+      yield { type: "retry", attempt: attempt + 1, delayMs, reason: failure.kind, ...usage };
       await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }

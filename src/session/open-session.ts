@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
@@ -13,6 +14,8 @@ import { Recorder } from "./record/recorder.ts";
 import { restore } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type SessionWatcher } from "./events/session-event.ts";
+import { BUDGET_NAMES } from "./spending/budget.ts";
+import { Spending } from "./spending/spending.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { SessionLease } from "./record/session-lease.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -91,17 +94,32 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   });
   const identity = { conversationId, sessionId, model: policy.model, ownTools: options.serverTools };
   const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
+  const { budget = {}, prices = {} } = policy;
+  const spending = new Spending({
+    sql: options.sql,
+    sessionId,
+    worker: hostname(),
+    budget,
+    prices,
+    onLost: (error) => logger.error({ error }, "spending was not counted"),
+    onSpent: (spent) => telemetry.noteSpent(spent),
+    onBudget: (scope, event) => {
+      logger.warn({ budget: BUDGET_NAMES[scope], event }, "a budget is used up, or nearly");
+      telemetry.noteBudget(BUDGET_NAMES[scope], event);
+    },
+  });
   const session = new Session({
     sessionId,
     room: options.room,
     policy,
     serverTools: options.serverTools,
     liveTools: options.liveTools,
-    openStream: options.openStream,
+    openStream: spending.limited(options.openStream, policy.model),
     logger,
     link,
     outbox,
     recorder,
+    spending,
     permissionStore: createPermissionStore(writer, options.permissionEvents),
     past,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
@@ -113,6 +131,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const close = async (graceMs: number) => {
     await session.close(graceMs);
     unsent.close();
+    await spending.close();
     await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
     await lease.release().catch(() => {});
   };

@@ -1,5 +1,6 @@
 import { type StateDetail } from "../conversation/call.ts";
 import { type PermissionPolicy } from "./permission/permission-desk.ts";
+import { type Budget, type Prices } from "./spending/budget.ts";
 import { type PhraseTable } from "./answer/phrases.ts";
 
 /** A session's settings, from the config. */
@@ -10,6 +11,10 @@ export interface SessionPolicy {
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
   readonly permission: PermissionPolicy;
+  /** @defaultValue no limit */
+  readonly budget?: Budget;
+  /** @defaultValue none: what is spent is counted in tokens only */
+  readonly prices?: Prices;
   /** Replace the worker's own phrases, by language. */
   readonly phrases?: PhraseTable;
   /** What of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */

@@ -9,6 +9,8 @@ import { type PermissionDesk } from "./permission/permission-desk.ts";
 import { type Recorder } from "./record/recorder.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type VoicePort } from "./room/voice-port.ts";
+import { phrasesFor } from "./answer/phrases.ts";
+import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type Outbox } from "./wire/outbox.ts";
@@ -37,6 +39,7 @@ interface SessionTurnsOptions {
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice: VoicePort | undefined;
   readonly recorder: Recorder;
+  readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   readonly tell: (event: SessionEvent) => void;
@@ -170,6 +173,9 @@ export class SessionTurns {
   ): Parameters<typeof runSessionTurn>[1] {
     const { policy, calls, permissions, outbox, link, voice, recorder, openStream, peers, telemetry } = this.#options;
     const { observeChat, traceOfTurn } = telemetry;
+    const { spending } = this.#options;
+    const language = peers.get(participant)?.language;
+    const phrases = phrasesFor(language, policy.phrases);
     return {
       outbox,
       link,
@@ -177,17 +183,21 @@ export class SessionTurns {
       recorder,
       past,
       nextPosition: (this.#past.at(-1)?.position ?? 0) + 1,
-      language: peers.get(participant)?.language,
+      language,
       phrases: policy.phrases,
       traceOfTurn,
       onInterrupted: () => this.#queue.abort("interrupted"),
       onAnswer: (answer) => (this.#answer = answer),
-      onAnswered: (turn) => permissions.sayAgain(participant, turn).finally(() => calls.endTurn()),
+      onAnswered: async (turn) => {
+        await permissions.sayAgain(participant, turn);
+        if (await spending?.isWarningDue(participant)) await turn.aside?.(phrases.budgetLow, turn.signal);
+        calls.endTurn();
+      },
       dependencies: (turn) => ({
         model: policy.model,
         maxSteps: policy.maxSteps,
         openStream: (request, aborted) =>
-          openStream({ ...request, ...calls.offer(participant, request), observe: observeChat }, aborted),
+          openStream({ ...request, ...calls.offer(participant, request), participant, observe: observeChat }, aborted),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {

@@ -19,6 +19,7 @@ import { type Restored } from "./restore/restore.ts";
 import { type RoomInput, type RoomParticipant } from "./room/room-input.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type Transcript, type VoicePort } from "./room/voice-port.ts";
+import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type OpenStream } from "./turns/open-stream.ts";
@@ -39,6 +40,8 @@ export interface SessionOptions {
   readonly openStream: OpenStream;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
+  /** @defaultValue what is spent is not counted */
+  readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
   readonly permissionStore: PermissionStore;
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Undefined: nothing is spoken or heard. */
@@ -122,19 +125,13 @@ export class Session {
       onLateOutcome: (outcome) => this.#turns.addOutcome(outcome),
     });
     this.#turns = new SessionTurns({
-      past,
-      policy,
-      openStream: options.openStream,
+      ...options,
       calls: this.#calls,
       permissions: this.#permissions,
       configurations: this.#configurations,
       peers,
-      outbox,
-      link,
       voice,
-      recorder,
       telemetry,
-      logger,
       tell,
     });
     const asking = [this.#calls, this.#permissions];

@@ -41,6 +41,13 @@ export function createInstruments(meter: Meter, convention: Convention) {
     resultToModel: histogram(METRIC.resultToModel, "s", SECONDS),
     permissionWait: histogram(METRIC.permissionWait, "s", TURN_SECONDS),
     droppedMessages: counter(METRIC.droppedMessages, "{message}"),
+    spentTokens: counter(METRIC.spentTokens, "{token}"),
+    spentMoney: meter.createCounter(METRIC.spentMoney, {
+      unit: "1",
+      description: DESCRIPTION[METRIC.spentMoney],
+      valueType: ValueType.DOUBLE,
+    }),
+    budgetEvents: counter(METRIC.budgetEvents, "{event}"),
     sessions: level(METRIC.sessions, "{session}"),
     waitingBlocks: meter.createObservableGauge(METRIC.waitingBlocks, whole(METRIC.waitingBlocks, "{block}")),
   };
@@ -104,6 +111,9 @@ const DESCRIPTION: Readonly<Record<MetricName, string>> = {
   "parley.turn.result_to_model": "Time from a step's last result to the next model call.",
   "parley.permission.wait": "Time that a call waited for somebody's permission.",
   "parley.messages.dropped": "Messages of clients that were not taken.",
+  "parley.spending.tokens": "Tokens of model calls, all alike.",
+  "parley.spending.money": "What model calls have cost, in the currency of the config's prices.",
+  "parley.budget.events": "Warnings of a budget, and model calls that were not made because one is used up.",
   "parley.sessions": "Sessions that are open.",
   "parley.store.waiting_blocks": "Blocks that are not stored yet.",
 };

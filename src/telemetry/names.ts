@@ -63,6 +63,9 @@ export const PARLEY = {
   permissionState: "parley.permission.state",
   permissionVia: "parley.permission.via",
   dropReason: "parley.drop.reason",
+  spendingPurpose: "parley.spending.purpose",
+  budget: "parley.budget",
+  budgetEvent: "parley.budget.event",
   retryAttempt: "parley.retry.attempt",
   retryDelay: "parley.retry.delay",
 } as const;
@@ -123,4 +126,7 @@ export const METRIC = {
   droppedMessages: "parley.messages.dropped",
   sessions: "parley.sessions",
   waitingBlocks: "parley.store.waiting_blocks",
+  spentTokens: "parley.spending.tokens",
+  spentMoney: "parley.spending.money",
+  budgetEvents: "parley.budget.events",
 } as const;

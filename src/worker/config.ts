@@ -19,9 +19,15 @@ const phrasesSchema = z.record(
     unfinished: phrase,
     failed: phrase,
     notice: phrase,
+    budgetLow: phrase,
+    budgetSpent: phrase,
     tooMany: phrase,
   }),
 );
+const limitSchema = z
+  .strictObject({ tokens: positiveInteger.exactOptional(), money: z.number().positive().exactOptional() })
+  .refine((limit) => Object.keys(limit).length > 0, "expected tokens, money or both");
+const amount = z.number().nonnegative();
 /** `{a,b}` is refused: rules have no alternatives, so a deny rule that was meant so would match nothing. */
 const rulePattern = z
   .string()
@@ -66,14 +72,14 @@ export const configFileSchema = z.strictObject({
   toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
   /** MCP servers whose tools the model may use, by the prefix of their tools' names (docs/mcp.md). */
   mcpServers: mcpServersSchema.default({}),
+  /** Whether the tool `recall` is offered from the start, and not only once the model is not shown the whole talk. */
+  recall: z.boolean().default(false),
   /** Limit of model calls in one turn. */
   maxSteps: positiveInteger.default(10),
   /** Deadline of server tools that set none, in ms. */
   toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
   /** How much of one result the model reads, in bytes. */
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
-  /** Whether the tool `recall` is offered from the start, and not only once the model is not shown the whole talk. */
-  recall: z.boolean().default(false),
   /** A model stream that is silent for this long, in ms, counts as broken. */
   modelIdleTimeoutMs: positiveInteger.default(30_000),
   /** Times and texts of speech (docs/voice.md). */
@@ -90,6 +96,20 @@ export const configFileSchema = z.strictObject({
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
+  /** What may be spent on model calls; what is not named has no limit (docs/spending.md). */
+  budget: z
+    .strictObject({
+      session: limitSchema.exactOptional(),
+      /** Of a UTC day. */
+      identityPerDay: limitSchema.exactOptional(),
+      /** Of a UTC day, of all workers of one host. */
+      workerPerDay: limitSchema.exactOptional(),
+    })
+    .default({}),
+  /** What a million tokens cost, by model, in any currency. */
+  prices: z
+    .record(z.string(), z.strictObject({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount }))
+    .default({}),
   /** Which calls may run, and how a participant is asked (docs/permissions.md). */
   permission: permissionSchema.prefault({}),
 });

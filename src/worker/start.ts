@@ -97,7 +97,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     publicUrl: config.livekitPublicUrl ?? livekit.url,
     token: tokenAccess(config),
     metrics: hub.render,
-    events: { source, edits: { serverTools, rules: config.permission.rules } },
+    events: { source, edits: { serverTools, rules: config.permission.rules }, budget: config.budget },
   });
   keep({ close: async () => http.close() });
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });

@@ -119,12 +119,26 @@ async function talkByVoice(): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
+/** A talk whose budget is used up by its first step. */
+async function talkOnABudget(): Promise<Emitted> {
+  const prices = { "claude-test": { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } };
+  await using talk = await WatchedTalk.start({ policy: { budget: { session: { tokens: 1 } }, prices } });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user");
+  agent.model.script([reply([text("Hello.")])]);
+  await user.answerTo(await user.say("Hi"));
+  await user.answerTo(await user.say("Go on"));
+  await talk.closeTelemetry();
+  return emittedBy(receiver);
+}
+
 const emitted: Emitted[] = [];
 const all = (part: keyof Emitted) => sorted(emitted.flatMap((each) => each[part]));
 
 beforeAll(async () => {
   for (const names of ["1.41", "gen_ai_latest_experimental"]) emitted.push(await talkInText(names));
   emitted.push(await talkByVoice());
+  emitted.push(await talkOnABudget());
 }, 60_000);
 
 test("the page lists every name that there is, and no other", () => {

@@ -75,7 +75,7 @@ test("the events of a failed tool are what such a turn yields", async () => {
     model: "claude-test",
     maxSteps: 10,
     openStream: (request: StepRequest, signal: AbortSignal) =>
-      openStream({ ...request, tools, onRefusedTool: () => {} }, signal),
+      openStream({ ...request, tools, participant: "ann", onRefusedTool: () => {} }, signal),
     record: { add: () => {}, durable: async () => {} },
     tools: {
       run: async () => ({ content: "File not found: gone.txt", isError: true }),

@@ -11,6 +11,10 @@ interface Phrases {
   readonly failed: string;
   /** A call takes longer than its tool's `noticeAfterMs`. */
   readonly notice: string;
+  /** Most of a budget is used. */
+  readonly budgetLow: string;
+  /** A budget is used up: the model is not asked. */
+  readonly budgetSpent: string;
   /** A typed or spoken message was refused: too many came at once. */
   readonly tooMany: string;
 }
@@ -25,6 +29,8 @@ const ENGLISH: Phrases = {
   unfinished: "I could not finish that.",
   failed: "Something went wrong. Please try again.",
   notice: "This is taking a little longer.",
+  budgetLow: "We are close to the end of our budget for this talk.",
+  budgetSpent: "I have to stop here: the budget for this talk is used up.",
   tooMany: "Too many messages at once. Please say that again in a moment.",
 };
 
@@ -36,6 +42,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Das hat leider nicht geklappt.",
     failed: "Da ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal.",
     notice: "Das dauert etwas länger.",
+    budgetLow: "Unser Budget für dieses Gespräch ist fast aufgebraucht.",
+    budgetSpent: "Ich muss hier aufhören: Das Budget für dieses Gespräch ist aufgebraucht.",
     tooMany: "Das waren zu viele Nachrichten auf einmal. Bitte sagen Sie das gleich noch einmal.",
   },
   es: {
@@ -45,6 +53,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "No he podido terminarlo.",
     failed: "Algo ha salido mal. Inténtelo de nuevo, por favor.",
     notice: "Esto está tardando un poco más.",
+    budgetLow: "Casi hemos agotado el presupuesto de esta conversación.",
+    budgetSpent: "Tengo que parar aquí: el presupuesto de esta conversación se ha agotado.",
     tooMany: "Demasiados mensajes a la vez. Repítalo en un momento, por favor.",
   },
   fr: {
@@ -54,6 +64,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Je n'ai pas pu terminer.",
     failed: "Quelque chose s'est mal passé. Veuillez réessayer.",
     notice: "Cela prend un peu plus de temps.",
+    budgetLow: "Notre budget pour cette conversation est presque épuisé.",
+    budgetSpent: "Je dois m'arrêter ici : le budget de cette conversation est épuisé.",
     tooMany: "Trop de messages à la fois. Veuillez répéter dans un instant.",
   },
   it: {
@@ -63,6 +75,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Non sono riuscito a finire.",
     failed: "Qualcosa è andato storto. Riprovi, per favore.",
     notice: "Ci vuole ancora un momento.",
+    budgetLow: "Il budget per questa conversazione è quasi esaurito.",
+    budgetSpent: "Devo fermarmi qui: il budget per questa conversazione è esaurito.",
     tooMany: "Troppi messaggi insieme. Lo ripeta tra un momento, per favore.",
   },
   nl: {
@@ -72,6 +86,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Dat is me niet gelukt.",
     failed: "Er is iets misgegaan. Probeer het nog eens.",
     notice: "Dit duurt iets langer.",
+    budgetLow: "Het budget voor dit gesprek is bijna op.",
+    budgetSpent: "Ik moet hier stoppen: het budget voor dit gesprek is op.",
     tooMany: "Te veel berichten tegelijk. Zeg het zo nog eens.",
   },
   pt: {
@@ -81,6 +97,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
     unfinished: "Não consegui terminar.",
     failed: "Algo correu mal. Tente novamente, por favor.",
     notice: "Isto está a demorar um pouco mais.",
+    budgetLow: "O orçamento desta conversa está quase esgotado.",
+    budgetSpent: "Tenho de parar aqui: o orçamento desta conversa esgotou-se.",
     tooMany: "Demasiadas mensagens de uma vez. Repita daqui a pouco, por favor.",
   },
 };
@@ -107,6 +125,7 @@ const ENDS: Partial<Record<string, keyof Phrases>> = {
   model_context_window_exceeded: "stopped",
   step_limit: "tooManySteps",
   pause_turn: "tooManySteps",
+  budget: "budgetSpent",
 };
 
 /** The phrase that tells of a turn's end, where the model has not done so itself; else `undefined`. */

@@ -4,7 +4,7 @@ import { type ErrorCode } from "../../errors/app-error.ts";
 import { type TurnState } from "../../conversation/turn-record.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { PARLEY, SPAN } from "../../telemetry/names.ts";
+import { ATTR, PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
@@ -28,6 +28,14 @@ interface Begin {
   readonly participant: string;
   /** The envelope's `meta` of the message that began the turn. */
   readonly meta: JsonObject | undefined;
+}
+
+/** What a part of a model call has cost. */
+interface SpentNote {
+  readonly tokens: number;
+  readonly money: number;
+  readonly model: string;
+  readonly purpose: string;
 }
 
 const REMEMBERED_CALLS = 256;
@@ -133,6 +141,17 @@ export class SessionTelemetry {
     const attributes = { [PARLEY.callId]: callId, [PARLEY.answerKind]: kind, [PARLEY.answerSuccess]: success };
     quietly(() => parent && tracer.startSpan(SPAN.extraAnswer, { attributes }, parent).end());
     quietly(() => instruments.extraAnswers.add(1, { [PARLEY.answerKind]: kind }));
+  }
+
+  noteSpent({ tokens, money, model, purpose }: SpentNote): void {
+    const attributes = { [ATTR.requestModel]: model, [PARLEY.spendingPurpose]: purpose };
+    quietly(() => this.#telemetry.instruments.spentTokens.add(tokens, attributes));
+    quietly(() => money > 0 && this.#telemetry.instruments.spentMoney.add(money, attributes));
+  }
+
+  noteBudget(budget: string, event: "warned" | "spent"): void {
+    const attributes = { [PARLEY.budget]: budget, [PARLEY.budgetEvent]: event };
+    quietly(() => this.#telemetry.instruments.budgetEvents.add(1, attributes));
   }
 
   noteDropped(reason: string): void {

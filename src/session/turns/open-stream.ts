@@ -15,7 +15,7 @@ export interface Offer {
 
 /** One model call: the step's request with what the session adds. */
 export type OpenStream = (
-  request: StepRequest & Offer & { readonly observe?: ChatObserver },
+  request: StepRequest & Offer & { readonly participant: string; readonly observe?: ChatObserver },
   signal: AbortSignal,
 ) => AsyncIterable<ModelEvent>;
 

@@ -4,6 +4,7 @@ import { openEventSource } from "../../../src/http/events/event-source.ts";
 import { createHttpServer } from "../../../src/http/http-server.ts";
 import { type SseTimes } from "../../../src/http/sse/sse-stream.ts";
 import { type PermissionRule } from "../../../src/permission/rule.ts";
+import { type Budget } from "../../../src/session/spending/budget.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { guardedTool } from "../guarded-tool.ts";
 
@@ -21,6 +22,7 @@ interface ServerOptions {
   readonly checkMs?: number;
   /** By which edited arguments of the tool `write`, a `guardedTool`, are judged. */
   readonly rules?: readonly PermissionRule[];
+  readonly budget?: Budget;
   /** With it, `POST /token` answers. */
   readonly tokenSecret?: string;
 }
@@ -36,7 +38,7 @@ export class EventServer implements AsyncDisposable {
   }
 
   static async start(options: ServerOptions): Promise<EventServer> {
-    const { databaseUrl, times = {}, checkMs = 5_000, rules = [], tokenSecret } = options;
+    const { databaseUrl, times = {}, checkMs = 5_000, rules = [], budget = {}, tokenSecret } = options;
     const logger = pino({ level: "silent" });
     const source = openEventSource({ databaseUrl, logger, checkMs });
     const token = { isOpen: false, secret: tokenSecret };
@@ -47,7 +49,7 @@ export class EventServer implements AsyncDisposable {
       publicUrl: livekit.url,
       checks: [],
       token,
-      events: { source, times, edits: { serverTools: new Map([["write", write]]), rules } },
+      events: { source, times, budget, edits: { serverTools: new Map([["write", write]]), rules } },
     });
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     return new EventServer(url, async () => {

@@ -155,6 +155,14 @@ const BAD_FILES: readonly [string, string][] = [
     `export default { instructions: "x", onNewMessage: "drop" };`,
     'onNewMessage: expected one of "queue"|"interrupt", got "drop"',
   ],
+  [
+    `export default { instructions: "x", budget: { session: {} } };`,
+    "budget.session: expected tokens, money or both, got {}",
+  ],
+  [
+    `export default { instructions: "x", budget: { session: { money: 1 } } };`,
+    'prices: expected a price of "claude-sonnet-5-5", because budget names money, got none',
+  ],
   [`export default { instructions: "x", maxStep: 3 };`, "maxStep: expected no such field, got one"],
   [`export default { instructions: "x", toolSettings: [] };`, "toolSettings: expected record, got []"],
   [`export const config = {};`, "default export: expected object, got nothing"],

@@ -1,0 +1,178 @@
+import PQueue from "p-queue";
+import pRetry from "p-retry";
+import { AppError, toAppError } from "../../errors/app-error.ts";
+import { type ModelEvent, type Usage, NO_USAGE } from "../../llm/model-event.ts";
+import {
+  addSpending,
+  BUDGET_SCOPES,
+  claimWarning,
+  loadSpent,
+  type BudgetScope,
+  type Spender,
+} from "../../store/spending/spending.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { type OpenStream } from "../turns/open-stream.ts";
+import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
+
+/** What a model is called for. */
+export type Purpose = "step" | "summary";
+
+/** For how long a write is tried again while the database is away. */
+const GIVE_UP_AFTER_MS = 10_000;
+const WARN_AT = 0.8;
+/** What was streamed of an answer that was cut off is not told by the API: so many bytes count as a token. */
+const BYTES_A_TOKEN = 4;
+
+interface SpendingOptions {
+  readonly sql: Sql;
+  readonly sessionId: string;
+  /** The worker's host. */
+  readonly worker: string;
+  readonly budget: Budget;
+  readonly prices: Prices;
+  /** Something could not be stored; must not throw. */
+  readonly onLost: (error: AppError) => void;
+  readonly onSpent: (spent: {
+    readonly tokens: number;
+    readonly money: number;
+    readonly model: string;
+    readonly purpose: Purpose;
+  }) => void;
+  readonly onBudget: (scope: BudgetScope, event: "warned" | "spent") => void;
+}
+
+interface Counted {
+  readonly participant: string;
+  readonly model: string;
+  readonly purpose: Purpose;
+}
+
+/**
+ * Counts what a session's model calls cost, and knows when a budget is used up. The sums are in the database: they
+ * outlive the worker, and hold for all workers together.
+ */
+export class Spending {
+  readonly #options: SpendingOptions;
+  /** One after another, so that a session takes one connection for them. */
+  readonly #writes = new PQueue({ concurrency: 1 });
+
+  constructor(options: SpendingOptions) {
+    this.#options = options;
+  }
+
+  /** The same model, which is asked for nothing more when a budget is used up, and whose calls count. */
+  limited(openStream: OpenStream, model: string): OpenStream {
+    return (request, signal) =>
+      this.#step(() => openStream(request, signal), { participant: request.participant, model });
+  }
+
+  /**
+   * Passes a model call's events on and counts its tokens: those of the request when it is answered, so that they are
+   * known even if the worker is killed, the rest at the end. Each attempt counts.
+   */
+  async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
+    let known = NO_USAGE;
+    let streamedBytes = 0;
+    try {
+      for await (const event of stream) {
+        if (event.type === "retry" && event.usage) this.#add(of, event.usage, 1);
+        if (event.type === "message_start") {
+          this.#add(of, event.usage, 1);
+          known = event.usage;
+        }
+        if (event.type === "block_delta") streamedBytes += bytesOf(event.delta);
+        if (event.type === "message_stop") {
+          this.#add(of, difference(event.usage, known), 0);
+          streamedBytes = 0;
+        }
+        yield event;
+      }
+    } finally {
+      const estimated = Math.ceil(streamedBytes / BYTES_A_TOKEN) - known.outputTokens;
+      if (streamedBytes > 0 && estimated > 0) this.#add(of, { ...NO_USAGE, outputTokens: estimated }, 0);
+    }
+  }
+
+  async *#step(open: () => AsyncIterable<ModelEvent>, of: Omit<Counted, "purpose">): AsyncGenerator<ModelEvent> {
+    if (await this.isSpent(of.participant))
+      yield { type: "message_stop", stopReason: "budget", stopDetails: null, usage: NO_USAGE };
+    else yield* this.counted(open(), { ...of, purpose: "step" });
+  }
+
+  /**
+   * Whether a budget is used up: no model call may be made for this participant then. What was counted before is
+   * stored first.
+   *
+   * @throws {AppError} `unavailable`
+   */
+  async isSpent(participant: string): Promise<boolean> {
+    const shares = await this.#shares(participant);
+    const spent = shares.find(({ share }) => share >= 1);
+    if (spent) this.#options.onBudget(spent.scope, "spent");
+    return spent !== undefined;
+  }
+
+  /** Whether to warn now: a budget is nearly used up, and nobody has been warned of it. Never rejects. */
+  async isWarningDue(participant: string): Promise<boolean> {
+    try {
+      const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
+      const due: BudgetScope[] = [];
+      for (const { scope } of low)
+        if (await claimWarning(this.#options.sql, this.#spender(participant), scope)) due.push(scope);
+      for (const scope of due) this.#options.onBudget(scope, "warned");
+      return due.length > 0;
+    } catch (error) {
+      this.#options.onLost(toAppError(error));
+      return false;
+    }
+  }
+
+  /** Resolves when what was counted is stored, or cannot be. */
+  async close(): Promise<void> {
+    await this.#writes.onIdle();
+  }
+
+  async #shares(participant: string): Promise<readonly { readonly scope: BudgetScope; readonly share: number }[]> {
+    const { sql, budget } = this.#options;
+    if (Object.keys(budget).length === 0) return [];
+    await this.#writes.onIdle();
+    const spent = await loadSpent(sql, this.#spender(participant));
+    return BUDGET_SCOPES.map((scope) => ({ scope, share: usedShare(budget, scope, spent[scope]) }));
+  }
+
+  #spender(identity: string): Spender {
+    const { sessionId, worker } = this.#options;
+    return { sessionId, identity, worker };
+  }
+
+  #add({ participant, model, purpose }: Counted, usage: Usage, calls: number): void {
+    const { sql, prices, onSpent, onLost } = this.#options;
+    const money = costOf(usage, Object.hasOwn(prices, model) ? prices[model] : undefined);
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+    onSpent({ tokens: inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens, money, model, purpose });
+    const spending = { ...this.#spender(participant), ...usage, model, purpose, calls, money };
+    const write = () =>
+      pRetry(() => addSpending(sql, spending), {
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: 50,
+        maxTimeout: 1_000,
+        maxRetryTime: GIVE_UP_AFTER_MS,
+        shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
+      });
+    this.#writes.add(write).catch((error: unknown) => onLost(toAppError(error)));
+  }
+}
+
+function bytesOf(delta: Extract<ModelEvent, { type: "block_delta" }>["delta"]): number {
+  if (delta.type === "other") return 0;
+  return Buffer.byteLength(delta.type === "input_json" ? delta.partialJson : delta.text);
+}
+
+function difference(usage: Usage, known: Usage): Usage {
+  return {
+    inputTokens: usage.inputTokens - known.inputTokens,
+    outputTokens: usage.outputTokens - known.outputTokens,
+    cacheReadTokens: usage.cacheReadTokens - known.cacheReadTokens,
+    cacheWriteTokens: usage.cacheWriteTokens - known.cacheWriteTokens,
+  };
+}

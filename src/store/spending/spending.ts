@@ -1,0 +1,123 @@
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** Tokens as the API counts them: `inputTokens` includes neither cache number. */
+interface Tokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+/** Who spends: a session, for the participant whose turn it is, on a worker. */
+export interface Spender {
+  readonly sessionId: string;
+  readonly identity: string;
+  /** The worker's host. */
+  readonly worker: string;
+}
+
+export const BUDGET_SCOPES = ["session", "identity", "worker"] as const;
+export type BudgetScope = (typeof BUDGET_SCOPES)[number];
+
+export interface NewSpending extends Spender, Tokens {
+  readonly model: string;
+  readonly purpose: string;
+  readonly calls: number;
+  readonly money: number;
+}
+
+/** Days are UTC days by the database's clock, so that workers' clocks may differ. */
+const TODAY = "(now() at time zone 'utc')::date";
+
+/**
+ * Adds to the sums of the session, the identity and the worker. Always in this order, so that two never wait for each
+ * other. Not fenced: what was spent counts, whoever has the session now.
+ */
+export async function addSpending(sql: Sql, spending: NewSpending): Promise<void> {
+  const { sessionId, identity, worker, model, purpose, calls, money } = spending;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = spending;
+  await runQuery(sql`
+    insert into spending (
+      scope, key, day, model, purpose, calls, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, money
+    )
+    select
+      scope, key, ${sql.unsafe(TODAY)}, ${model}, ${purpose}, ${calls}, ${inputTokens}, ${outputTokens},
+      ${cacheReadTokens}, ${cacheWriteTokens}, ${money.toFixed(9)}::numeric
+    from (values ('session', ${sessionId}), ('identity', ${identity}), ('worker', ${worker})) as spender (scope, key)
+    on conflict (scope, key, day, model, purpose) do update set
+      calls = spending.calls + excluded.calls,
+      input_tokens = spending.input_tokens + excluded.input_tokens,
+      output_tokens = spending.output_tokens + excluded.output_tokens,
+      cache_read_tokens = spending.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = spending.cache_write_tokens + excluded.cache_write_tokens,
+      money = spending.money + excluded.money
+  `);
+}
+
+/** All tokens alike, and money. */
+export interface Spent {
+  readonly tokens: number;
+  readonly money: number;
+}
+
+/** What a session has spent since it began, and its participant and its worker today, on all workers together. */
+export async function loadSpent(
+  sql: Sql,
+  { sessionId, identity, worker }: Spender,
+): Promise<Readonly<Record<BudgetScope, Spent>>> {
+  const rows = await runQuery(sql<(Spent & { readonly scope: BudgetScope })[]>`
+    select
+      scope, money::float8 as money,
+      (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::float8 as tokens
+    from (
+      select scope, sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(money) as money,
+        sum(cache_read_tokens) as cache_read_tokens, sum(cache_write_tokens) as cache_write_tokens
+      from spending
+      where (scope = 'session' and key = ${sessionId})
+        or (scope = 'identity' and key = ${identity} and day = ${sql.unsafe(TODAY)})
+        or (scope = 'worker' and key = ${worker} and day = ${sql.unsafe(TODAY)})
+      group by scope
+    ) as sums
+  `);
+  const of = (scope: BudgetScope): Spent => {
+    const { tokens = 0, money = 0 } = rows.find((row) => row.scope === scope) ?? {};
+    return { tokens, money };
+  };
+  return { session: of("session"), identity: of("identity"), worker: of("worker") };
+}
+
+export interface ModelSpending extends Tokens {
+  readonly model: string;
+  readonly purpose: string;
+  readonly calls: number;
+  readonly money: number;
+}
+
+/** What a session has spent since it began, by model and purpose. */
+export async function loadSessionSpending(
+  sql: Sql,
+  { sessionId }: { readonly sessionId: string },
+): Promise<readonly ModelSpending[]> {
+  return await runQuery(sql<ModelSpending[]>`
+    select
+      model, purpose, sum(calls)::float8 as calls, sum(input_tokens)::float8 as "inputTokens",
+      sum(output_tokens)::float8 as "outputTokens", sum(cache_read_tokens)::float8 as "cacheReadTokens",
+      sum(cache_write_tokens)::float8 as "cacheWriteTokens", sum(money)::float8 as money
+    from spending where scope = 'session' and key = ${sessionId}
+    group by model, purpose
+    order by model, purpose
+  `);
+}
+
+/** Whether nobody has been warned of this budget: a session's once, any other once a day. The first that asks is told. */
+export async function claimWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<boolean> {
+  const key = { session: spender.sessionId, identity: spender.identity, worker: spender.worker }[scope];
+  const day = sql.unsafe(scope === "session" ? "date '1970-01-01'" : TODAY);
+  const rows = await runQuery(sql`
+    insert into budget_warnings (scope, key, day) values (${scope}, ${key}, ${day})
+    on conflict do nothing
+    returning key
+  `);
+  return rows.length > 0;
+}

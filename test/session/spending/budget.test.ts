@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { outline } from "../../support/model-view.ts";
+import { billed } from "./billed.ts";
+
+const LOW = "We are close to the end of our budget for this talk.";
+const SPENT = "I have to stop here: the budget for this talk is used up.";
+const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "nothing" });
+
+const step = (text: string, tool?: string) =>
+  billed(text, { input: 300, output: 50, cacheRead: 100, ...(tool !== undefined && { tool }) });
+
+async function ends(agent: TestAgent): Promise<readonly unknown[]> {
+  const rows = await agent.sql<{ state: string; stop_reason: string }[]>`
+    select state, stop_reason from turns order by created_at
+  `;
+  return rows.map(({ state, stop_reason: reason }) => `${state} ${reason}`);
+}
+
+test("a session's budget is warned of once at 80 %, and at 100 % the model is asked no more", async () => {
+  await using agent = await TestAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
+  const user = await agent.client("user");
+  agent.model.script([step("One."), step("Two."), step("Three.")]);
+  const answers: string[] = [];
+  for (const text of ["First", "Second", "Third", "Fourth", "Fifth"])
+    answers.push(await user.answerTo(await user.say(text)));
+
+  expect(answers).toEqual(["One.", `Two. ${LOW}`, "Three.", SPENT, SPENT]);
+  expect(agent.model.requests).toHaveLength(3);
+  await expect
+    .poll(async () => (await ends(agent)).slice(2))
+    .toEqual(["completed end_turn", "completed budget", "completed budget"]);
+});
+
+test("inside a turn it overshoots by one step at most, and the talk can go on when the budget is raised", async () => {
+  const policy = { budget: { session: { tokens: 1_000 } } };
+  await using agent = await TestAgent.start({ policy, tools: { look } });
+  const user = await agent.client("user");
+  agent.model.script([step("", "look"), step("", "look"), step("", "look"), step("Done.")]);
+
+  expect(await user.answerTo(await user.say("Go"))).toBe(SPENT);
+  expect(agent.model.requests).toHaveLength(3);
+  await expect.poll(() => ends(agent)).toEqual(["completed budget"]);
+  await agent.sql`update spending set input_tokens = 0`;
+  expect(await user.answerTo(await user.say("Go on"))).toBe(`Done. ${LOW}`);
+  expect(outline(agent).at(-1)).toBe("user: tool_result, Go on");
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("a person's budget of the day holds in all rooms and on all workers, and is nobody else's", async () => {
+  const policy = { budget: { identityPerDay: { tokens: 400 } } };
+  await using kitchen = await TestAgent.start({ policy });
+  await using garden = await TestAgent.start({ policy, databaseUrl: kitchen.databaseUrl });
+  const [ann, annElsewhere, bob] = [
+    await kitchen.client("ann"),
+    await garden.client("ann"),
+    await garden.client("bob"),
+  ];
+  kitchen.model.script([step("Hello.")]);
+  garden.model.script([step("Hello, Bob.")]);
+
+  expect(await ann.answerTo(await ann.say("Hi"))).toBe("Hello.");
+  expect(await annElsewhere.answerTo(await annElsewhere.say("Hi"))).toBe(SPENT);
+  expect(await bob.answerTo(await bob.say("Hi"))).toBe("Hello, Bob.");
+});
+
+test("yesterday's spending is no part of today's budget", async () => {
+  await using agent = await TestAgent.start({ policy: { budget: { workerPerDay: { tokens: 400 } } } });
+  const user = await agent.client("user");
+  agent.model.script([step("One."), step("Two.")]);
+  await user.answerTo(await user.say("First"));
+  await agent.sql`update spending set day = day - 1`;
+
+  expect(await user.answerTo(await user.say("Second"))).toBe("Two.");
+  expect(await user.answerTo(await user.say("Third"))).toBe(SPENT);
+});
+
+test("a budget of money is reckoned by the prices of the model's tokens", async () => {
+  const prices = { "claude-test": { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 3_000 } };
+  await using agent = await TestAgent.start({ policy: { budget: { session: { money: 1 } }, prices } });
+  const user = await agent.client("user");
+  agent.model.script([billed("One.", { input: 300, output: 100, cacheRead: 1_000, cacheWrite: 50 }), step("Two.")]);
+  await user.answerTo(await user.say("First"));
+  const [row] = await agent.sql<
+    { money: string }[]
+  >`select money::float8 as money from spending where scope = 'session'`;
+
+  // 300 × 1000, 100 × 2000, 1000 × 100 and 50 × 3000 millionths.
+  expect(row?.money).toBe(0.75);
+  expect(await user.answerTo(await user.say("Second"))).toBe("Two.");
+  expect(await user.answerTo(await user.say("Third"))).toBe(SPENT);
+});
+
+test("a spent budget outlives the worker", async () => {
+  await using agent = await TestAgent.start({ policy: { budget: { session: { tokens: 400 } } } });
+  const user = await agent.client("user");
+  agent.model.script([step("One.")]);
+  await user.answerTo(await user.say("First"));
+  await agent.leave();
+  await agent.join();
+
+  expect(await user.answerTo(await user.say("Second"))).toBe(SPENT);
+});

@@ -1,0 +1,35 @@
+import { beforeAll, expect, test } from "vitest";
+import { billed } from "../session/spending/billed.ts";
+import { secondsOf } from "../support/speaker.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+beforeAll(() => warmUp());
+
+/** How long somebody hears the answer to a question, which costs `input` tokens, after `spent` of 1,000. */
+async function heardWith(spent: number, input: number): Promise<number> {
+  await using voice = await VoiceAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
+  const { agent } = voice;
+  const user = await voice.speaker("user");
+  await agent.sql`
+    insert into spending select 'session', id, current_date, 'claude-test', 'step', 1, ${spent}, 0, 0, 0, 0 from sessions
+  `;
+  agent.model.script([billed("Yes.", { input, output: 10 })]);
+  const asked = performance.now();
+  await user.client.say("Is it?");
+  await user.untilSound(asked);
+  await user.client.next("assistant_sentence", ({ isFinal }) => isFinal, 20_000);
+  await user.untilSilence();
+  return user.secondsHeard(asked);
+}
+
+test("that a budget is nearly used up is heard after the answer", async () => {
+  const warning = await secondsOf("We are close to the end of our budget for this talk.");
+
+  expect(await heardWith(500, 350)).toBeGreaterThan(0.6 * warning);
+});
+
+test("that a budget is used up is heard in the place of an answer", async () => {
+  const end = await secondsOf("I have to stop here: the budget for this talk is used up.");
+
+  expect(await heardWith(1_000, 0)).toBeGreaterThan(0.6 * end);
+});
