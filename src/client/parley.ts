@@ -20,7 +20,6 @@ import { type Transport } from "./room/transport.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 
 const CLIENT_VERSION = "parley-sdk 0.1.0";
-const ACKNOWLEDGED_WITHIN_MS = 5_000;
 const DELIVERED_WITHIN_MS = 30_000;
 const CLOSE_MS = 1_000;
 
@@ -298,12 +297,10 @@ export class Parley implements AsyncDisposable {
 
   async #deliver(message: Message, traceparent?: string): Promise<void> {
     const until = Date.now() + DELIVERED_WITHIN_MS;
-    let way: "packet" | "stream" = "packet";
     for (let left = DELIVERED_WITHIN_MS; left > 0; left = until - Date.now()) {
       await this.#link.whenReady(left);
-      const { stanzaId } = this.#outbox.send(message, way, traceparent);
-      way = "stream";
-      if (await this.#outbox.unacknowledged.wait(stanzaId, Math.min(left, ACKNOWLEDGED_WITHIN_MS))) return;
+      const { stanzaId } = this.#outbox.send(message, "packet", traceparent);
+      if (await this.#outbox.unacknowledged.wait(stanzaId, left)) return;
     }
     throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVERED_WITHIN_MS / 1000} s`);
   }

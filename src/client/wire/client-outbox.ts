@@ -38,17 +38,20 @@ export class ClientOutbox {
    * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
    */
   send(message: Message, way: "packet" | "stream" = "packet", traceparent?: string): SentMessage {
-    const stanzaId = this.#lastStanza + 1;
+    const isAck = message.type === "acknowledgement";
+    const stanzaId = isAck ? 0 : this.#lastStanza + 1;
     const meta = traceparent === undefined ? {} : { traceparent };
     const bytes = encodeEnvelope({ stanzaId, conversationId: this.#options.conversationId(), meta, message });
-    this.#lastStanza = stanzaId;
+    if (!isAck) this.#lastStanza = stanzaId;
     const isLong = bytes.length > LIMITS.packetBytes;
-    const publish = () => this.#enqueue(() => this.#options.publish(bytes, isLong ? "stream" : way));
-    const sent = publish();
+    const publish = (by: "packet" | "stream") => this.#enqueue(() => this.#options.publish(bytes, by));
+    const sent = publish(isLong ? "stream" : way);
     sent.catch(() => {});
     // AgentLink repeats a Configuration itself: an old one must not arrive after a newer one.
-    if (message.type !== "configuration")
-      this.unacknowledged.add(stanzaId, bytes.length, () => void publish().catch(() => {}));
+    if (message.type !== "configuration" && !isAck) {
+      // A stream names its sender, by which the first time may have failed.
+      this.unacknowledged.add(stanzaId, bytes.length, () => void publish("stream").catch(() => {}));
+    }
     return { stanzaId, sizeBytes: bytes.length, sent };
   }
 

@@ -13,7 +13,7 @@ interface IncomingPorts {
   readonly onError: (error: AppError) => void;
 }
 
-/** Reads agents' frames. Hands on each message once; no content makes it throw. */
+/** Reads agents' frames. Hands on each message once, but for tool requests; no content makes it throw. */
 export class IncomingMessages {
   readonly #ports: IncomingPorts;
   readonly #seen = new Set<string>();
@@ -46,8 +46,11 @@ export class IncomingMessages {
 
   handle(bytes: Uint8Array, from: string): void {
     const incoming = this.#decode(bytes, (error) => this.#report(error, from));
-    if (!incoming || !this.#take(incoming.stanzaId, from)) return;
+    if (!incoming) return;
+    const isNew = this.#take(incoming.stanzaId, from);
     if (!("message" in incoming)) return;
+    // A request that comes again wants its result again, which may be lost.
+    if (!isNew && incoming.message.type !== "tool_use_request") return;
     const { traceparent } = incoming.meta;
     const trace = typeof traceparent === "string" ? traceparent : undefined;
     this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);

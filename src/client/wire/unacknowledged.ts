@@ -1,5 +1,7 @@
-/** A message is sent this often in all; after that it is given up. */
-const MAX_TRIES = 8;
+/** A message without an Ack is sent again after this time. */
+const AGAIN_AFTER_MS = 5_000;
+/** A message is sent this often in all, so for half a minute; after that it is given up. */
+const MAX_TRIES = 7;
 const MAX_KEPT = 512;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 /** Messages per pause; less than the worker accepts from one participant per second. */
@@ -10,27 +12,30 @@ interface Kept {
   readonly sizeBytes: number;
   readonly send: () => void;
   tries: number;
+  dueAt: number;
 }
 
 /**
- * Messages that were sent and not acknowledged yet. A worker that gets too many messages from us drops some, and says
- * when to send them again. They keep their stanza numbers, so none is handled twice.
+ * Messages that were sent and not acknowledged yet. They are sent again after a while, and when the worker says so: one
+ * that gets too many messages from us drops some. They keep their stanza numbers, so none is handled twice.
  */
 export class Unacknowledged {
   readonly #kept = new Map<number, Kept>();
   readonly #waiting = new Map<number, (isTaken: boolean) => void>();
   #sizeBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #pausedUntil = 0;
 
   /** `send` repeats the message; it must not throw. When too many are kept, the oldest are dropped. */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
-    this.#kept.set(stanzaId, { sizeBytes, send, tries: 1 });
+    this.#kept.set(stanzaId, { sizeBytes, send, tries: 1, dueAt: performance.now() + AGAIN_AFTER_MS });
     this.#sizeBytes += sizeBytes;
     while (this.#kept.size > MAX_KEPT || this.#sizeBytes > MAX_KEPT_BYTES) {
       const [oldest] = this.#kept.keys();
       if (oldest === undefined) break;
       this.#forget(oldest);
     }
+    if (this.#timer === undefined) this.#schedule();
   }
 
   /** Always resolves; `false` when no Ack came within `timeoutMs` or before `clear`, or it said `success: false`. */
@@ -52,28 +57,46 @@ export class Unacknowledged {
   #forget(stanzaId: number): void {
     this.#sizeBytes -= this.#kept.get(stanzaId)?.sizeBytes ?? 0;
     this.#kept.delete(stanzaId);
+    if (this.#kept.size === 0) this.#stopTimer();
   }
 
-  /** In `ms`, sends again all messages that are still not acknowledged. */
+  /** In `ms`, and not before, sends again all messages that are still not acknowledged. */
   sendAgainAfter(ms: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      const waiting = [...this.#kept].slice(0, MAX_AT_ONCE);
-      const isMore = this.#kept.size > waiting.length;
-      for (const [stanzaId, kept] of waiting) {
-        if (++kept.tries >= MAX_TRIES) this.#forget(stanzaId);
-        kept.send();
-      }
-      if (isMore) this.sendAgainAfter(PAUSE_MS);
-    }, ms);
+    const now = performance.now();
+    if (now < this.#pausedUntil) return;
+    this.#pausedUntil = now + ms;
+    for (const kept of this.#kept.values()) kept.dueAt = this.#pausedUntil;
+    this.#schedule();
   }
 
   /** For when the worker is gone, or we are: forgets all messages, and `wait` resolves to `false`. */
   clear(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer();
     this.#kept.clear();
     this.#sizeBytes = 0;
     for (const resolve of this.#waiting.values()) resolve(false);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #schedule(leastMs = 0): void {
+    this.#stopTimer();
+    if (this.#kept.size === 0) return;
+    const next = Math.min(...[...this.#kept.values()].map(({ dueAt }) => dueAt));
+    this.#timer = setTimeout(() => this.#sendDue(), Math.max(leastMs, next - performance.now()));
+  }
+
+  #sendDue(): void {
+    const now = performance.now();
+    const due = [...this.#kept].filter(([, { dueAt }]) => dueAt <= now).slice(0, MAX_AT_ONCE);
+    for (const [stanzaId, kept] of due) {
+      kept.dueAt = now + AGAIN_AFTER_MS;
+      if (++kept.tries >= MAX_TRIES) this.#forget(stanzaId);
+      kept.send();
+    }
+    this.#schedule(PAUSE_MS);
   }
 }
