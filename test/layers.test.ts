@@ -28,10 +28,13 @@ const CHAINS = [
   [...SHARED, "livekit", "client", "cli"],
   // The participants of npm run load speak with espeak-ng.
   ["voice", "cli"],
+  [...SHARED, "livekit", "conformance", "cli"],
+  // Commands start what `npm start` starts.
+  ["worker", "cli"],
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  "@msgpack/msgpack": ["src/protocol"],
+  "@msgpack/msgpack": ["src/protocol", "src/conformance/wire"],
   valibot: ["src/protocol"],
   postgres: ["src/store", "tools/data"],
   unbash: ["src/permission/shell"],
@@ -45,7 +48,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
       ["src/worker/telemetry"],
     ]),
   ),
-  "@livekit/*": ["src/livekit", "src/session", "src/voice", "src/worker", "src/client", "src/cli"],
+  "@livekit/*": ["src/livekit", "src/session", "src/voice", "src/worker", "src/client", "src/conformance", "src/cli"],
 };
 
 interface Import {

@@ -4,11 +4,12 @@ import { runExport } from "./export/run-export.ts";
 import { runPackets } from "./packets.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
-const USAGE = `Usage: parley export | decode | encode
+const USAGE = `Usage: parley export | decode | encode | conformance
 
-  export  prints the transcript of a room's whole talk: parley export --help
-  decode  reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON
-  encode  does the reverse, in hex
+  export       prints the transcript of a room's whole talk: parley export --help
+  decode       reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON
+  encode       does the reverse, in hex
+  conformance  checks a client or a worker against the protocol: parley conformance --help
 `;
 
 const [command, ...rest] = process.argv.slice(2);
@@ -21,6 +22,10 @@ if (command === "export") {
     await runExport(options, process.stdout);
     return 0;
   });
+} else if (command === "conformance") {
+  // Loaded when it is wanted: the other commands start without LiveKit.
+  const { runConformance } = await import("./conformance/run-conformance.ts");
+  await runConformance(rest);
 } else if ((command === "decode" || command === "encode") && rest.length === 0) {
   process.exitCode = await runPackets(command);
 } else {

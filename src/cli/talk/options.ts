@@ -73,10 +73,10 @@ export function readFlags<Options extends ParseArgsOptionsConfig>(args: readonly
 }
 
 /** @throws {UsageError} */
-export function readUrl(text: string): string {
+export function readUrl(text: string, flag = "--http"): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new UsageError("--http: expected a URL as http://127.0.0.1:8080");
+    throw new UsageError(`${flag}: expected a URL as http://127.0.0.1:8080`);
   }
   return url.href.replace(/\/$/, "");
 }

@@ -1,0 +1,212 @@
+import { isDeepStrictEqual } from "node:util";
+import { LIMITS, TOOL_TIMES } from "../../../protocol/limits.ts";
+import { type Check, check as make, ensure } from "../../check.ts";
+import { type ClientTalk, numberOf } from "../client-talk.ts";
+
+const check = make<ClientTalk>;
+const VALUE = { text: "Grüße ☕", list: [1, 2.5, -3, true], map: { empty: {}, none: [] } };
+const EXACTLY_ONE = "`client`: exactly one ToolUseResult.";
+const TIMES_OUT =
+  '| `timeoutMs` passes | abort it; `success: false`, `timeout`, "Tool execution exceeded timeout of {timeoutMs}ms" |';
+
+/** Requests that a client takes. */
+export const callChecks: readonly Check<ClientTalk>[] = [
+  check("call.answered", ["MUST", EXACTLY_ONE], async (talk) => {
+    const { id } = await talk.request({ toolName: "echo", parameters: VALUE });
+    await talk.result(id);
+    await talk.settle();
+    ensure(talk.results(id).length === 1, `${talk.results(id).length} results came`);
+  }),
+  check("call.result", ["MUST", "| `result` | map | no | The tool's answer."], async (talk) => {
+    const { id } = await talk.request({ toolName: "echo", parameters: VALUE });
+    const { success, result } = await talk.result(id);
+    ensure(success, "The result of echo says success: false");
+    ensure(
+      isDeepStrictEqual(result, VALUE),
+      `echo was given ${JSON.stringify(VALUE)}, and gave ${JSON.stringify(result)}`,
+    );
+  }),
+  check("call.result-id", ["MUST", "| `id` | text | yes | The **request's** id. |"], async (talk) => {
+    const { id } = await talk.request({ toolName: "echo" });
+    await talk.result(id);
+    const isResult = ({ message }: (typeof talk.frames.items)[number]) =>
+      message?.type === "tool_use_result" && message.body.id === id;
+    const body = talk.frames.items.find(isResult)?.rawBody ?? {};
+    ensure(body["id"] === id, `Its id is ${JSON.stringify(body["id"])}`);
+    ensure((body["requestId"] ?? id) === id, `Its requestId is ${JSON.stringify(body["requestId"])}`);
+  }),
+  check("call.server-shown", ["MUST", "| `execution` is `server` | nothing: show it if you like |"], async (talk) => {
+    const { id } = await talk.request({ toolName: "echo", execution: "server" });
+    await talk.settle();
+    ensure(talk.runs(id) === 0, "The client has run a call that the server runs");
+    ensure(talk.results(id).length === 0, "The client has answered a call that the server runs");
+  }),
+  check(
+    "call.participant",
+    ["MUST", "The identity of the participant whose turn it is; absent if that is the addressee."],
+    async (talk) => {
+      const { id } = await talk.request({ toolName: "echo", participant: "somebody-else" });
+      ensure((await talk.result(id)).success, "A call of another participant's turn was refused");
+    },
+  ),
+  check("call.many", ["MUST", "| open calls of a session | 64 |"], async (talk) => {
+    const requests = [];
+    for (let index = 0; index < LIMITS.openCalls; index++) {
+      requests.push(await talk.request({ toolName: "slow", parameters: { ms: 200 + (index % 4) * 50 } }));
+    }
+    const results = await Promise.all(requests.map(({ id }) => talk.result(id, 15_000)));
+    const failed = results.find(({ success }) => !success);
+    ensure(!failed, `One of ${LIMITS.openCalls} calls at once failed: ${failed?.errorCode} ${failed?.errorMessage}`);
+  }),
+  check("call.fails", ["MUST", "| the tool fails | `success: false`, `execution_error`, and why |"], async (talk) => {
+    const { id } = await talk.request({ toolName: "fail", parameters: { message: "no paper" } });
+    const { success, errorCode, errorMessage } = await talk.result(id);
+    ensure(!success && errorCode === "execution_error", `success is ${success}, errorCode ${errorCode}`);
+    ensure(errorMessage?.includes("no paper") === true, `The tool said "no paper", the result "${errorMessage}"`);
+  }),
+  check(
+    "call.progress",
+    ["SHOULD", "Needs the feature `tool_use_progress`. It does not extend the deadline."],
+    async (talk) => {
+      talk.needs("tool_use_progress");
+      const { id } = await talk.request({ toolName: "report" });
+      await talk.result(id);
+      const progress = talk.all("tool_use_progress").filter((body) => body.id === id);
+      ensure(
+        progress.some(({ log }) => log?.includes("half way") === true),
+        "The line of the tool's log did not come",
+      );
+      ensure(
+        progress.some((body) => body.progress === 0.5),
+        "The tool's progress, 0.5, did not come",
+      );
+    },
+  ),
+];
+
+/** How long a call may take. */
+export const timeoutChecks: readonly Check<ClientTalk>[] = [
+  check("timeout.code", ["MUST", TIMES_OUT], async (talk) => {
+    const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 200 });
+    const { success, errorCode } = await talk.result(id);
+    ensure(!success && errorCode === "timeout", `success is ${success}, errorCode ${errorCode}`);
+  }),
+  check("timeout.text", ["MUST", TIMES_OUT], async (talk) => {
+    const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 201 });
+    const { errorMessage } = await talk.result(id);
+    ensure(errorMessage === "Tool execution exceeded timeout of 201ms", `It says "${errorMessage}"`);
+  }),
+  check("timeout.aborts", ["MUST", TIMES_OUT], async (talk) => {
+    const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 200 });
+    await talk.program.next("aborted", (event) => event["id"] === id);
+  }),
+  check(
+    "timeout.in-time",
+    [
+      "MUST",
+      "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
+    ],
+    async (talk) => {
+      const sentAt = performance.now();
+      const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 300 });
+      await talk.result(id);
+      const ms = Math.round(performance.now() - sentAt);
+      ensure(ms <= 300 + TOOL_TIMES.graceMs, `Its result came after ${ms} ms, when the worker waits no longer`);
+    },
+  ),
+  check("timeout.not-early", ["MUST", "| `timeoutMs` | integer | no | How long it may run, in ms."], async (talk) => {
+    const { id } = await talk.request({ toolName: "slow", parameters: { ms: 300 }, timeoutMs: 2_000 });
+    const { success, errorCode } = await talk.result(id);
+    ensure(success, `A call of 300 ms that may take 2000 failed with ${errorCode}`);
+  }),
+  check("timeout.zero", ["MUST", "How long it may run, in ms. Absent or 0: 30000. |"], async (talk) => {
+    const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 0 });
+    const { success, errorCode } = await talk.result(id);
+    ensure(success, `A call of 200 ms failed with ${errorCode}: timeoutMs 0 stands for 30000`);
+  }),
+  check("timeout.clamped", ["MUST", "| `timeoutMs` | 600000; above it is clamped |"], async (talk) => {
+    // Timers of many languages take a longer time for none, and fire at once.
+    const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 2 ** 40 });
+    const { success, errorCode } = await talk.result(id);
+    ensure(success, `A call of 200 ms failed with ${errorCode}, with a timeoutMs of 2^40`);
+  }),
+];
+
+/** The same request again. */
+export const repeatChecks: readonly Check<ClientTalk>[] = [
+  check(
+    "repeat.same-result",
+    ["MUST", "| the same request id again | the stored result again; do not run it twice |"],
+    async (talk) => {
+      const request = await talk.request({ toolName: "echo", parameters: VALUE });
+      await talk.result(request.id);
+      await talk.request(request);
+      await talk.settle();
+      const results = talk.results(request.id);
+      ensure(results.length === 2, `The client was asked twice, and has sent ${results.length} results`);
+      ensure(isDeepStrictEqual(results[0], results[1]), "The second result is another one");
+    },
+  ),
+  check(
+    "repeat.not-run",
+    ["MUST", "| the same request id again | the stored result again; do not run it twice |"],
+    async (talk) => {
+      const request = await talk.request({ toolName: "echo" });
+      await talk.result(request.id);
+      await talk.request(request);
+      await talk.settle();
+      ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+    },
+  ),
+  check(
+    "repeat.while-running",
+    ["MUST", "| the same request id again | the stored result again; do not run it twice |"],
+    async (talk) => {
+      const request = await talk.request({ toolName: "slow", parameters: { ms: 500 } });
+      await talk.program.next("run", (event) => event["id"] === request.id);
+      await talk.request(request);
+      await talk.result(request.id);
+      await talk.settle();
+      ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+    },
+  ),
+  check(
+    "repeat.same-stanza",
+    ["MUST", "Skip a stanzaId that you have seen, except a request's: answer that one again."],
+    async (talk) => {
+      const stanzaId = talk.nextStanza();
+      const request = await talk.request({ toolName: "echo" }, { stanzaId });
+      await talk.result(request.id);
+      await talk.request(request, { stanzaId });
+      await talk.settle();
+      const { length } = talk.results(request.id);
+      ensure(length === 2, `The client was asked twice under one stanzaId, and has sent ${length} results`);
+    },
+  ),
+  check(
+    "repeat.failure",
+    ["MUST", "| the same request id again | the stored result again; do not run it twice |"],
+    async (talk) => {
+      const request = await talk.request({ toolName: "fail", parameters: { message: "no ink" } });
+      await talk.result(request.id);
+      await talk.request(request);
+      await talk.settle();
+      ensure(talk.runs(request.id) === 1, `The tool that had failed has run ${talk.runs(request.id)} times`);
+      ensure(talk.results(request.id).length === 2, `${talk.results(request.id).length} results came`);
+    },
+  ),
+  check(
+    "error.never-answered",
+    ["MUST", "both ways · answer: Ack when a client sends it; never another ErrorMessage."],
+    async (talk) => {
+      const before = talk.all("error_message").length;
+      await talk.send({
+        type: "error_message",
+        body: { id: "err_1", code: 501, message: "Told by the kit", severity: 2, recoverable: true },
+      });
+      await talk.sendWrong(numberOf("error_message"), { id: "err_2", code: "none" });
+      await talk.settle();
+      ensure(talk.all("error_message").length === before, "The client has answered an ErrorMessage with another one");
+    },
+  ),
+];

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from "node:util";
+import { createId } from "../../../lib/id.ts";
+import { TOOL_TIMES } from "../../../protocol/limits.ts";
+import { type MessageBody } from "../../../protocol/messages/messages.ts";
+import { type Check, check as make, ensure } from "../../check.ts";
+import { type Frame } from "../../wire/frame.ts";
+import { type ClientTalk, numberOf } from "../client-talk.ts";
+
+const check = make<ClientTalk>;
+const CANCELLED = "| ToolUseCancel | abort the call; `success: false`, `cancelled`.";
+const OVERTAKEN =
+  "The cancel is sent after its request, but may be read before a long request: do not run that request any more |";
+const CLAIM =
+  "`either`: claim it within 1000 ms by an Ack with `success: true`, or answer it by then. An Ack with `success: false`, or `unknown_tool`, declines it";
+
+async function startSlow(talk: ClientTalk, execution: "client" | "either" = "client"): Promise<string> {
+  const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, execution });
+  await talk.program.next("run", (event) => event["id"] === id);
+  return id;
+}
+
+const cancel = (talk: ClientTalk, id: string, reason: MessageBody<"tool_use_cancel">["reason"] = "interrupted") =>
+  talk.send({ type: "tool_use_cancel", body: { id, reason } });
+
+/** Calls that the worker ends. */
+export const cancelChecks: readonly Check<ClientTalk>[] = [
+  check("cancel.aborts", ["MUST", CANCELLED], async (talk) => {
+    talk.needs("tool_use_cancel");
+    const id = await startSlow(talk);
+    await cancel(talk, id);
+    await talk.program.next("aborted", (event) => event["id"] === id);
+  }),
+  check("cancel.result", ["MUST", CANCELLED], async (talk) => {
+    talk.needs("tool_use_cancel");
+    const id = await startSlow(talk);
+    await cancel(talk, id, "timeout");
+    const { success, errorCode } = await talk.result(id);
+    ensure(!success && errorCode === "cancelled", `success is ${success}, errorCode ${errorCode}`);
+  }),
+  check(
+    "cancel.unknown-reason",
+    ["MUST", "An unknown one reads as `closed`: the call is cancelled all the same."],
+    async (talk) => {
+      talk.needs("tool_use_cancel");
+      const id = await startSlow(talk);
+      await talk.sendWrong(numberOf("tool_use_cancel"), { id, reason: "the weather" });
+      const { errorCode } = await talk.result(id);
+      ensure(errorCode === "cancelled", `errorCode is ${errorCode}`);
+    },
+  ),
+  check("cancel.before-request", ["MUST", OVERTAKEN], async (talk) => {
+    talk.needs("tool_use_cancel");
+    const id = createId();
+    await cancel(talk, id);
+    await talk.request({ id, toolName: "echo" });
+    await talk.settle();
+    ensure(talk.runs(id) === 0, "The tool has run for a request whose cancel was there before");
+  }),
+  check(
+    "cancel.after-result",
+    ["MUST", "the first terminal state wins, and a later one changes nothing."],
+    async (talk) => {
+      talk.needs("tool_use_cancel");
+      const request = await talk.request({ toolName: "echo", parameters: { kept: true } });
+      const result = await talk.result(request.id);
+      await cancel(talk, request.id);
+      await talk.request(request);
+      await talk.settle();
+      const again = talk.results(request.id).at(-1);
+      ensure(isDeepStrictEqual(again, result), `A cancel that came too late has changed it to ${again?.errorCode}`);
+    },
+  ),
+  check("cancel.only-one", ["MUST", CANCELLED], async (talk) => {
+    talk.needs("tool_use_cancel");
+    const other = await talk.request({ toolName: "slow", parameters: { ms: 400 } });
+    await cancel(talk, await startSlow(talk));
+    const { success, errorCode } = await talk.result(other.id);
+    ensure(success, `Another call, which was not cancelled, failed with ${errorCode}`);
+  }),
+];
+
+const isAckOf = (stanzaId: number) => (body: MessageBody<"acknowledgement">) =>
+  Math.abs(body.acknowledgedStanzaId) === Math.abs(stanzaId);
+
+/** Calls that the server could run, too. */
+export const eitherChecks: readonly Check<ClientTalk>[] = [
+  check("either.answered", ["MUST", "`either`: answer it before its deadline"], async (talk) => {
+    const { id } = await talk.request({ toolName: "echo", execution: "either" });
+    ensure((await talk.result(id)).success, "The result says success: false");
+  }),
+  check("either.claimed", ["MUST", CLAIM], async (talk) => {
+    talk.needs("claims");
+    const stanzaId = talk.nextStanza();
+    await talk.request({ toolName: "slow", parameters: { ms: 1_500 }, execution: "either" }, { stanzaId });
+    const { success } = await talk.next("acknowledgement", isAckOf(stanzaId));
+    ensure(success, "The client has the tool, and declines the call");
+  }),
+  check("either.in-time", ["MUST", CLAIM], async (talk) => {
+    talk.needs("claims");
+    const stanzaId = talk.nextStanza();
+    const sentAt = performance.now();
+    const request = { toolName: "slow", parameters: { ms: 1_500 }, execution: "either" } as const;
+    const { id } = await talk.request(request, { stanzaId });
+    const isAnswer = ({ message }: Frame) =>
+      (message?.type === "acknowledgement" && isAckOf(stanzaId)(message.body)) ||
+      (message?.type === "tool_use_result" && message.body.id === id);
+    const { at } = await talk.frames.next((frames) => frames.find(isAnswer), "a claim");
+    const ms = Math.round(at - sentAt);
+    ensure(ms <= TOOL_TIMES.claimMs, `The claim came after ${ms} ms, when the server runs the call itself`);
+  }),
+  check(
+    "either.claimed-result",
+    ["MUST", "with the feature `claims` an Ack to claim or decline; then a ToolUseResult."],
+    async (talk) => {
+      talk.needs("claims");
+      const { id } = await talk.request({ toolName: "slow", parameters: { ms: 300 }, execution: "either" });
+      await talk.result(id);
+      await talk.settle();
+      ensure(talk.results(id).length === 1, `${talk.results(id).length} results came`);
+    },
+  ),
+  check("either.declined", ["MUST", CLAIM], async (talk) => {
+    const stanzaId = talk.nextStanza();
+    const { id } = await talk.request({ toolName: "no_such_tool", execution: "either" }, { stanzaId });
+    const look = () =>
+      talk.all("acknowledgement").find((body) => isAckOf(stanzaId)(body) && !body.success) ??
+      talk.results(id).find(({ errorCode }) => errorCode === "unknown_tool");
+    await talk.frames.next(look, "an Ack with success: false, or unknown_tool,");
+  }),
+  check(
+    "either.superseded",
+    ["MUST", "when you decline it, or do not claim it: then you get ToolUseCancel with reason `superseded`"],
+    async (talk) => {
+      talk.needs("tool_use_cancel");
+      const id = await startSlow(talk, "either");
+      await cancel(talk, id, "superseded");
+      await talk.program.next("aborted", (event) => event["id"] === id);
+    },
+  ),
+];

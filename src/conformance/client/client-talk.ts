@@ -1,0 +1,261 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createId } from "../../lib/id.ts";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { encodeEnvelope } from "../../protocol/codec/codec.ts";
+import {
+  type Message,
+  type MessageBody,
+  MESSAGES,
+  type SentBy,
+  workerFeatures,
+} from "../../protocol/messages/messages.ts";
+import { KitFault, NotApplicable } from "../check.ts";
+import { type Arrival, type Frame, readFrame, type Way } from "../wire/frame.ts";
+import { Inbox } from "../wire/inbox.ts";
+import { pack } from "../wire/pack.ts";
+import { createToken, type LivekitServer, RoomEnd, TOPIC } from "../wire/room-end.ts";
+import { ClientProgram } from "./client-program.ts";
+
+const CLIENT = "client";
+/** What a client does at once about something has come by then, after it has answered what was sent later. */
+const QUIET_MS = 150;
+export const TOOLS = ["echo", "slow", "fail", "big", "report"];
+
+export interface ClientTalkOptions {
+  readonly livekit: LivekitServer;
+  readonly command: readonly string[];
+  /** Where the client's program finds LiveKit, if not at the server's own address. */
+  readonly clientUrl?: string;
+  /** @defaultValue all */
+  readonly tools?: readonly string[];
+  readonly features?: readonly string[];
+  /** Whether the room's name has the form `conv_ac_X`. @defaultValue true */
+  readonly hasNamedRoom?: boolean;
+  /** Whether the worker is there before the client. @defaultValue true */
+  readonly hasWorker?: boolean;
+}
+
+type WorkerMessage = Message<SentBy<"worker">>;
+type Request = MessageBody<"tool_use_request">;
+
+interface SendOptions {
+  /** @defaultValue the next one */
+  readonly stanzaId?: number;
+  readonly way?: Way;
+  readonly topic?: string;
+}
+
+/** A room with the client under test and a worker that the kit plays: it acknowledges, configures, and records. */
+export class ClientTalk implements AsyncDisposable {
+  readonly roomName: string;
+  readonly conversationId: string;
+  /** What the client has sent, to whichever worker. */
+  readonly frames = new Inbox<Frame>();
+  /** Indexes in `frames.items` at which the client has joined anew. */
+  readonly joins: number[] = [0];
+  /** Whether the worker acknowledges a frame. */
+  acknowledges: (frame: Frame) => boolean = () => true;
+  /** What the worker sends again between its Ack of a Configuration and its own Configuration. */
+  replay: () => void = () => {};
+  readonly #options: ClientTalkOptions;
+  readonly #cleanup = new AsyncDisposableStack();
+  #program: ClientProgram | undefined;
+  #worker: RoomEnd | undefined;
+  #lastStanza = 0;
+
+  private constructor(options: ClientTalkOptions) {
+    const { hasNamedRoom = true } = options;
+    this.#options = options;
+    this.roomName = `${hasNamedRoom ? "conv_ac_" : "conformance-"}${createId()}`;
+    this.conversationId = conversationIdOfRoom(this.roomName);
+  }
+
+  /** Resolves when the client has sent its Configuration, or is started if there is no worker yet. */
+  static async open(options: ClientTalkOptions): Promise<ClientTalk> {
+    const talk = new ClientTalk(options);
+    try {
+      if (options.hasWorker ?? true) await talk.startWorker();
+      await talk.#startClient();
+      if (options.hasWorker ?? true) await talk.nextConfiguration(0, 15_000);
+      return talk;
+    } catch (error) {
+      await talk[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get program(): ClientProgram {
+    if (!this.#program) throw new KitFault("The client was not started");
+    return this.#program;
+  }
+
+  /** The number of the worker's last stanza, negative. */
+  get lastStanza(): number {
+    return this.#lastStanza;
+  }
+
+  async startWorker(): Promise<void> {
+    const { livekit } = this.#options;
+    const identity = `agent-${createId()}`;
+    const token = await createToken(livekit, { room: this.roomName, identity, kind: "agent" });
+    this.#worker = await RoomEnd.join(livekit.url, token, (arrival) => this.#take(arrival));
+  }
+
+  /** The worker leaves the room without a word. */
+  async stopWorker(): Promise<void> {
+    await this.#worker?.[Symbol.asyncDispose]();
+    this.#worker = undefined;
+  }
+
+  onClose(close: () => Promise<void> | undefined): void {
+    this.#cleanup.defer(close);
+  }
+
+  /** Another participant of the room, which is no worker. */
+  async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
+    const { livekit } = this.#options;
+    const token = await createToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
+    return this.#cleanup.use(await RoomEnd.join(livekit.url, token, onArrival));
+  }
+
+  /**
+   * Sends a message that is right.
+   *
+   * @throws {KitFault} when it is not
+   */
+  async send(message: WorkerMessage, options: SendOptions = {}): Promise<number> {
+    const stanzaId = options.stanzaId ?? this.nextStanza();
+    const bytes = encodeEnvelope({ stanzaId, conversationId: this.conversationId, message });
+    const expected = { side: "worker", conversationId: this.conversationId, isFirst: false } as const;
+    const [fault] = readFrame({ ...UNSENT, bytes }, expected).faults;
+    if (fault) throw new KitFault(`The kit's own ${message.type} is wrong: ${fault.text}`);
+    await this.sendBytes(bytes, options);
+    return stanzaId;
+  }
+
+  /** Sends a message whose body may be wrong. */
+  async sendWrong(type: number, body: object, options: SendOptions = {}): Promise<number> {
+    const stanzaId = options.stanzaId ?? this.nextStanza();
+    await this.sendBytes(this.packEnvelope(stanzaId, type, body), options);
+    return stanzaId;
+  }
+
+  packEnvelope(stanzaId: number, type: number, body: object): Uint8Array {
+    const { conversationId } = this;
+    return pack({ stanzaId, conversationId, type, meta: {}, body: { conversationId, ...body } });
+  }
+
+  async sendBytes(bytes: Uint8Array, { way, topic }: SendOptions = {}): Promise<void> {
+    const options = { ...(way && { way }), ...(topic !== undefined && { topic }), to: [CLIENT] };
+    try {
+      await this.#worker?.publish(bytes, options);
+    } catch (error) {
+      throw new KitFault("The kit's worker cannot send", { cause: error });
+    }
+  }
+
+  /** Takes a number without sending anything under it: the message is lost, or will be sent later. */
+  nextStanza(): number {
+    return (this.#lastStanza -= 1);
+  }
+
+  /** Asks for a call on the client. @returns the request, to be sent again */
+  async request(request: Partial<Request> & Pick<Request, "toolName">, options: SendOptions = {}): Promise<Request> {
+    const body: Request = { id: createId(), messageId: "msg_a1", parameters: {}, execution: "client", ...request };
+    await this.send({ type: "tool_use_request", body }, options);
+    return body;
+  }
+
+  /** The first result of a request. */
+  async result(id: string, withinMs?: number): Promise<MessageBody<"tool_use_result">> {
+    return this.next("tool_use_result", (body) => body.id === id, withinMs);
+  }
+
+  results(id: string): MessageBody<"tool_use_result">[] {
+    return this.all("tool_use_result").filter((body) => body.id === id);
+  }
+
+  /** How often the client has begun to run a request. */
+  runs(id: string): number {
+    return this.program.all("run").filter((event) => event["id"] === id).length;
+  }
+
+  /** Returns when the client has had time to do whatever it does about what was sent before. */
+  async settle(): Promise<void> {
+    const { id } = await this.request({ toolName: "echo", parameters: { settled: true } });
+    await this.result(id);
+    await sleep(QUIET_MS);
+  }
+
+  all<Type extends Message["type"]>(type: Type): MessageBody<Type>[] {
+    return this.frames.items.flatMap(({ message }) =>
+      message?.type === type ? [message.body as MessageBody<Type>] : [],
+    );
+  }
+
+  async next<Type extends Message["type"]>(
+    type: Type,
+    fits: (body: MessageBody<Type>) => boolean = () => true,
+    withinMs?: number,
+  ): Promise<MessageBody<Type>> {
+    return this.frames.next(() => this.all(type).find(fits), `a ${type} of the client`, withinMs);
+  }
+
+  /** The first Configuration after so many frames. */
+  async nextConfiguration(after: number, withinMs?: number): Promise<Frame> {
+    const look = (frames: readonly Frame[]) =>
+      frames.slice(after).find(({ message }) => message?.type === "configuration");
+    return this.frames.next(look, "the client's Configuration", withinMs);
+  }
+
+  /** @throws {NotApplicable} when the client's first Configuration does not name the feature */
+  needs(feature: string): void {
+    const [configuration] = this.all("configuration");
+    if (configuration?.features?.includes(feature) !== true) {
+      throw new NotApplicable(`The client does not name the feature ${feature}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#program?.[Symbol.asyncDispose](), this.stopWorker(), this.#cleanup.disposeAsync()]);
+  }
+
+  async #startClient(): Promise<void> {
+    const { livekit, command, clientUrl = livekit.url, tools = TOOLS, features = [] } = this.#options;
+    this.#program = new ClientProgram(command, {
+      LIVEKIT_URL: clientUrl,
+      LIVEKIT_TOKEN: await createToken(livekit, { room: this.roomName, identity: CLIENT }),
+      CONFORMANCE_TOOLS: tools.join(","),
+      CONFORMANCE_FEATURES: features.join(","),
+    });
+    void this.#program.ended.then((why) => this.frames.end(why));
+  }
+
+  #take(arrival: Arrival): void {
+    // Our own strangers address the client alone.
+    if (arrival.from !== undefined && arrival.from !== CLIENT) return;
+    // Rooms carry other applications' data, too.
+    if (arrival.topic !== TOPIC && arrival.topic !== "") return;
+    const isFirst = this.frames.items.length === this.joins.at(-1);
+    const frame = readFrame(arrival, { side: "client", conversationId: this.conversationId, isFirst });
+    this.frames.add(frame);
+    const { stanzaId, message } = frame;
+    if (stanzaId <= 0 || !this.acknowledges(frame)) return;
+    this.#post({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: true } }, 0);
+    if (message?.type !== "configuration") return;
+    this.replay();
+    this.#post({ type: "configuration", body: { features: workerFeatures(), tools: [] } });
+  }
+
+  #post(message: WorkerMessage, stanzaId?: number): void {
+    void this.send(message, stanzaId === undefined ? {} : { stanzaId }).catch((error: unknown) => {
+      // A worker that has just been stopped cannot send any more: that has a cause.
+      if (error instanceof KitFault && error.cause === undefined) this.frames.blame(error);
+    });
+  }
+}
+
+const UNSENT = { way: "packet", topic: TOPIC, isReliable: true, from: undefined, at: 0 } as const;
+
+/** The number of a type, for `sendWrong`. */
+export const numberOf = (type: Message["type"]): number => MESSAGES[type].number;

@@ -1,0 +1,27 @@
+import { type Verdict } from "./run-suites.ts";
+
+/** What a run has come to. */
+export interface Summary {
+  readonly verdicts: readonly Verdict[];
+  /** Ids that are expected to fail. */
+  readonly expected: readonly string[];
+  /** Expected failures that have not failed, or that no check has as its id: their lines are to go. */
+  readonly stale: readonly string[];
+  /** 0: all that is a MUST holds; 1: it does not, or a line is stale; 3: the kit is at fault, and nothing is proven. */
+  readonly status: 0 | 1 | 3;
+}
+
+/** Reads a file of expected failures: an id a line, and after `#` why. */
+export function parseExpected(text: string): string[] {
+  return text.split("\n").flatMap((line) => line.replace(/#.*/, "").trim() || []);
+}
+
+/** @param expected ids of checks that are known to fail; one that does not is stale */
+export function summarize(verdicts: readonly Verdict[], expected: readonly string[]): Summary {
+  const failed = verdicts.filter(({ outcome }) => outcome === "failed");
+  const stale = expected.filter((id) => !failed.some((verdict) => verdict.id === id));
+  const isUnexpected = ({ id, level }: Verdict) => level === "MUST" && !expected.includes(id);
+  const isKitAtFault = verdicts.some(({ outcome }) => outcome === "kit");
+  const status = isKitAtFault ? 3 : failed.some(isUnexpected) || stale.length > 0 ? 1 : 0;
+  return { verdicts, expected, stale, status };
+}

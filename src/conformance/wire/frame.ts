@@ -1,0 +1,111 @@
+import { AppError } from "../../errors/app-error.ts";
+import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
+import { unpackPacket } from "../../protocol/codec/unpack.ts";
+import { isPlainMap } from "../../protocol/messages/fields.ts";
+import { isSentBy, type Message, MESSAGES } from "../../protocol/messages/messages.ts";
+
+export type Side = "client" | "worker";
+export type Way = "packet" | "stream";
+
+/** A rule for writing frames, and how a frame breaks it. */
+export interface FrameFault {
+  readonly rule: "schema" | "keys" | "nil" | "wide_integer" | "conversation" | "body_conversation";
+  readonly text: string;
+}
+
+/** How a frame came, before anything of it is read. */
+export interface Arrival {
+  readonly bytes: Uint8Array;
+  readonly way: Way;
+  readonly topic: string;
+  readonly isReliable: boolean;
+  /** `undefined` while LiveKit has not announced the sender. */
+  readonly from: string | undefined;
+  readonly at: number;
+}
+
+/** A frame that one side has sent, with all that is wrong with it. */
+export interface Frame extends Arrival {
+  /** The body as MessagePack has it; `{}` when it cannot be read. */
+  readonly rawBody: Readonly<Record<string, unknown>>;
+  /** 0 when it cannot be read. */
+  readonly stanzaId: number;
+  /** `undefined` when the frame is no message of the protocol. */
+  readonly message: Message | undefined;
+  readonly faults: readonly FrameFault[];
+}
+
+const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
+
+interface Expected {
+  readonly side: Side;
+  readonly conversationId: string;
+  /** The conversation's id may be missing. */
+  readonly isFirst: boolean;
+}
+
+/** Reads a frame, and compares it with the rules and the schema of its type. Never throws. */
+export function readFrame(arrival: Arrival, expected: Expected): Frame {
+  const raw = attempt(() => unpackPacket(arrival.bytes));
+  if ("problem" in raw) {
+    const faults: FrameFault[] = [{ rule: "schema", text: raw.problem }];
+    return { ...arrival, rawBody: {}, stanzaId: 0, message: undefined, faults };
+  }
+  const rawBody = isPlainMap(raw.value["body"]) ? raw.value["body"] : {};
+  const read = attempt(() => decodeEnvelope(arrival.bytes));
+  const message = "value" in read && "message" in read.value ? read.value.message : undefined;
+  const schemaFault = "problem" in read ? read.problem : findSchemaFault(read.value, expected.side);
+  const faults = [
+    ...(schemaFault === undefined ? [] : [{ rule: "schema" as const, text: schemaFault }]),
+    ...findWritingFaults(raw.value, rawBody, expected),
+  ];
+  const stanzaId = Number(raw.value["stanzaId"]);
+  return { ...arrival, rawBody, stanzaId: Number.isSafeInteger(stanzaId) ? stanzaId : 0, message, faults };
+}
+
+/** A frame's type, to be named in a report. */
+export function nameOf({ message }: Pick<Frame, "message">): string {
+  return message?.type ?? "a frame that cannot be read";
+}
+
+function findSchemaFault(incoming: Incoming, side: Side): string | undefined {
+  if (!("message" in incoming)) return `type ${incoming.unknownType} is none of the protocol's`;
+  const { message } = incoming;
+  const { type } = message;
+  if (!isSentBy(side, message)) return `a ${side} does not send the type ${MESSAGES[type].number}, ${type}`;
+  const [invalid] = message.type === "configuration" ? (message.body.invalidTools ?? []) : [];
+  return invalid?.reason;
+}
+
+function findWritingFaults(
+  raw: Record<string, unknown>,
+  body: Record<string, unknown>,
+  { conversationId, isFirst }: Expected,
+): FrameFault[] {
+  const faults: FrameFault[] = [];
+  const keys = Object.keys(raw).join(", ");
+  if (keys !== ENVELOPE_KEYS.join(", ")) faults.push({ rule: "keys", text: `the envelope has ${keys}` });
+  const meta = isPlainMap(raw["meta"]) ? raw["meta"] : {};
+  const nil = Object.entries({ ...meta, ...body, ...raw }).find(([, value]) => value === null || value === undefined);
+  if (nil) faults.push({ rule: "nil", text: `${nil[0]} is nil` });
+  if (hasBigint(raw)) faults.push({ rule: "wide_integer", text: "it has a 64-bit integer" });
+  const named = raw["conversationId"] ?? "";
+  if (named !== conversationId && !(isFirst && named === ""))
+    faults.push({ rule: "conversation", text: `it names ${JSON.stringify(named)}, the room has "${conversationId}"` });
+  if (body["conversationId"] !== named) faults.push({ rule: "body_conversation", text: "its body names another one" });
+  return faults;
+}
+
+function hasBigint(value: unknown): boolean {
+  if (typeof value === "bigint") return true;
+  if (Array.isArray(value)) return value.some(hasBigint);
+  return isPlainMap(value) && Object.values(value).some(hasBigint);
+}
+
+function attempt<Value>(work: () => Value): { readonly value: Value } | { readonly problem: string } {
+  try {
+    return { value: work() };
+  } catch (error) {
+    return { problem: error instanceof AppError ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,92 @@
+import type * as RtcNode from "@livekit/rtc-node";
+import { AccessToken } from "livekit-server-sdk";
+import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type Arrival, type Way } from "./frame.ts";
+
+export const TOPIC = "parley";
+
+/** A LiveKit server, and the keys that open its rooms. */
+export interface LivekitServer {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
+
+interface TokenOptions {
+  readonly room: string;
+  readonly identity: string;
+  readonly kind?: "standard" | "agent";
+}
+
+export async function createToken(
+  { apiKey, apiSecret }: LivekitServer,
+  { room, identity, kind = "standard" }: TokenOptions,
+): Promise<string> {
+  const token = new AccessToken(apiKey, apiSecret, { identity });
+  token.kind = kind;
+  token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true });
+  return token.toJwt();
+}
+
+interface PublishOptions {
+  /** @defaultValue what the protocol says for this length */
+  readonly way?: Way;
+  /** @defaultValue everyone */
+  readonly to?: readonly string[];
+  readonly topic?: string;
+}
+
+/** A participant of a room that carries bytes both ways, and knows nothing of what they mean. */
+export class RoomEnd implements AsyncDisposable {
+  readonly room: RtcNode.Room;
+  #sending: Promise<void> = Promise.resolve();
+
+  private constructor(room: RtcNode.Room) {
+    this.room = room;
+  }
+
+  static async join(url: string, token: string, onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
+    const { DataPacketKind, Room, RoomEvent } = await loadRtcNode();
+    const room = new Room();
+    room.on(RoomEvent.DataReceived, (...[bytes, sender, kind, topic = ""]) => {
+      const isReliable = kind === undefined || kind === DataPacketKind.KIND_RELIABLE;
+      const from = sender?.identity;
+      onArrival({ bytes, way: "packet", topic, isReliable, from, at: performance.now() });
+    });
+    room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
+      void reader.readAll().then(
+        (chunks) => {
+          const bytes = Buffer.concat(chunks);
+          onArrival({ bytes, way: "stream", topic: TOPIC, isReliable: true, from: identity, at: performance.now() });
+        },
+        () => {},
+      );
+    });
+    await room.connect(url, token, { autoSubscribe: false, dynacast: false });
+    return new RoomEnd(room);
+  }
+
+  /** Frames go out in the order in which they were given. */
+  async publish(bytes: Uint8Array, options: PublishOptions = {}): Promise<void> {
+    const sent = this.#sending.then(() => this.#publish(bytes, options));
+    this.#sending = sent.catch(() => {});
+    await sent;
+  }
+
+  async #publish(bytes: Uint8Array, { way, to, topic = TOPIC }: PublishOptions): Promise<void> {
+    const local = this.room.localParticipant;
+    if (!local) throw new Error("The room is not connected");
+    if ((way ?? (bytes.length > LIMITS.packetBytes ? "stream" : "packet")) === "packet") {
+      await local.publishData(bytes, { reliable: true, topic, ...(to && { destination_identities: [...to] }) });
+      return;
+    }
+    const writer = await local.streamBytes({ topic, ...(to && { destinationIdentities: [...to] }) });
+    await writer.write(bytes);
+    await writer.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.room.disconnect();
+  }
+}

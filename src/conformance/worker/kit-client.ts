@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createId } from "../../lib/id.ts";
+import { encodeEnvelope } from "../../protocol/codec/codec.ts";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { type Message, type MessageBody, type SentBy, workerFeatures } from "../../protocol/messages/messages.ts";
+import { KitFault, SubjectFault } from "../check.ts";
+import { type Arrival, type Frame, readFrame, type Way } from "../wire/frame.ts";
+import { Inbox } from "../wire/inbox.ts";
+import { pack } from "../wire/pack.ts";
+import { RoomEnd, TOPIC } from "../wire/room-end.ts";
+
+/** The right to join a room as somebody. */
+export interface Access {
+  readonly token: string;
+  readonly livekitUrl: string;
+}
+export type GiveAccess = (room: string, identity: string) => Promise<Access>;
+
+type Configuration = MessageBody<"configuration">;
+type ClientMessage = Message<SentBy<"client">>;
+
+export interface SendOptions {
+  /** @defaultValue the next one */
+  readonly stanzaId?: number;
+  readonly way?: Way;
+  readonly topic?: string;
+}
+
+const AGENT_KIND = 4;
+const WORKER_WITHIN_MS = 20_000;
+/** What the worker does at once about something has come by then, after it has answered what was sent later. */
+const QUIET_MS = 150;
+
+export const anyInput = { type: "object" } as const;
+
+/** A client that the kit plays: it sends what it is told to, answers nothing by itself, and records. */
+export class KitClient implements AsyncDisposable {
+  readonly frames = new Inbox<Frame>();
+  readonly #conversationId: string;
+  readonly #end: RoomEnd;
+  #stanza = 0;
+
+  private constructor(end: RoomEnd, conversationId: string) {
+    this.#end = end;
+    this.#conversationId = conversationId;
+  }
+
+  /** Joins a room, and waits until a worker is there. */
+  static async join(give: GiveAccess, room: string, identity: string): Promise<KitClient> {
+    const { token, livekitUrl } = await give(room, identity);
+    const early: Arrival[] = [];
+    let take = (arrival: Arrival): void => void early.push(arrival);
+    const end = await RoomEnd.join(livekitUrl, token, (arrival) => take(arrival));
+    const client = new KitClient(end, conversationIdOfRoom(room));
+    take = (arrival) => client.#take(arrival);
+    for (const arrival of early) take(arrival);
+    await client.#waitForWorker();
+    return client;
+  }
+
+  async #waitForWorker(): Promise<void> {
+    const giveUpAt = performance.now() + WORKER_WITHIN_MS;
+    while (this.#agents().length === 0) {
+      if (performance.now() > giveUpAt) {
+        await this[Symbol.asyncDispose]();
+        throw new SubjectFault(`No worker has joined the room within ${WORKER_WITHIN_MS} ms`);
+      }
+      await sleep(20);
+    }
+  }
+
+  /** Sends a Configuration as a stream, and returns when the worker has sent its own. */
+  async configure(configuration: Configuration = {}): Promise<void> {
+    const before = this.frames.items.length;
+    await this.send({ type: "configuration", body: configuration }, { way: "stream" });
+    const look = (frames: readonly Frame[]) =>
+      frames.slice(before).find(({ message }) => message?.type === "configuration");
+    await this.frames.next(look, "the worker's Configuration", 10_000);
+  }
+
+  /** Sends a message that is right. @throws {KitFault} when it is not */
+  async send(message: ClientMessage, options: SendOptions = {}): Promise<number> {
+    const stanzaId = options.stanzaId ?? this.nextStanza();
+    const conversationId = this.#conversationId;
+    const bytes = encodeEnvelope({ stanzaId, conversationId, message });
+    const unsent: Arrival = { bytes, way: "packet", topic: TOPIC, isReliable: true, from: undefined, at: 0 };
+    const [fault] = readFrame(unsent, { side: "client", conversationId, isFirst: false }).faults;
+    if (fault) throw new KitFault(`The kit's own ${message.type} is wrong: ${fault.text}`);
+    await this.sendBytes(bytes, options);
+    return stanzaId;
+  }
+
+  /** Sends an envelope that may be wrong: by the rules but for the given keys. */
+  async sendWrong(envelope: {
+    readonly type: number;
+    readonly body?: object;
+    readonly [key: string]: unknown;
+  }): Promise<number> {
+    const stanzaId = this.nextStanza();
+    const conversationId = this.#conversationId;
+    const body = { conversationId, ...envelope.body };
+    await this.sendBytes(pack({ stanzaId, conversationId, meta: {}, ...envelope, body }));
+    return stanzaId;
+  }
+
+  async sendBytes(bytes: Uint8Array, { way, topic }: SendOptions = {}): Promise<void> {
+    try {
+      const options = { ...(way && { way }), ...(topic !== undefined && { topic }) };
+      await this.#end.publish(bytes, { ...options, to: this.#agents() });
+    } catch (error) {
+      throw new KitFault("The kit's client cannot send", { cause: error });
+    }
+  }
+
+  nextStanza(): number {
+    return (this.#stanza += 1);
+  }
+
+  /** @returns the message's id */
+  async say(content: string, options: SendOptions = {}): Promise<string> {
+    const id = createId();
+    await this.send({ type: "user_message", body: { id, content } }, options);
+    return id;
+  }
+
+  async answer(id: string, result: Omit<MessageBody<"tool_use_result">, "id">): Promise<number> {
+    return this.send({ type: "tool_use_result", body: { id, ...result } });
+  }
+
+  async acknowledged(stanzaId: number): Promise<Frame> {
+    const isAck = ({ message }: Frame) =>
+      message?.type === "acknowledgement" && message.body.acknowledgedStanzaId === stanzaId;
+    return this.frames.next((frames) => frames.find(isAck), `the Ack of stanza ${stanzaId}`);
+  }
+
+  all<Type extends Message["type"]>(type: Type): MessageBody<Type>[] {
+    return this.frames.items.flatMap(({ message }) =>
+      message?.type === type ? [message.body as MessageBody<Type>] : [],
+    );
+  }
+
+  async next<Type extends Message["type"]>(
+    type: Type,
+    fits: (body: MessageBody<Type>) => boolean = () => true,
+    withinMs?: number,
+  ): Promise<MessageBody<Type>> {
+    return this.frames.next(() => this.all(type).find(fits), `a ${type} of the worker`, withinMs);
+  }
+
+  /** The final sentence of the answer to a message. @returns the id of the answer */
+  async answered(messageId: string): Promise<string> {
+    const { id } = await this.next("start_answer", ({ previousId }) => previousId === messageId, 10_000);
+    await this.next("assistant_sentence", (body) => body.previousId === id && body.isFinal, 10_000);
+    return id;
+  }
+
+  isAnswered(messageId: string): boolean {
+    return this.all("start_answer").some(({ previousId }) => previousId === messageId);
+  }
+
+  /** Returns when the worker has had time to do whatever it does about what was sent before. */
+  async settle(): Promise<void> {
+    await this.acknowledged(await this.send({ type: "audio_chunk", body: {} }));
+    await sleep(QUIET_MS);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end[Symbol.asyncDispose]();
+  }
+
+  #agents(): string[] {
+    const participants = [...this.#end.room.remoteParticipants.values()];
+    return participants.filter(({ kind }) => Number(kind) === AGENT_KIND).map(({ identity }) => identity);
+  }
+
+  #take(arrival: Arrival): void {
+    if (arrival.topic !== TOPIC) return;
+    this.frames.add(readFrame(arrival, { side: "worker", conversationId: this.#conversationId, isFirst: false }));
+  }
+}
+
+/** A Configuration with every feature, and these tools. */
+export function withTools(...tools: NonNullable<Configuration["tools"]>): Configuration {
+  return { clientVersion: "conformance kit", features: workerFeatures(), tools };
+}

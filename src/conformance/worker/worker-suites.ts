@@ -1,0 +1,50 @@
+import { type Check, type Suite } from "../check.ts";
+import { formRules, type WrittenRule } from "../run/written-rules.ts";
+import { otherClientChecks, workerCallChecks } from "./checks/calls.ts";
+import { announcingChecks, workerJoiningChecks } from "./checks/joining.ts";
+import { messageChecks } from "./checks/messages.ts";
+import { floodChecks, refusedMessageChecks } from "./checks/refused-messages.ts";
+import { returningChecks } from "./checks/returning.ts";
+import { type GiveAccess } from "./kit-client.ts";
+import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
+
+/** All checks of a worker. `onTalk` is told of each room that is opened. */
+export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => void): Suite<WorkerTalk>[] {
+  const suite = (
+    name: string,
+    checks: readonly Check<WorkerTalk>[],
+    options: Omit<WorkerTalkOptions, "give"> = {},
+  ): Suite<WorkerTalk> => ({
+    name,
+    checks,
+    open: async () => {
+      const talk = await WorkerTalk.open({ give, ...options });
+      onTalk(talk);
+      return talk;
+    },
+  });
+  return [
+    suite("calls", workerCallChecks),
+    suite("coming back", returningChecks),
+    suite("messages", messageChecks),
+    suite("refused messages", refusedMessageChecks),
+    suite("other clients", otherClientChecks),
+    suite("joining", workerJoiningChecks, { configuration: null }),
+    suite("announcing", announcingChecks, { hasNamedRoom: false }),
+    suite("a flood", floodChecks),
+  ];
+}
+
+/** How a worker writes its frames. */
+export const WORKER_RULES: readonly WrittenRule[] = [
+  ...formRules("MUST"),
+  {
+    id: "write.stanzas-down",
+    level: "MUST",
+    sentence: "a client counts 1, 2, 3…, the worker -1, -2, -3… over all its clients, so you see gaps.",
+    find: ({ frames }) => {
+      const wrong = frames.find(({ stanzaId }) => stanzaId > 0);
+      return wrong && `A stanza of the worker is ${wrong.stanzaId}`;
+    },
+  },
+];

@@ -1,0 +1,84 @@
+import { createId } from "../../lib/id.ts";
+import { type MessageBody } from "../../protocol/messages/messages.ts";
+import { anyInput, type GiveAccess, KitClient, withTools } from "./kit-client.ts";
+
+export const NUMBER_INPUT = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;
+
+/** What the kit's client offers in most rooms. */
+const OFFERED = withTools(
+  { name: "kit_echo", description: "Gives back its input.", inputSchema: anyInput },
+  { name: "kit_number", description: "Takes the integer n.", inputSchema: NUMBER_INPUT },
+  { name: "kit_late", description: "Never answers in time.", inputSchema: anyInput, timeoutMs: 300 },
+);
+
+export interface WorkerTalkOptions {
+  readonly give: GiveAccess;
+  /** What the kit's client says first; `null`: nothing. @defaultValue every feature, and three tools */
+  readonly configuration?: MessageBody<"configuration"> | null;
+  /** Whether the room's name has the form `conv_ac_X`. @defaultValue true */
+  readonly hasNamedRoom?: boolean;
+}
+
+/** A room with the worker under test and clients that the kit plays. */
+export class WorkerTalk implements AsyncDisposable {
+  readonly roomName: string;
+  /** All clients so far, also those that have left. */
+  readonly clients: KitClient[] = [];
+  readonly #give: GiveAccess;
+  readonly #cleanup = new AsyncDisposableStack();
+
+  private constructor({ give, hasNamedRoom = true }: WorkerTalkOptions) {
+    this.#give = give;
+    this.roomName = `${hasNamedRoom ? "conv_ac_" : "conformance-"}${createId()}`;
+  }
+
+  static async open(options: WorkerTalkOptions): Promise<WorkerTalk> {
+    const talk = new WorkerTalk(options);
+    const { configuration = OFFERED } = options;
+    try {
+      const client = await talk.join("alice");
+      if (configuration) await client.configure(configuration);
+      return talk;
+    } catch (error) {
+      await talk[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The client that came first, or has taken its place. */
+  get client(): KitClient {
+    const client = this.clients.at(0);
+    if (!client) throw new Error("No client has joined");
+    return client;
+  }
+
+  async join(identity: string): Promise<KitClient> {
+    const client = this.#cleanup.use(await KitClient.join(this.#give, this.roomName, identity));
+    this.clients.push(client);
+    return client;
+  }
+
+  /** Asks the worker's model to call a tool of the kit's client. @returns the request */
+  async call(toolName: string, parameters: object = {}): Promise<MessageBody<"tool_use_request">> {
+    const { client } = this;
+    const before = client.all("tool_use_request").length;
+    await client.say(`use ${toolName} ${JSON.stringify(parameters)}`);
+    const look = () =>
+      client
+        .all("tool_use_request")
+        .slice(before)
+        .find((body) => body.toolName === toolName);
+    return client.frames.next(look, `a ToolUseRequest for ${toolName}`, 10_000);
+  }
+
+  /** How a call has ended. */
+  async ended(id: string): Promise<MessageBody<"tool_call_state">> {
+    const isEnd = (state: MessageBody<"tool_call_state">) =>
+      state.id === id && state.status !== "pending" && state.status !== "running";
+    return this.client.next("tool_call_state", isEnd);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cleanup.disposeAsync();
+  }
+}

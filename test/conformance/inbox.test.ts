@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { KitFault, SubjectFault } from "../../src/conformance/check.ts";
+import { Inbox } from "../../src/conformance/wire/inbox.ts";
+
+const anything = (items: readonly string[]) => items.at(0);
+
+test("what comes later is waited for", async () => {
+  const inbox = new Inbox<string>();
+  const found = inbox.next(anything, "anything");
+  inbox.add("it");
+
+  expect(await found).toBe("it");
+});
+
+test("what does not come is the subject's fault", async () => {
+  await expect(new Inbox<string>().next(anything, "the Ack", 1)).rejects.toEqual(
+    new SubjectFault("the Ack did not come within 1 ms"),
+  );
+});
+
+test("nobody waits for a program that has ended", async () => {
+  const inbox = new Inbox<string>();
+  const found = inbox.next(anything, "the Ack");
+  inbox.end("the program has ended");
+
+  await expect(found).rejects.toEqual(new SubjectFault("the Ack did not come: the program has ended"));
+});
+
+test("what the kit has spoiled is the kit's fault", async () => {
+  const inbox = new Inbox<string>();
+  const found = inbox.next(anything, "the Ack");
+  inbox.blame(new KitFault("The kit's own message is wrong"));
+
+  await expect(found).rejects.toBeInstanceOf(KitFault);
+});

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { clientSuites } from "../../src/conformance/client/client-suites.ts";
+import { CLIENT_RULES } from "../../src/conformance/client/written-rules.ts";
+import { WORKER_RULES, workerSuites } from "../../src/conformance/worker/worker-suites.ts";
+
+const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");
+const page = inOneLine(readFileSync("docs/protocol.md", "utf8"));
+const nowhere = { url: "", apiKey: "", apiSecret: "" };
+const ofClients = [
+  ...clientSuites({ livekit: nowhere, command: [] }, () => {}).flatMap(({ checks }) => checks),
+  ...CLIENT_RULES,
+];
+const ofWorkers = [
+  ...workerSuites(
+    () => Promise.reject(new Error("No room is opened here")),
+    () => {},
+  ).flatMap(({ checks }) => checks),
+  ...WORKER_RULES,
+];
+
+test.each([...ofClients, ...ofWorkers])("the sentence of $id stands in docs/protocol.md word for word", (check) => {
+  expect(page).toContain(inOneLine(check.sentence));
+});
+
+test.each([
+  ["client", ofClients],
+  ["worker", ofWorkers],
+])("each check of a %s has an id of its own", (_role, checks) => {
+  const ids = checks.map(({ id }) => id);
+
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test("the kit has at least 60 checks of a client", () => {
+  expect(ofClients.length).toBeGreaterThanOrEqual(60);
+});
