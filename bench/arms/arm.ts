@@ -1,0 +1,52 @@
+import { cpuOfTree, endTree } from "./processes.ts";
+import { type LivekitServer, Talk, type ToolWay } from "./talk.ts";
+
+/** What is measured beside each other. `floor` is what no agent can do without, on the same machine. */
+export type ArmName = "parley" | "agents-js" | "agents-python" | "floor";
+
+export const ARM_TITLES: Readonly<Record<ArmName, string>> = {
+  parley: "Parley",
+  "agents-js": "agents-js",
+  "agents-python": "Python agents",
+  floor: "floor",
+};
+
+interface ArmParts {
+  readonly name: ArmName;
+  readonly pid: number;
+  readonly livekit: LivekitServer;
+  readonly toolWay: ToolWay;
+  readonly cleanup: AsyncDisposableStack;
+}
+
+let rooms = 0;
+
+/** One of the agents, with a livekit-server of its own. */
+export class Arm implements AsyncDisposable {
+  readonly name: ArmName;
+  readonly #parts: ArmParts;
+
+  constructor(parts: ArmParts) {
+    this.name = parts.name;
+    this.#parts = parts;
+  }
+
+  /** Joins a room of its own. */
+  async join(question: "plain" | "tool"): Promise<Talk> {
+    const { livekit, toolWay } = this.#parts;
+    return Talk.join(livekit, `bench-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
+  }
+
+  /** Does some work and says what the process computed meanwhile that computed most: the session's. */
+  async cpuOf(work: () => Promise<void>): Promise<number> {
+    const before = cpuOfTree(this.#parts.pid);
+    await work();
+    const after = cpuOfTree(this.#parts.pid);
+    return Math.max(...[...after].map(([pid, cpuMs]) => cpuMs - (before.get(pid) ?? 0)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await endTree(this.#parts.pid);
+    await this.#parts.cleanup.disposeAsync();
+  }
+}

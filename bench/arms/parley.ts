@@ -1,0 +1,31 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startOwnLivekit } from "../../test/support/servers/own-livekit.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
+import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
+import { Arm } from "./arm.ts";
+
+/** What the agents are told; none has any other tool than the participant's. */
+const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
+
+interface ParleyParts {
+  readonly databaseUrl: string;
+  readonly modelUrl: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A worker as `npm run worker` starts it: record and metrics on, and nothing exported. */
+export async function startParley({ databaseUrl, modelUrl, env = {} }: ParleyParts): Promise<Arm> {
+  await using starting = new AsyncDisposableStack();
+  const { path: folder } = starting.use(await tempFolder());
+  const livekit = await startOwnLivekit();
+  starting.defer(() => livekit.close());
+  const toolsFolder = join(folder, "tools");
+  await mkdir(toolsFolder);
+  const config = join(folder, "parley.config.ts");
+  await writeFile(config, `export default ${JSON.stringify({ instructions: INSTRUCTIONS, toolsFolder })};\n`);
+  const settings = await settingsFor({ livekit, databaseUrl, modelUrl: `${modelUrl}/parley`, folder });
+  const main = runMain({ ...settings, PARLEY_CONFIG: config, MAX_SESSIONS: "100", ...env }, "--worker-only");
+  await main.ready;
+  return new Arm({ name: "parley", pid: main.pid, livekit, toolWay: "parley", cleanup: starting.move() });
+}

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Linux counts in hundredths of a second. */
+const MS_A_TICK = 10;
+const END_MS = 6_000;
+
+interface Seen {
+  readonly parent: number;
+  readonly cpuMs: number;
+}
+
+/** What a process and all below it have computed so far, in all their threads, by process. */
+export function cpuOfTree(pid: number): ReadonlyMap<number, number> {
+  const all = listProcesses();
+  return new Map(treeOf(pid, all).map((each) => [each, all.get(each)?.cpuMs ?? 0]));
+}
+
+/** Asks a process to end; kills what is left of it and of all below it. Returns when nothing of it runs any more. */
+export async function endTree(pid: number): Promise<void> {
+  const tree = treeOf(pid, listProcesses());
+  if (tree.length > 0) signal(pid, "SIGTERM");
+  const until = performance.now() + END_MS;
+  while (tree.some(isRunning)) {
+    if (performance.now() > until) for (const each of tree) signal(each, "SIGKILL");
+    await sleep(50);
+  }
+}
+
+function treeOf(pid: number, all: ReadonlyMap<number, Seen>): number[] {
+  const children = [...all].filter(([, { parent }]) => parent === pid).map(([child]) => child);
+  return all.has(pid) ? [pid, ...children.flatMap((child) => treeOf(child, all))] : [];
+}
+
+function listProcesses(): ReadonlyMap<number, Seen> {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return new Map(
+    pids.flatMap((pid) => {
+      // The name before the fields, in parentheses, may hold blanks.
+      const fields = contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+      const { 0: state, 1: parent, 11: inUser, 12: inSystem } = fields;
+      if (state === undefined || state === "Z") return [];
+      return [[Number(pid), { parent: Number(parent), cpuMs: (Number(inUser) + Number(inSystem)) * MS_A_TICK }]];
+    }),
+  );
+}
+
+function isRunning(pid: number): boolean {
+  return listProcesses().has(pid);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended.
+  }
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

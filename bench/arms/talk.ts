@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AccessToken } from "livekit-server-sdk";
+// A mere type: `loadRtcNode` decides where its log goes.
+import type { Room } from "@livekit/rtc-node";
+import { connect, type Parley, roomTransport } from "../../src/client/index.ts";
+import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
+import { forgetRoom, hearOwnEvents } from "../../src/livekit/room-events.ts";
+import { clockMs } from "../clock.ts";
+import { timedTransport } from "./timed-transport.ts";
+
+/** How a participant offers the tool `look_up`: by Parley's SDK, or as an RPC method; or it has no tool. */
+export type ToolWay = "parley" | "rpc" | "none";
+export type Question = "plain" | "tool";
+
+export interface LivekitServer {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
+
+/** One question, by its mark. Times are `clockMs`. */
+export interface Asked {
+  readonly id: string;
+  readonly askedAt: number;
+  readonly firstWordAt: number;
+  readonly wholeAt: number;
+  /** When the tool was called on the participant's device, and when it returned. */
+  readonly toolRanAt: number | undefined;
+  readonly toolReturnedAt: number | undefined;
+}
+
+const JOIN_MS = 60_000;
+const ANSWER_MS = 30_000;
+let last = 0;
+
+/** A participant that asks on `lk.chat` and reads `lk.transcription`, as any LiveKit client may. */
+export class Talk implements AsyncDisposable {
+  /** From the joining to the agent's being there to listen. */
+  readonly joinMs: number;
+  readonly #room: Room;
+  readonly #parley: Parley | undefined;
+  readonly #state: TalkState;
+
+  private constructor(room: Room, { state, joinMs, parley }: { state: TalkState; joinMs: number; parley?: Parley }) {
+    this.#room = room;
+    this.#state = state;
+    this.joinMs = joinMs;
+    this.#parley = parley;
+  }
+
+  static async join(livekit: LivekitServer, name: string, tool: ToolWay): Promise<Talk> {
+    const { Room } = await loadRtcNode();
+    const startedAt = clockMs();
+    const room = new Room();
+    hearOwnEvents(room);
+    const state = new TalkState();
+    room.registerTextStreamHandler("lk.transcription", (reader) => void state.hearAll(reader));
+    await room.connect(livekit.url, await tokenFor(livekit, name), { autoSubscribe: false, dynacast: false });
+    const parley = tool === "parley" ? await offerBySdk(room, state) : undefined;
+    if (tool === "rpc")
+      room.localParticipant?.registerRpcMethod("lookUp", async ({ payload }) => {
+        const { id } = JSON.parse(payload) as { id: string };
+        return JSON.stringify(state.lookUp(id));
+      });
+    const others = () => [...room.remoteParticipants.values()];
+    while (!others().some(isListening)) {
+      const seen = others().map(({ identity, attributes }) => `${identity} ${JSON.stringify(attributes)}`);
+      if (clockMs() - startedAt > JOIN_MS)
+        throw new Error(`Nobody listens in ${name} after ${JOIN_MS} ms; there: ${seen.join(", ") || "nobody"}`);
+      await sleep(2);
+    }
+    await parley?.whenConnected(JOIN_MS);
+    return new Talk(room, { state, joinMs: clockMs() - startedAt, ...(parley && { parley }) });
+  }
+
+  /** @throws when the whole answer did not come in time */
+  async ask(question: Question): Promise<Asked> {
+    const id = (++last).toString(36).padStart(6, "0");
+    const text = question === "plain" ? `What time is it? [q-${id}]` : `Look up the time, please. [t-${id}]`;
+    const whole = this.#state.expect(id);
+    const askedAt = clockMs();
+    await this.#room.localParticipant?.sendText(text, { topic: "lk.chat" });
+    const late = setTimeout(() => this.#state.fail(new Error(`No answer within ${ANSWER_MS} ms`)), ANSWER_MS);
+    const times = await whole.finally(() => clearTimeout(late));
+    return { id, askedAt, ...times };
+  }
+
+  /** How long the tool's results took to be acknowledged since this was asked last, in ms; by Parley's SDK only. */
+  takeResultAcks(): number[] {
+    return this.#state.resultAcks.splice(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parley?.close();
+    await this.#room.disconnect().catch(() => {});
+    forgetRoom(this.#room);
+  }
+}
+
+type Times = Omit<Asked, "id" | "askedAt">;
+
+/** What of a talk the handlers of its room write. */
+class TalkState {
+  readonly resultAcks: number[] = [];
+  #id = "";
+  #text = "";
+  #times: { firstWordAt?: number; toolRanAt?: number; toolReturnedAt?: number } = {};
+  #whole = Promise.withResolvers<Times>();
+
+  async expect(id: string): Promise<Times> {
+    [this.#id, this.#text, this.#times] = [id, "", {}];
+    this.#whole = Promise.withResolvers<Times>();
+    return this.#whole.promise;
+  }
+
+  fail(error: Error): void {
+    this.#whole.reject(error);
+  }
+
+  async hearAll(texts: AsyncIterable<string>): Promise<void> {
+    for await (const text of texts) this.#hear(text);
+  }
+
+  #hear(text: string): void {
+    const at = clockMs();
+    this.#text += text;
+    this.#times.firstWordAt ??= at;
+    const { firstWordAt, toolRanAt, toolReturnedAt } = this.#times;
+    if (this.#text.includes(`That was ${this.#id}.`))
+      this.#whole.resolve({ firstWordAt, toolRanAt, toolReturnedAt, wholeAt: at });
+  }
+
+  lookUp(id: string): { readonly seen: string } {
+    this.#times.toolRanAt = clockMs();
+    const result = { seen: `seen:${id}` };
+    this.#times.toolReturnedAt = clockMs();
+    return result;
+  }
+}
+
+async function offerBySdk(room: Room, state: TalkState): Promise<Parley> {
+  const parley = await connect(
+    timedTransport(roomTransport(room), (ms) => state.resultAcks.push(ms)),
+    { waitForAgentMs: 0 },
+  );
+  parley.registerTool<{ id: string }>({
+    name: "look_up",
+    description: "Looks something up on the participant's device.",
+    input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+    run: ({ id }) => state.lookUp(id),
+  });
+  return parley;
+}
+
+/** Agents say so by an attribute once they read what is written to them. */
+function isListening({ attributes }: { readonly attributes: Readonly<Record<string, string>> }): boolean {
+  return attributes["lk.agent.state"] === "listening";
+}
+
+export async function tokenFor({ apiKey, apiSecret }: LivekitServer, room: string, identity = "user"): Promise<string> {
+  const token = new AccessToken(apiKey, apiSecret, { identity });
+  token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true });
+  return token.toJwt();
+}

@@ -1,0 +1,25 @@
+import { type Step } from "./messages.ts";
+
+/** A step as server-sent events of Anthropic's Messages API. */
+export function* toAnthropicEvents(step: Step, toolUseId: string): Generator<string> {
+  const isTool = "toolInput" in step;
+  const usage = { input_tokens: 100, output_tokens: 1 };
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "bench", content: [], usage };
+  yield toSse({ type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } });
+  const block = isTool
+    ? { type: "tool_use", id: toolUseId, name: "look_up", input: {} }
+    : { type: "text", text: "", citations: null };
+  yield toSse({ type: "content_block_start", index: 0, content_block: block });
+  const deltas = isTool
+    ? [{ type: "input_json_delta", partial_json: JSON.stringify(step.toolInput) }]
+    : step.words.map((text) => ({ type: "text_delta", text }));
+  for (const delta of deltas) yield toSse({ type: "content_block_delta", index: 0, delta });
+  yield toSse({ type: "content_block_stop", index: 0 });
+  const delta = { stop_reason: isTool ? "tool_use" : "end_turn", stop_sequence: null };
+  yield toSse({ type: "message_delta", delta, usage: { output_tokens: 30 } });
+  yield toSse({ type: "message_stop" });
+}
+
+function toSse(event: { readonly type: string; readonly [field: string]: unknown }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,53 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
+import { clockMs } from "../clock.ts";
+import { type FromModel, type ModelCall, type Step } from "./messages.ts";
+import { toAnthropicEvents } from "./anthropic.ts";
+import { toOpenAiEvents } from "./openai.ts";
+
+/**
+ * A model that answers at once, as a process: the Messages API and Chat Completions, with the same words in the same
+ * pieces. What it looks at is where the last question's mark stands, so that it takes no longer at a long history.
+ */
+const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
+const PIECE = 8;
+let calls: ModelCall[] = [];
+
+function plan(body: string): { readonly id: string; readonly step: Step } {
+  const mark = Math.max(body.lastIndexOf("[q-"), body.lastIndexOf("[t-"));
+  const id = /^\w+/.exec(body.slice(mark + 3, mark + 40))?.[0] ?? "";
+  const isForTool = mark >= 0 && body[mark + 1] === "t";
+  if (isForTool && !body.includes(`seen:${id}`)) return { id, step: { toolInput: { id } } };
+  const whole = `${ANSWER} That was ${id}.`;
+  return { id, step: { words: whole.match(new RegExp(`.{1,${PIECE}}`, "gu")) ?? [] } };
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readText(request);
+  const askedAt = clockMs();
+  const path = request.url?.split("?")[0] ?? "";
+  const toEvents = path.endsWith("/messages") ? toAnthropicEvents : toOpenAiEvents;
+  if (!path.endsWith("/messages") && !path.endsWith("/chat/completions")) {
+    response.writeHead(404, { "content-type": "application/json" }).end("{}");
+    return;
+  }
+  const { id, step } = plan(body);
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
+  for (const event of toEvents(step, `call_${id}`)) response.write(event);
+  response.end();
+  calls.push({ id, askedAt, endedAt: clockMs() });
+}
+
+const server = createServer((request, response) => void handle(request, response));
+server.keepAliveTimeout = 60_000;
+server.listen(0, "127.0.0.1", () => send({ type: "ready", port: (server.address() as AddressInfo).port }));
+process.on("message", () => {
+  send({ type: "calls", calls });
+  calls = [];
+});
+process.on("disconnect", () => process.exit());
+
+function send(message: FromModel): void {
+  process.send?.(message);
+}

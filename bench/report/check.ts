@@ -1,0 +1,12 @@
+import { type RatioFigure } from "./figures.ts";
+import { toTitle } from "./tables.ts";
+
+/** The ratios that are worse than the recorded ones by more than the noise: each is outside of the other's band. */
+export function findWorse(now: readonly RatioFigure[], recorded: readonly RatioFigure[]): string[] {
+  return now.flatMap((ratio) => {
+    const before = recorded.find((each) => toTitle(each) === toTitle(ratio));
+    if (!before || ratio.value <= before.high || before.value >= ratio.low) return [];
+    const band = ({ value, low, high }: RatioFigure) => `${value.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+    return [`${toTitle(ratio)}: ${band(ratio)}, recorded ${band(before)}`];
+  });
+}

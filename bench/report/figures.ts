@@ -1,0 +1,75 @@
+import { type ArmName } from "../arms/arm.ts";
+
+/** What is measured: a name for the JSON, a title for people, a unit. In the order of the table. */
+export const FIGURES = {
+  answer: { title: "`lk.chat` question → whole answer", unit: "ms" },
+  firstWord: { title: "… → its first word", unit: "ms" },
+  asked: { title: "question → the model is asked", unit: "ms" },
+  toolAnswer: { title: "question → whole answer, with a client tool", unit: "ms" },
+  toolOut: { title: "the model's call → the device runs it", unit: "ms" },
+  toolBack: { title: "the device's result → the model is asked again", unit: "ms" },
+  resultAck: { title: "the device's result → its Ack", unit: "ms" },
+  cpu: { title: "CPU of the session's process, a turn", unit: "ms" },
+  toolCpu: { title: "… a turn with a client tool", unit: "ms" },
+  packet: { title: "a packet there and back", unit: "ms" },
+  rpc: { title: "an RPC", unit: "ms" },
+  textStream: { title: "a text stream there and another back", unit: "ms" },
+  modelCall: { title: "a model call by Anthropic's SDK, read to its end", unit: "ms" },
+  select: { title: "`select 1`", unit: "ms" },
+  insert: { title: "one insert, committed", unit: "ms" },
+  longAnswer: { title: "question → whole answer, after many turns", unit: "ms" },
+  longCpu: { title: "CPU of the session's process, a turn, after many turns", unit: "ms" },
+  burst: { title: "all sessions ask at once → each whole answer", unit: "ms" },
+  burstLast: { title: "… → the last one", unit: "ms" },
+  join: { title: "joining a new room → an agent listens", unit: "ms" },
+  clientMessage: { title: "SDK: a sentence taken in", unit: "µs" },
+  clientSend: { title: "SDK: a text sent", unit: "µs" },
+  spanBegin: { title: "turn begins → model is asked", unit: "ms" },
+  spanFirstCall: { title: "first model call", unit: "ms" },
+  spanTool: { title: "tool call, from the model's block to its outcome", unit: "ms" },
+  spanNext: { title: "last result → next model call begins", unit: "ms" },
+  spanSecondCall: { title: "second model call", unit: "ms" },
+  spanEnd: { title: "model's end → turn is stored", unit: "ms" },
+  spanTurn: { title: "the whole turn", unit: "ms" },
+} as const satisfies Record<string, { readonly title: string; readonly unit: string }>;
+export type FigureName = keyof typeof FIGURES;
+
+/** Of all values, and of the medians of the rounds: their band is the noise. */
+export interface Figure {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly rounds: readonly number[];
+}
+export type Figures = Partial<Record<FigureName, Partial<Record<ArmName, Figure>>>>;
+
+/** The ratios that are watched: how a figure of one arm stands beside another's of the same round. */
+export const RATIOS: readonly Ratio[] = [
+  { of: ["answer", "parley"], to: ["answer", "agents-js"] },
+  { of: ["answer", "parley"], to: ["answer", "agents-python"] },
+  { of: ["toolAnswer", "parley"], to: ["toolAnswer", "agents-js"] },
+  { of: ["toolAnswer", "parley"], to: ["toolAnswer", "agents-python"] },
+  { of: ["cpu", "parley"], to: ["cpu", "agents-js"] },
+  { of: ["toolCpu", "parley"], to: ["toolCpu", "agents-js"] },
+  { of: ["answer", "parley"], to: ["textStream", "floor"] },
+  { of: ["resultAck", "parley"], to: ["packet", "floor"] },
+  { of: ["toolBack", "parley"], to: ["toolBack", "agents-js"] },
+  { of: ["toolOut", "parley"], to: ["toolOut", "agents-js"] },
+  { of: ["longAnswer", "parley"], to: ["longAnswer", "agents-js"] },
+  { of: ["longAnswer", "parley"], to: ["answer", "parley"] },
+  { of: ["longCpu", "parley"], to: ["cpu", "parley"] },
+  { of: ["burst", "parley"], to: ["burst", "agents-js"] },
+  { of: ["burst", "parley"], to: ["answer", "parley"] },
+  { of: ["join", "parley"], to: ["join", "agents-js"] },
+];
+interface Ratio {
+  readonly of: readonly [FigureName, ArmName];
+  readonly to: readonly [FigureName, ArmName];
+}
+
+/** The median of the rounds' ratios, and their band. */
+export interface RatioFigure extends Ratio {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}

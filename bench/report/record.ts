@@ -1,0 +1,47 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { toBarChart, toTimeChart } from "./chart.ts";
+import { type FigureName } from "./figures.ts";
+import { type Result } from "./result.ts";
+import { toSetting, toTables } from "./tables.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const RECORDED = join(ROOT, "bench/results/recorded.json");
+const PAGE = join(ROOT, "docs/performance.md");
+const CHARTS: Readonly<Record<string, readonly FigureName[]>> = {
+  "answers.svg": ["answer", "toolAnswer", "longAnswer"],
+  "cpu.svg": ["cpu", "toolCpu", "longCpu"],
+  "burst.svg": ["burst", "burstLast", "join"],
+};
+const TURN: readonly FigureName[] = ["spanBegin", "spanFirstCall", "spanTool", "spanNext", "spanSecondCall", "spanEnd"];
+
+/** @returns `undefined` before the first record */
+export async function readRecorded(): Promise<Result | undefined> {
+  const text = await readFile(RECORDED, "utf8").catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Result);
+}
+
+export async function writeLatest(result: Result): Promise<void> {
+  await write(join(ROOT, "bench/results/latest.json"), toJson(result));
+}
+
+/** Writes the result down as the one that later runs are checked against, and draws and prints it in docs/performance.md. */
+export async function record(result: Result): Promise<void> {
+  await write(RECORDED, toJson(result));
+  for (const [file, names] of Object.entries(CHARTS))
+    await write(join(ROOT, "docs/images", file), toBarChart(names, result.figures));
+  await write(join(ROOT, "docs/images/turn.svg"), toTimeChart(TURN, result.figures));
+  const page = await readFile(PAGE, "utf8");
+  const [before = "", after = ""] = page.split(/<!-- recorded -->[^]*<!-- \/recorded -->/);
+  const recorded = `${toSetting(result)}.\n\n${toTables(result)}`;
+  await write(PAGE, `${before}<!-- recorded -->\n\n${recorded}\n\n<!-- /recorded -->${after}`);
+}
+
+function toJson(result: Result): string {
+  return `${JSON.stringify(result, null, 2)}\n`;
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(join(path, ".."), { recursive: true });
+  await writeFile(path, text);
+}

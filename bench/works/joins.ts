@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { repeat, rotate, type Work } from "./work.ts";
+
+const JOINS_A_ROUND = 3;
+/** Peers start the process for the next session meanwhile. */
+const REST_MS = 1_500;
+
+/** From joining a new room to an agent that listens. */
+export const joins: Work = {
+  name: "joins",
+  hasArms: true,
+  async run({ arms, extent, samples, progress }) {
+    for (let round = -1; round < extent.rounds; round++) {
+      progress(`joins, round ${round + 1} of ${extent.rounds}`);
+      for (const arm of rotate(arms, round + 1)) {
+        const values = await repeat(JOINS_A_ROUND, async () => {
+          await sleep(REST_MS);
+          await using talk = await arm.join("plain");
+          return talk.joinMs;
+        });
+        // The first round warms up.
+        if (round >= 0) samples.add("join", arm.name, { round, values });
+      }
+    }
+  },
+};

@@ -1,0 +1,30 @@
+import { type Asked } from "../arms/talk.ts";
+import { repeat, rotate, type Work } from "./work.ts";
+
+/** The same short question after many turns: what a turn costs must not grow with its talk. */
+export const longTalk: Work = {
+  name: "long-talk",
+  hasArms: true,
+  async run({ arms, extent, samples, progress }) {
+    await using open = new AsyncDisposableStack();
+    const talks = [];
+    for (const arm of arms) {
+      const talk = open.use(await arm.join("plain"));
+      progress(`long talk: ${extent.turns} turns with ${arm.name}`);
+      await repeat(extent.turns, () => talk.ask("plain"));
+      talks.push({ arm, talk });
+    }
+    for (let round = 0; round < extent.rounds; round++) {
+      progress(`long talk, round ${round + 1} of ${extent.rounds}`);
+      for (const { arm, talk } of rotate(talks, round)) {
+        let asked: readonly Asked[] = [];
+        const cpuMs = await arm.cpuOf(async () => {
+          asked = await repeat(extent.questions, () => talk.ask("plain"));
+        });
+        const values = asked.map(({ askedAt, wholeAt }) => wholeAt - askedAt);
+        samples.add("longAnswer", arm.name, { round, values });
+        samples.add("longCpu", arm.name, { round, values: [cpuMs / asked.length] });
+      }
+    }
+  },
+};
