@@ -1,53 +1,16 @@
-"""The tools of this client: what Configuration announces, and the code that runs."""
+"""The tools of this client. Each is cancelled at its timeout or by the worker, wherever it awaits something."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Awaitable, Callable
+from typing import Annotated, Any
+
+from parley_client import Tool, tool
+from pydantic import Field
+
+FilePath = Annotated[str, Field(description="Path inside the shared folder.")]
 
 
-class InvalidParameters(Exception):
-    pass
-
-
-@dataclass
-class Tool:
-    description: str
-    properties: dict[str, dict]  # every one is required
-    run: Callable[..., Awaitable[dict]]
-    timeout_ms: int
-    execution: str = "client"
-    scope: str = "own"  # "room": in others' turns too
-
-    def announce(self, name: str) -> dict:
-        return {
-            "name": name,
-            "description": self.description,
-            "inputSchema": {
-                "type": "object",
-                "properties": self.properties,
-                "required": list(self.properties),
-                "additionalProperties": False,
-            },
-            "execution": self.execution,
-            "scope": self.scope,
-            "timeoutMs": self.timeout_ms,
-        }
-
-    def check(self, parameters: Any) -> dict:
-        """Never trust the network: the worker has checked the parameters, and so do we."""
-        if not isinstance(parameters, dict):
-            raise InvalidParameters("parameters must be a map")
-        for name in self.properties:
-            if not isinstance(parameters.get(name), str):
-                raise InvalidParameters(f"'{name}' must be a text")
-        for name in parameters:
-            if name not in self.properties:
-                raise InvalidParameters(f"'{name}' is not a parameter")
-        return parameters
-
-
-def tools_of(folder: Path) -> dict[str, Tool]:
+def tools_of(folder: Path) -> list[Tool]:
     folder = folder.resolve()
 
     def inside(file_path: str) -> Path:
@@ -56,21 +19,20 @@ def tools_of(folder: Path) -> dict[str, Tool]:
             raise PermissionError(f"{file_path} is outside of the shared folder")
         return path
 
-    async def read_local_file(filePath: str) -> dict:
+    @tool(timeout=5, read_only=True)
+    def read_local_file(filePath: FilePath) -> dict[str, Any]:  # noqa: N803 -- the model sees this name
+        """Reads a text file on this device."""
         path = inside(filePath)
         if not path.is_file():
             raise FileNotFoundError(f"File not found: {filePath}")
-        content = await asyncio.to_thread(path.read_text, "utf-8")
-        return {"content": content, "size": path.stat().st_size}
+        return {"content": path.read_text("utf-8"), "size": path.stat().st_size}
 
-    async def wait_for_local_file(filePath: str) -> dict:
+    @tool(timeout=1, read_only=True)
+    async def wait_for_local_file(filePath: FilePath) -> dict[str, Any]:  # noqa: N803
+        """Waits until a file exists on this device."""
         path = inside(filePath)
-        while not path.exists():
-            await asyncio.sleep(0.1)  # where a timeout or ToolUseCancel stops it
+        while not path.exists():  # noqa: ASYNC110 -- no event tells of it
+            await asyncio.sleep(0.1)
         return {"exists": True}
 
-    file_path = {"filePath": {"type": "string", "description": "Path inside the shared folder."}}
-    return {
-        "read_local_file": Tool("Reads a text file on this device.", file_path, read_local_file, 5_000),
-        "wait_for_local_file": Tool("Waits until a file exists on this device.", file_path, wait_for_local_file, 1_000),
-    }
+    return [read_local_file, wait_for_local_file]

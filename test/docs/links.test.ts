@@ -2,7 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 import { expect, test } from "vitest";
 
-const pages = [...globSync("*.md"), "test/README.md", ...globSync("docs/**/*.md")].toSorted();
+const others = ["test/README.md", "clients/python/README.md", ...globSync("examples/{,*/}README.md")];
+const pages = [...globSync("*.md"), ...others, ...globSync("docs/**/*.md")].toSorted();
 const textOf = (page: string) => readFileSync(page, "utf8");
 const proseOf = (page: string) => textOf(page).replaceAll(/^```[^]*?^```/gm, "");
 
@@ -25,8 +26,8 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
   const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
   // Those that are no settings of ours: Node's own, the tests', and what the conformance kit gives to clients.
-  const others = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "LIVEKIT_TOKEN"];
-  const unknown = [...named.map(([name]) => name), ...set].filter((name) => ![...known, ...others].includes(name));
+  const foreign = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "LIVEKIT_TOKEN"];
+  const unknown = [...named.map(([name]) => name), ...set].filter((name) => ![...known, ...foreign].includes(name));
 
   expect(unknown).toEqual([]);
 });

@@ -1,0 +1,339 @@
+"""A client of a Parley worker in one room."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeVar
+
+from livekit import rtc
+
+from . import ask as asking
+from .agent_link import AgentLink, LinkPorts, LossReason
+from .codec import MalformedMessage
+from .emitter import Emitter
+from .errors import Internal, InvalidState, Malformed, ParleyError, Unavailable
+from .events import Connected, Disconnected, ErrorEvent, PermissionClosed
+from .incoming import IncomingMessages, IncomingPorts
+from .limits import ANNOUNCED_TOOLS, ID_LENGTH
+from .messages import Configuration, ControlStop, ErrorMessage, PermissionWord, UserMessage
+from .outbox import Outbox, OutboxPorts, Sent
+from .permissions import PermissionAnswer, PermissionHandler, PermissionPorts, Permissions, to_response
+from .tasks import Tasks
+from .tool_requests import ToolRequestPorts, ToolRequests
+from .tools import Tool
+from .transport import Peer, RoomTransport, Transport, Way
+from .version import __version__
+from .worker_messages import WorkerMessages
+
+CLOSE_S = 1.0
+FEATURES = ("claims", "tool_use_cancel", "tool_use_progress")
+
+Event = TypeVar("Event")
+
+
+@dataclass(frozen=True)
+class Options:
+    features: Sequence[str] = ()
+    """Parts of the protocol to ask for besides those that the client names itself, as `blocks`."""
+    language: str | None = None
+    """The language that the participant prefers, as a BCP 47 tag."""
+    device: Any = None
+    """Anything about this device that the worker should know."""
+    announce: bool = True
+    """False: the tools are not announced, and the worker asks for those that its own files let a client run."""
+    on_permission: PermissionHandler | None = None
+
+
+class Parley:
+    """Made by `connect` or `join`. It never joins or leaves the room. Tools and running calls survive a reconnect, and
+    a change of the room by `rejoin`."""
+
+    def __init__(self, transport: Transport, options: Options, tools: Iterable[Tool] = ()) -> None:
+        self._transport = transport
+        self._options = options
+        self._tools: dict[str, Tool] = {}
+        self._is_closed = False
+        self._tasks = Tasks()
+        self._events = Emitter(self._on_handler_failed)
+        self._link = AgentLink(LinkPorts(self._configure, self._on_ready, self._on_lost))
+        self._outbox = Outbox(
+            OutboxPorts(
+                conversation_id=lambda: conversation_id_of(self._transport.room_name),
+                publish=self._publish,
+                when_ready=self._link.when_ready,
+                has_agent=lambda: bool(self._link.agents),
+            )
+        )
+        self._requests = ToolRequests(
+            ToolRequestPorts(
+                find_tool=self._tools.get,
+                prepare=lambda result, traceparent: self._outbox.prepare(result, traceparent=traceparent),
+                deliver=lambda sent: self._outbox.deliver(sent, at_once=True),
+                repeat=self._outbox.repeat,
+                post=self._outbox.post,
+                on_event=self._events.emit,
+            )
+        )
+        self._permissions = Permissions(
+            options.on_permission,
+            PermissionPorts(
+                respond=self._respond,
+                on_closed=lambda request_id, state: self._events.emit(PermissionClosed(request_id, state)),
+                on_failure=lambda error: self._report(_to_parley_error("The permission handler failed", error)),
+            ),
+        )
+        self._messages = WorkerMessages(self._outbox, self._requests, self._permissions, self._events)
+        self._incoming = IncomingMessages(
+            IncomingPorts(
+                on_message=self._messages.handle,
+                on_malformed_request=self._refuse,
+                on_error=self._report,
+            )
+        )
+        for tool in tools:  # before the first Configuration
+            self.register_tool(tool)
+        self._stop_listening = self._listen()
+
+    @property
+    def is_connected(self) -> bool:
+        """A worker knows us and our tools."""
+        return self._link.is_ready
+
+    @property
+    def is_answering(self) -> bool:
+        return self._messages.is_answering
+
+    @property
+    def running_tool_count(self) -> int:
+        return self._requests.running_count
+
+    def register_tool(self, tool: Tool) -> Callable[[], None]:
+        """Offers a tool to the model, at once and after each reconnect. The returned function withdraws it; calls that
+        run go on. Raises ValueError when 64 tools, or one of this name, are registered."""
+        self._require_open()
+        if len(self._tools) >= ANNOUNCED_TOOLS:
+            raise ValueError(f"More than {ANNOUNCED_TOOLS} tools are registered")
+        if tool.name in self._tools:
+            raise ValueError(f'A tool named "{tool.name}" is registered already')
+        self._tools[tool.name] = tool
+        self._link.change()
+
+        def withdraw() -> None:
+            if not self._is_closed and self._tools.get(tool.name) is tool:
+                del self._tools[tool.name]
+                self._link.change()
+
+        return withdraw
+
+    def send_text(self, text: str, *, traceparent: str | None = None) -> asking.SentText:
+        """Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged.
+        Raises ValueError when the text is blank."""
+        self._require_open()
+        if not text.strip():
+            raise ValueError("send_text: expected some text")
+        message_id = create_id()
+        # Numbered now, so that texts keep their order.
+        sent = self._outbox.prepare(UserMessage(id=message_id, content=text), traceparent=traceparent)
+        acknowledged = self._tasks.spawn(self._deliver(sent))
+        acknowledged.add_done_callback(_retrieve)
+        return asking.SentText(message_id, acknowledged)
+
+    async def ask(self, text: str, *, timeout: float = 120, traceparent: str | None = None) -> asking.WholeAnswer:
+        """Sends a text and waits for the whole answer, which is stopped when the waiting task is cancelled.
+        Raises ParleyError when the turn failed, or Unavailable when no whole answer came in time."""
+        return await asking.ask(self, text, timeout=timeout, traceparent=traceparent)
+
+    def stream(self, text: str, *, timeout: float = 120, traceparent: str | None = None) -> AsyncGenerator[str, None]:
+        """As `ask`, but gives each sentence of the answer when it comes. Leaving the loop stops the answer."""
+        return asking.stream(self, text, timeout=timeout, traceparent=traceparent)
+
+    def stop(
+        self,
+        target_id: str | None = None,
+        *,
+        reason: str | None = None,
+        stop_type: Literal["generation", "speech", "all"] | None = None,
+    ) -> None:
+        """Ends the answer that is being given, or the answer of this id, and its tool calls."""
+        if self._link.agents:
+            self._outbox.post(ControlStop(target_id=target_id, reason=reason, stop_type=stop_type))
+
+    async def respond_to_permission(
+        self,
+        permission_id: str,
+        response: PermissionWord,
+        *,
+        message: str | None = None,
+        edited_input: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Answers a PermissionRequest. An answer that does not count (another came first, or the request has expired)
+        comes back as an ErrorEvent with the permission's id. Raises Unavailable when no worker took it in 30 s."""
+        await self._respond(permission_id, PermissionAnswer(response, message, edited_input))
+
+    def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]:
+        """Calls `handler`, which may be a coroutine function, for each event of this class: a class of `events`, or of
+        `messages` for the worker's messages as they are (`Body` for all). The returned function ends that."""
+        return self._events.on(event, handler)
+
+    async def when_connected(self, timeout: float) -> None:
+        """Raises Unavailable when no worker knows us after so many seconds, or on `close`."""
+        await self._link.when_ready(timeout)
+
+    def rejoin(self, room: rtc.Room | Transport) -> None:
+        """Goes on in another room object for the same room. Tools, running calls and stanza numbers stay."""
+        self._require_open()
+        self._stop_listening()
+        self._link.leave()
+        self._transport = to_transport(room)
+        self._stop_listening = self._listen()
+
+    async def close(self) -> None:
+        """Cancels running calls, withdraws our tools and stops listening. May be called twice."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        await self._requests.cancel_all()
+        self._tools.clear()
+        if self._link.agents:
+            await asyncio.sleep(0)  # for the calls' last results to be on their way before it
+            self._outbox.post(self._configuration())
+            await self._outbox.drain(CLOSE_S)
+        await self._link.close()
+        self._outbox.interrupt()  # whoever waits for an Ack
+        for part in (self._requests, self._permissions, self._tasks, self._outbox, self._events):
+            await part.close()
+        self._stop_listening()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _listen(self) -> Callable[[], None]:
+        stop = self._transport.listen(_Listener(self._transport, self._link, self._incoming))
+        if self._transport.is_connected:
+            self._link.enter(self._transport.peers)
+        return stop
+
+    async def _publish(self, frame: bytes, way: Way) -> None:
+        to = self._link.agents
+        if not to:
+            raise Unavailable("No agent is in the room")
+        # Until LiveKit has announced us, the worker may not know who sent a packet. A stream names its sender.
+        await self._transport.send(frame, way if self._link.is_known else "stream", to)
+
+    async def _configure(self, way: Way, timeout: float) -> bool:
+        is_taken = await self._outbox.send_and_wait(self._outbox.prepare(self._configuration(), way), timeout)
+        if is_taken:
+            self._incoming.forget_missed()
+        return is_taken
+
+    def _configuration(self) -> Configuration:
+        options = self._options
+        asked = (*FEATURES, *options.features, *(("permissions",) if options.on_permission else ()))
+        return Configuration(
+            last_sequence_seen=self._incoming.last_sequence_seen,
+            client_version=f"parley-client (Python) {__version__}",
+            preferred_language=options.language,
+            device=options.device,
+            features=list(dict.fromkeys(asked)),
+            tools=[tool.announcement for tool in self._tools.values()] if options.announce else None,
+        )
+
+    async def _deliver(self, sent: Sent) -> None:
+        try:
+            await self._outbox.deliver(sent)
+        except asyncio.CancelledError:
+            if self._is_closed:
+                raise Unavailable("The client was closed") from None
+            raise
+
+    async def _respond(self, permission_id: str, answer: PermissionAnswer) -> None:
+        self._require_open()
+        await self._outbox.deliver(self._outbox.prepare(to_response(permission_id, answer)))
+
+    def _refuse(self, problem: MalformedMessage) -> None:
+        if not self._requests.refuse(problem):
+            about = problem.body.get("id")
+            self._outbox.post(
+                ErrorMessage(
+                    id=create_id(),
+                    code=Malformed.number,
+                    message=str(problem),
+                    originating_id=about if isinstance(about, str) and len(about) <= ID_LENGTH else None,
+                )
+            )
+
+    def _on_ready(self) -> None:
+        self._events.emit(Connected(self._link.agents))
+
+    def _on_lost(self, reason: LossReason) -> None:
+        self._outbox.interrupt()
+        self._events.emit(Disconnected(reason))
+
+    def _report(self, error: ParleyError) -> None:
+        self._events.emit(ErrorEvent(error))
+
+    def _on_handler_failed(self, error: Exception, event: object) -> None:
+        if not isinstance(event, ErrorEvent):
+            self._report(_to_parley_error(f"A handler of {type(event).__name__} failed", error))
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise InvalidState("The client was closed")
+
+
+@dataclass(frozen=True)
+class _Listener:
+    """Only agents are heard."""
+
+    transport: Transport
+    link: AgentLink
+    incoming: IncomingMessages
+
+    def on_frame(self, frame: bytes, sender: Peer | None) -> None:
+        if sender and sender.is_agent:
+            self.incoming.handle(frame, sender.identity)
+        elif not sender and not self.link.agents:
+            self.incoming.miss(frame)
+
+    def on_joined(self, peer: Peer) -> None:
+        self.link.add(peer)
+
+    def on_left(self, peer: Peer) -> None:
+        self.link.remove(peer.identity)
+
+    def on_connected(self) -> None:
+        self.link.enter(self.transport.peers)
+
+    def on_disconnected(self) -> None:
+        self.link.leave()
+
+
+def to_transport(room: rtc.Room | Transport) -> Transport:
+    return RoomTransport(room) if isinstance(room, rtc.Room) else room
+
+
+def conversation_id_of(room_name: str) -> str:
+    """A room `conv_ac_X` has the conversation `ac_X`. In any other room, the conversation's id is the room's name."""
+    is_prefixed = room_name.startswith("conv_ac_") and room_name != "conv_ac_"
+    return room_name.removeprefix("conv_") if is_prefixed else room_name
+
+
+def create_id() -> str:
+    """Nobody can guess it, and it has only letters, digits, `_` and `-`."""
+    return secrets.token_urlsafe(16)
+
+
+def _to_parley_error(what: str, error: Exception) -> ParleyError:
+    told = Internal(what)
+    told.__cause__ = error
+    return told
+
+
+def _retrieve(task: "asyncio.Task[None]") -> None:
+    """What nobody awaits must not be warned of."""
+    if not task.cancelled():
+        task.exception()

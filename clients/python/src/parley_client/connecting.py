@@ -1,0 +1,107 @@
+"""Ways into a room."""
+
+import asyncio
+import contextlib
+import json
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+from livekit import rtc
+
+from .client import Options, Parley, to_transport
+from .errors import Unavailable
+from .permissions import PermissionHandler
+from .tools import Tool
+from .transport import Transport
+
+WAIT_FOR_AGENT_S = 15.0
+TOKEN_TIMEOUT_S = 10.0
+
+
+class ClientOptions(TypedDict, total=False):
+    """See `client.Options`."""
+
+    features: Sequence[str]
+    language: str
+    device: Any
+    announce: bool
+    on_permission: PermissionHandler
+
+
+async def connect(
+    room: rtc.Room | Transport,
+    tools: Iterable[Tool] = (),
+    *,
+    wait_for_agent: float = WAIT_FOR_AGENT_S,
+    **options: Unpack[ClientOptions],
+) -> Parley:
+    """Makes a client of the Parley worker in a room; whoever calls this closes it.
+
+    Waits until a worker knows us, but not when the room is not connected yet, or `wait_for_agent` is 0.
+    Raises Unavailable when none does in so many seconds.
+    """
+    transport = to_transport(room)
+    parley = Parley(transport, Options(**options), tools)
+    try:
+        if wait_for_agent > 0 and transport.is_connected:
+            await parley.when_connected(wait_for_agent)
+    except BaseException:
+        await parley.close()
+        raise
+    return parley
+
+
+@contextlib.asynccontextmanager
+async def join(
+    url: str,
+    token: str,
+    tools: Iterable[Tool] = (),
+    *,
+    wait_for_agent: float = WAIT_FOR_AGENT_S,
+    **options: Unpack[ClientOptions],
+) -> AsyncIterator[Parley]:
+    """Joins a room of LiveKit for text alone, connects to its Parley worker, and leaves at the end.
+
+    Raises Unavailable when there is no room, or no worker in it.
+    """
+    room = rtc.Room()
+    try:
+        await room.connect(url, token, rtc.RoomOptions(auto_subscribe=False))
+    except rtc.ConnectError as error:
+        raise Unavailable(f"The room at {url} cannot be joined: {error}") from error
+    try:
+        async with await connect(room, tools, wait_for_agent=wait_for_agent, **options) as parley:
+            yield parley
+    finally:
+        await room.disconnect()
+
+
+class Ticket(NamedTuple):
+    """What `join` takes."""
+
+    url: str
+    token: str
+
+
+async def fetch_token(worker: str, *, room: str, identity: str, secret: str | None = None) -> Ticket:
+    """Asks the worker's HTTP server for the right to join a room. `secret` is its TOKEN_SECRET, where it has one.
+    Raises Unavailable, with what to do."""
+    return await asyncio.to_thread(_fetch_token, worker, {"room": room, "identity": identity}, secret)
+
+
+def _fetch_token(worker: str, body: dict[str, str], secret: str | None) -> Ticket:
+    headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {secret}"} if secret else {})
+    request = urllib.request.Request(f"{worker}/token", json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=TOKEN_TIMEOUT_S) as response:
+            answer = json.load(response)
+        return Ticket(str(answer["livekitUrl"]), str(answer["token"]))
+    except urllib.error.HTTPError as error:
+        told = error.read(500).decode(errors="replace")
+        raise Unavailable(f"{worker}/token answered {error.code}: {told}") from error
+    except OSError as error:
+        raise Unavailable(f"no worker at {worker}: start one with npm start, or name another one") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unavailable(f"{worker}/token gave no token: is this Parley's HTTP server?") from error

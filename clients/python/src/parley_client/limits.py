@@ -1,0 +1,26 @@
+"""The numbers of the protocol, as in docs/protocol.md of Parley under Limits. Sizes are bytes of the encoded form."""
+
+import re
+
+TOPIC = "parley"
+"""Of packets and byte streams. A packet without a topic is read, one with another topic is not."""
+
+ENVELOPE_BYTES = 4 * 1024 * 1024
+PACKET_BYTES = 15_000
+"""Above it a frame travels as a byte stream."""
+DEPTH = 32
+VALUES = 100_000
+STRING_BYTES = 1024 * 1024
+KEY_BYTES = 256
+DIFFERENT_KEYS = 10_000
+ID_LENGTH = 256
+ANNOUNCED_TOOLS = 64
+SCHEMA_LENGTH = 32_768
+DESCRIPTION_LENGTH = 2_000
+
+DEFAULT_TIMEOUT_MS = 30_000
+MAX_TIMEOUT_MS = 600_000
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+FORBIDDEN_KEYS = frozenset({"__proto__", "constructor", "prototype"})
+"""No map of a packet has these keys: readers in JavaScript refuse them."""

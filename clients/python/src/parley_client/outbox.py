@@ -1,0 +1,175 @@
+"""Our messages, on their way out."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .codec import encode
+from .errors import ParleyError, QueueOverflow, Unavailable
+from .kept import Kept
+from .limits import PACKET_BYTES
+from .messages import Acknowledgement, Body, Configuration, Json
+from .tasks import Tasks
+from .transport import Way
+
+SEND_DEADLINE_S = 10.0
+"""A send can hang as long as an outage lasts; after this time it counts as failed."""
+IN_FLIGHT = 8
+MAX_QUEUED = 1_000
+
+ACKNOWLEDGED_WITHIN_S = 5.0
+"""After this time without an Ack the same stanza goes again, as a stream, which names its sender."""
+DELIVERED_WITHIN_S = 30.0
+
+
+@dataclass
+class Sent:
+    """A numbered message. Only an Ack proves that it arrived."""
+
+    stanza_id: int
+    frame: bytes
+    message_id: str | None
+    way: Way
+    is_repeatable: bool
+    tries: int = 1
+    acked: "asyncio.Future[bool]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+@dataclass(frozen=True)
+class OutboxPorts:
+    conversation_id: Callable[[], str]
+    publish: Callable[[bytes, Way], Awaitable[None]]
+    when_ready: Callable[[float], Awaitable[None]]
+    """Waits for a worker that knows us. Raises Unavailable after so many seconds."""
+    has_agent: Callable[[], bool]
+
+
+class Outbox:
+    """Numbers our messages from 1, and begins to send them in order."""
+
+    def __init__(self, ports: OutboxPorts) -> None:
+        self._ports = ports
+        self._last_stanza = 0
+        self._unsent = 0
+        self._all_sent = asyncio.Event()
+        self._all_sent.set()
+        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._kept = Kept(self._transmit)
+        self._waiting: dict[int, Sent] = {}
+        self._interruption: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._tasks = Tasks()
+
+    def prepare(self, body: Body, way: Way = "packet", traceparent: str | None = None) -> Sent:
+        """Gives a message its number; an Ack has 0. Raises TooLarge, or Internal for a value that cannot be sent."""
+        meta: Json = {} if traceparent is None else {"traceparent": traceparent}
+        is_ack = isinstance(body, Acknowledgement)
+        stanza_id = 0 if is_ack else self._last_stanza + 1
+        frame = encode(stanza_id, self._ports.conversation_id(), body, meta)
+        self._last_stanza = stanza_id or self._last_stanza
+        return Sent(
+            stanza_id,
+            frame,
+            message_id=getattr(body, "permission_id", None) or getattr(body, "id", None),
+            way="stream" if len(frame) > PACKET_BYTES else way,
+            # AgentLink repeats a Configuration itself, with what is new: an old one must not follow it.
+            is_repeatable=not is_ack and not isinstance(body, Configuration),
+        )
+
+    def post(self, body: Body) -> None:
+        """Sends once; again only if the worker says that it had no budget for it."""
+        self._begin(self.prepare(body))
+
+    async def send_and_wait(self, sent: Sent, timeout: float) -> bool:
+        """Whether an Ack came in so many seconds, and before an interruption."""
+        self._waiting[sent.stanza_id] = sent
+        try:
+            self._begin(sent)
+            ends: set[asyncio.Future[Any]] = {sent.acked, self._interruption}
+            await asyncio.wait(ends, timeout=timeout, return_when="FIRST_COMPLETED")
+            return sent.acked.done() and sent.acked.result()
+        finally:
+            self._waiting.pop(sent.stanza_id, None)
+
+    async def deliver(self, sent: Sent, at_once: bool = False) -> None:
+        """Repeats a message, under its number, until it is acknowledged.
+
+        at_once: the worker need not know our latest tools before it gets the message.
+        Raises Unavailable after 30 s or on `close`, and the worker's error when that refused the message.
+        """
+        try:
+            async with asyncio.timeout(DELIVERED_WITHIN_S):
+                while not sent.acked.done():
+                    if not (at_once and self._ports.has_agent()):
+                        await self._ports.when_ready(DELIVERED_WITHIN_S)
+                    at_once = False
+                    if await self.send_and_wait(sent, ACKNOWLEDGED_WITHIN_S):
+                        return
+                    sent.way = "stream"
+        except TimeoutError:
+            raise Unavailable(f"The worker did not acknowledge within {DELIVERED_WITHIN_S:g} s") from None
+        finally:
+            self._kept.forget(sent.stanza_id)
+        raise Unavailable("The worker does not take the message")
+
+    def repeat(self, sent: Sent) -> None:
+        """Once more, now."""
+        self._begin(sent)
+
+    def acknowledge(self, stanza_id: int, is_taken: bool) -> None:
+        number = abs(stanza_id)
+        self._kept.forget(number)
+        sent = self._waiting.get(number)
+        if sent and not sent.acked.done():
+            sent.acked.set_result(is_taken)
+
+    def refuse(self, message_id: str, error: ParleyError) -> None:
+        """The worker has answered a message with an error: it is not repeated."""
+        for sent in self._waiting.values():
+            if sent.message_id == message_id and not sent.acked.done():
+                sent.acked.set_exception(error)
+
+    def send_again_after(self, seconds: float) -> None:
+        self._kept.send_again_after(seconds)
+
+    def interrupt(self) -> None:
+        """The worker has gone, or we have. What is being delivered goes again when one knows us."""
+        self._kept.clear()
+        self._interruption.set_result(None)
+        self._interruption = asyncio.get_running_loop().create_future()
+
+    async def drain(self, timeout: float) -> None:
+        """Waits until everything has been sent."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._all_sent.wait()
+
+    async def close(self) -> None:
+        self._kept.clear()
+        await self._tasks.close()
+
+    def _begin(self, sent: Sent) -> None:
+        if sent.is_repeatable:
+            self._kept.add(sent)
+        self._transmit(sent)
+
+    def _transmit(self, sent: Sent) -> None:
+        if self._unsent >= MAX_QUEUED:
+            if not sent.acked.done() and sent.stanza_id in self._waiting:
+                sent.acked.set_exception(QueueOverflow("Too many messages wait to be sent"))
+            return
+        self._unsent += 1
+        self._all_sent.clear()
+        self._tasks.spawn(self._publish(sent))
+
+    async def _publish(self, sent: Sent) -> None:
+        try:
+            # Only an Ack counts: whoever waits for one sends again.
+            with contextlib.suppress(Exception):
+                async with self._slots, asyncio.timeout(SEND_DEADLINE_S):
+                    await self._ports.publish(sent.frame, sent.way)
+        finally:
+            self._unsent -= 1
+            if self._unsent == 0:
+                self._all_sent.set()

@@ -1,0 +1,37 @@
+"""Results that were sent."""
+
+from .kept_newest import keep_newest
+from .messages import ToolUseResult
+from .run_tool import failed
+
+MAX_IDS = 5_000
+MAX_RESULTS = 256
+MAX_BYTES = 8 * 1024 * 1024
+
+
+class ResultStore:
+    """A repeated request gets its result again, and is not run again. The oldest results are dropped first. Their ids
+    are kept longer, and still prevent a second run."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._results: dict[str, tuple[ToolUseResult, int]] = {}
+        self._bytes = 0
+
+    def add(self, result: ToolUseResult, size: int) -> None:
+        self._ids[result.id] = None
+        self._results[result.id] = (result, size)
+        self._bytes += size
+        while len(self._results) > MAX_RESULTS or self._bytes > MAX_BYTES:
+            _, dropped = self._results.pop(next(iter(self._results)))
+            self._bytes -= dropped
+        keep_newest(self._ids, MAX_IDS)
+
+    def find(self, request_id: str) -> ToolUseResult | None:
+        """None when the id has had no result; an error result when its result was dropped."""
+        stored = self._results.get(request_id)
+        if stored:
+            return stored[0]
+        if request_id not in self._ids:
+            return None
+        return failed(request_id, "execution_error", "The result of this request is no longer held by the client")

@@ -1,0 +1,210 @@
+"""The client's side of tool calls."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from .codec import Envelope, MalformedMessage
+from .errors import ParleyError, TooLarge
+from .events import Runner, ToolCall, ToolResult
+from .limits import ID_LENGTH
+from .messages import Acknowledgement, Body, ToolUseCancel, ToolUseRequest, ToolUseResult
+from .outbox import Sent
+from .progress import ProgressSender
+from .result_store import ResultStore
+from .run_tool import failed, run_tool, truncate
+from .tasks import Tasks
+from .tool_context import ToolContext
+from .tools import Tool
+
+
+@dataclass(frozen=True)
+class ToolRequestPorts:
+    find_tool: Callable[[str], Tool | None]
+    prepare: Callable[[ToolUseResult, str | None], Sent]
+    """Numbers a result, which belongs to this trace. Raises ParleyError when it cannot be encoded."""
+    deliver: Callable[[Sent], Coroutine[None, None, None]]
+    """Sends it, and repeats it until the worker has it."""
+    repeat: Callable[[Sent], None]
+    """Sends it once more, now."""
+    post: Callable[[Body], None]
+    on_event: Callable[[ToolCall | ToolResult], None]
+
+
+@dataclass(frozen=True)
+class _Running:
+    cancelled: "asyncio.Future[str]"
+    task: "asyncio.Task[None]"
+
+    def cancel(self, reason: str) -> None:
+        if not self.cancelled.done():
+            self.cancelled.set_result(reason)
+
+
+class ToolRequests:
+    """Each request that this client takes gets one result, whatever happens. The same request again gets the same
+    result again and is not run again."""
+
+    def __init__(self, ports: ToolRequestPorts) -> None:
+        self._ports = ports
+        self._running: dict[str, _Running] = {}
+        self._results = ResultStore()
+        self._delivering: dict[str, Sent] = {}
+        self._progress = ProgressSender(ports.post)
+        self._tasks = Tasks()
+
+    @property
+    def running_count(self) -> int:
+        return len(self._running)
+
+    def handle(self, request: ToolUseRequest, envelope: Envelope) -> None:
+        # Before the stored results: a call that the server took over from us comes again as `server`.
+        if request.execution == "server":
+            self._tell(request, "server")
+            return
+        stored = self._results.find(request.id)
+        if stored:
+            self._send_again(stored)
+            return
+        tool = self._ports.find_tool(request.tool_name)
+        is_running = request.id in self._running
+        if request.execution == "either":  # to claim it, or to decline
+            is_taken = is_running or tool is not None
+            self._ports.post(Acknowledgement(acknowledged_stanza_id=envelope.stanza_id, success=is_taken))
+            if not is_taken:
+                return
+        if is_running:
+            return
+        self._tell(request, "client")
+        if tool is None:
+            self._settle(_unknown_tool(request.id, request.tool_name), request.tool_name)
+        else:
+            traceparent = envelope.meta.get("traceparent")
+            self._start(tool, request, traceparent if isinstance(traceparent, str) else None)
+
+    def refuse(self, problem: MalformedMessage) -> bool:
+        """Answers a malformed request. False when no result can: its `execution` or its id cannot be read."""
+        request_id, execution, name = (problem.body.get(key) for key in ("id", "execution", "toolName"))
+        if execution == "server":
+            return True
+        if execution not in ("client", "either") or not isinstance(request_id, str):
+            return False
+        if not 0 < len(request_id) <= ID_LENGTH:
+            return False
+        stored = self._results.find(request_id)
+        if stored:
+            self._send_again(stored)
+        elif request_id not in self._running:
+            name = name if isinstance(name, str) else ""
+            is_known = self._ports.find_tool(name) is not None
+            invalid = failed(request_id, "invalid_parameters", str(problem))
+            self._settle(invalid if is_known else _unknown_tool(request_id, name), name)
+        return True
+
+    def cancel(self, body: ToolUseCancel) -> None:
+        """A cancel can overtake its request, which may be a stream. Such a request is not run when it comes."""
+        reason = f"The call was cancelled by the worker ({body.reason})"
+        running = self._running.get(body.id)
+        if running:
+            running.cancel(reason)
+        elif not self._results.find(body.id):
+            self._results.add(failed(body.id, "cancelled", reason), 0)
+
+    async def cancel_all(self) -> None:
+        """Cancels every call, and waits until each has its result."""
+        running = list(self._running.values())
+        for call in running:
+            call.cancel("The client was closed")
+        await asyncio.gather(*(call.task for call in running))
+
+    async def close(self) -> None:
+        """Nothing is repeated any more."""
+        self._progress.close()
+        await self._tasks.close()
+
+    def _start(self, tool: Tool, request: ToolUseRequest, traceparent: str | None) -> None:
+        cancelled: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        task = self._tasks.spawn(self._run(tool, request, traceparent, cancelled))
+        self._running[request.id] = _Running(cancelled, task)
+
+    async def _run(
+        self, tool: Tool, request: ToolUseRequest, traceparent: str | None, cancelled: "asyncio.Future[str]"
+    ) -> None:
+        loop = asyncio.get_running_loop()
+
+        def tell(to: Callable[[str, Any], None], value: object) -> None:
+            with contextlib.suppress(RuntimeError):  # a thread may outlive the loop
+                loop.call_soon_threadsafe(lambda: to(request.id, value) if request.id in self._running else None)
+
+        context = ToolContext(
+            call_id=request.id,
+            participant=request.participant,
+            traceparent=traceparent,
+            log=lambda line: tell(self._progress.log, line),
+            progress=lambda fraction: tell(self._progress.progress, fraction),
+        )
+        result = await run_tool(tool, request, context, cancelled)
+        del self._running[request.id]
+        self._progress.flush(request.id)
+        self._settle(result, tool.name, traceparent)
+
+    def _settle(self, result: ToolUseResult, tool_name: str, traceparent: str | None = None) -> None:
+        result, sent = self._prepare(result, traceparent)
+        self._results.add(result, len(sent.frame))
+        self._tasks.spawn(self._deliver(result.id, sent))
+        self._ports.on_event(
+            ToolResult(
+                id=result.id,
+                tool_name=tool_name,
+                success=result.success,
+                result=result.result,
+                error_code=result.error_code,
+                error_message=result.error_message,
+                ran_by="client",
+            )
+        )
+
+    def _prepare(self, result: ToolUseResult, traceparent: str | None) -> tuple[ToolUseResult, Sent]:
+        """A result that cannot be sent becomes an error result that says why."""
+        try:
+            return result, self._ports.prepare(result, traceparent)
+        except TooLarge as error:
+            result = failed(result.id, "result_too_large", f"The result is too large to be sent: {error}")
+        except ParleyError as error:
+            result = failed(result.id, "execution_error", f"The result cannot be encoded: {error}")
+        return result, self._ports.prepare(result, traceparent)
+
+    def _send_again(self, result: ToolUseResult) -> None:
+        # What is being delivered keeps its number: under another one it would count as a second answer.
+        delivering = self._delivering.get(result.id)
+        if delivering:
+            self._ports.repeat(delivering)
+        else:
+            self._tasks.spawn(self._deliver(result.id, self._ports.prepare(result, None)))
+
+    async def _deliver(self, request_id: str, sent: Sent) -> None:
+        self._delivering[request_id] = sent
+        try:
+            with contextlib.suppress(ParleyError):  # then the worker asks again, if it still wants it
+                await self._ports.deliver(sent)
+        finally:
+            del self._delivering[request_id]
+
+    def _tell(self, request: ToolUseRequest, ran_by: Runner) -> None:
+        self._ports.on_event(
+            ToolCall(
+                id=request.id,
+                message_id=request.message_id,
+                tool_name=request.tool_name,
+                parameters=request.parameters,
+                ran_by=ran_by,
+                participant=request.participant,
+            )
+        )
+
+
+def _unknown_tool(request_id: str, tool_name: str) -> ToolUseResult:
+    """The text is the protocol's. A name may be of any length, so it is cut."""
+    return failed(request_id, "unknown_tool", f"Tool '{truncate(tool_name, 256)}' is not supported by this client")

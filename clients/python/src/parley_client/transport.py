@@ -1,0 +1,144 @@
+"""Carries frames to and from one LiveKit room. It never joins or leaves the room."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from livekit import rtc
+
+from .limits import ENVELOPE_BYTES, TOPIC
+from .tasks import Tasks
+
+Way = Literal["packet", "stream"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another participant, as LiveKit reports it."""
+
+    identity: str
+    is_agent: bool
+
+
+class Listener(Protocol):
+    """What a transport calls. None of these may raise."""
+
+    def on_frame(self, frame: bytes, sender: Peer | None) -> None:
+        """`sender` is None until LiveKit has announced it: up to 3 s for a participant without tracks."""
+
+    def on_joined(self, peer: Peer) -> None: ...
+
+    def on_left(self, peer: Peer) -> None: ...
+
+    def on_connected(self) -> None:
+        """We are in the room, for the first time or again. What was sent meanwhile did not reach us."""
+
+    def on_disconnected(self) -> None: ...
+
+
+class Transport(Protocol):
+    @property
+    def is_connected(self) -> bool: ...
+
+    @property
+    def room_name(self) -> str: ...
+
+    @property
+    def peers(self) -> Sequence[Peer]: ...
+
+    async def send(self, frame: bytes, way: Way, to: Sequence[str]) -> None: ...
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Sets the only listener. The returned function removes it."""
+
+
+class RoomTransport:
+    def __init__(self, room: rtc.Room) -> None:
+        self._room = room
+
+    @property
+    def is_connected(self) -> bool:
+        return self._room.isconnected()
+
+    @property
+    def room_name(self) -> str:
+        return self._room.name
+
+    @property
+    def peers(self) -> list[Peer]:
+        return [_to_peer(participant) for participant in self._room.remote_participants.values()]
+
+    async def send(self, frame: bytes, way: Way, to: Sequence[str]) -> None:
+        local, identities = self._room.local_participant, list(to)
+        if way == "packet":
+            await local.publish_data(frame, reliable=True, topic=TOPIC, destination_identities=identities)
+            return
+        writer = await local.stream_bytes(
+            "envelope", total_size=len(frame), topic=TOPIC, destination_identities=identities
+        )
+        await writer.write(frame)
+        await writer.aclose()
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        room, tasks = self._room, Tasks()
+        was_connected = self.is_connected
+
+        def on_state(_state: object) -> None:
+            nonlocal was_connected
+            if not was_connected and self.is_connected:
+                was_connected = True
+                listener.on_connected()
+
+        def on_disconnected(*_reason: object) -> None:
+            nonlocal was_connected
+            was_connected = False
+            listener.on_disconnected()
+
+        def on_data(packet: rtc.DataPacket) -> None:
+            if packet.topic in (None, "", TOPIC):
+                listener.on_frame(bytes(packet.data), _to_peer(packet.participant) if packet.participant else None)
+
+        async def read(reader: rtc.ByteStreamReader, sender: str) -> None:
+            frame = await _read(reader)
+            if frame is not None:
+                participant = room.remote_participants.get(sender)
+                listener.on_frame(frame, _to_peer(participant) if participant else None)
+
+        def on_stream(reader: rtc.ByteStreamReader, sender: str) -> None:
+            tasks.spawn(read(reader, sender))
+
+        handlers: dict[Any, Callable[..., None]] = {
+            "participant_connected": lambda participant: listener.on_joined(_to_peer(participant)),
+            "participant_disconnected": lambda participant: listener.on_left(_to_peer(participant)),
+            "connection_state_changed": on_state,
+            "reconnected": listener.on_connected,
+            "disconnected": on_disconnected,
+            "data_received": on_data,
+        }
+        for event, handler in handlers.items():
+            room.on(event, handler)
+        room.register_byte_stream_handler(TOPIC, on_stream)
+
+        def stop() -> None:
+            for event, handler in handlers.items():
+                room.off(event, handler)
+            room.unregister_byte_stream_handler(TOPIC)
+            tasks.cancel()
+
+        return stop
+
+
+async def _read(reader: rtc.ByteStreamReader) -> bytes | None:
+    """None for a stream that broke off, or is longer than any envelope: `last_sequence_seen` brings it again."""
+    frame = bytearray()
+    try:
+        async for chunk in reader:
+            if len(frame) <= ENVELOPE_BYTES:
+                frame += chunk
+    except rtc.StreamError:
+        return None
+    return bytes(frame) if len(frame) <= ENVELOPE_BYTES else None
+
+
+def _to_peer(participant: rtc.RemoteParticipant) -> Peer:
+    return Peer(participant.identity, participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT)

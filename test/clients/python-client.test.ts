@@ -1,0 +1,241 @@
+import { join } from "node:path";
+import { beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { checkClient } from "../../src/conformance/client/check-client.ts";
+import { createId } from "../../src/lib/id.ts";
+import { notPassed } from "../conformance/run-client.ts";
+import { TestAgent } from "../support/agent.ts";
+import { scriptOf } from "../support/client-tool.ts";
+import { guardedTool } from "../support/guarded-tool.ts";
+import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
+import { createToken } from "../support/participant.ts";
+import { preparePython, type Python, startPython } from "../support/python.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { jobProcesses } from "../worker/support/run-main.ts";
+import { WorkerParts } from "../worker/support/worker-parts.ts";
+
+const SCENARIOS = join(import.meta.dirname, "python/scenarios.py");
+const CONFORMANCE = join(import.meta.dirname, "python/conformance.py");
+
+let python: Python | undefined;
+
+beforeAll(async () => {
+  python = await preparePython();
+}, 300_000);
+
+beforeEach(({ skip }) => {
+  if (!python) skip("there is no python3 on this machine");
+});
+
+interface Place {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+/** A program of scenarios.py in the agent's room, and what it tells. */
+async function play(name: string, roomName: string, { url = inject("livekitUrl"), token }: Place = {}) {
+  const args = [SCENARIOS, name, url, token ?? (await createToken(roomName, "python"))];
+  const { stdout, stderr, ended, type } = startPython(python, { args });
+  const told = () => stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const untilTold = async (what: object, timeout = 15_000) => {
+    await expect.poll(told, { timeout }).toContainEqual(what);
+  };
+  const end = async () => {
+    const { code } = await ended;
+    return { code, stderr, told: told() };
+  };
+  return { told, untilTold, cue: type, end };
+}
+
+test("sentences stream, tools of threads and coroutines run, and their logs and failures are on record", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script([
+    reply([toolUse("look_up", { word: "milk" }), toolUse("fail", { word: "milk" })]),
+    reply([text("Milk is good. Have some.")]),
+  ]);
+
+  const { end } = await play("stream", agent.roomName);
+
+  expect(await end()).toEqual({
+    code: 0,
+    stderr: [],
+    told: [{ sentence: "Milk is good." }, { sentence: "Have some." }],
+  });
+  const calls =
+    await agent.sql`select name, state, result, error_code, logs, extra_answers from tool_calls order by name`;
+  expect(calls).toMatchObject([
+    { name: "fail", state: "error", error_code: "no_access", extra_answers: [] },
+    {
+      name: "look_up",
+      state: "success",
+      result: { meaning: "milk is good" },
+      logs: ["looking for milk"],
+      extra_answers: [],
+    },
+  ]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("stop ends the answer and cancels the running tool", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script(scriptOf("scan"));
+  const { untilTold, cue, end } = await play("stop", agent.roomName);
+  await untilTold({ tool: "started" });
+
+  cue("stop");
+
+  expect(await end()).toMatchObject({ code: 0, told: [{ tool: "started" }, { tool: "cancelled" }, { answer: "" }] });
+  expect(await agent.calls()).toMatchObject([{ name: "scan", state: "cancelled" }]);
+});
+
+test("the permission handler's answers decide what runs", async () => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool } });
+  agent.model.script([
+    reply([toolUse("write", { path: "notes/a.md" })]),
+    reply([toolUse("write", { path: "secret" })]),
+    reply([text("One of two.")]),
+  ]);
+
+  const { end } = await play("permission", agent.roomName);
+
+  const { code, told } = await end();
+  expect(code).toBe(0);
+  expect(told).toEqual([
+    { asked: "Write notes/a.md" },
+    { closed: "approved" },
+    { asked: "Write secret" },
+    { closed: "rejected" },
+    { answer: "One of two." },
+  ]);
+  expect(ran).toEqual(["notes/a.md"]);
+  expect(await agent.sql`select state, message from permissions order by created_at`).toMatchObject([
+    { state: "approved" },
+    { state: "rejected", message: "That is mine" },
+  ]);
+});
+
+test("a turn that fails raises the worker's error by its name", async () => {
+  await using agent = await TestAgent.start({ retryBudgetMs: 0 });
+  agent.model.script([httpError(529)]);
+
+  const { end } = await play("ask", agent.roomName);
+
+  expect(await end()).toMatchObject({ code: 0, told: [{ error: "unavailable" }] });
+});
+
+test("a tool that runs while the client is away is run once, and its result counts", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script(scriptOf("scan"));
+  const { untilTold, cue, end } = await play("leave", agent.roomName);
+  await untilTold({ tool: "started" });
+
+  cue("leave");
+  await untilTold({ room: "left" });
+  cue("scan");
+  await untilTold({ tool: "ended" });
+  cue("return");
+
+  const { code, told } = await end();
+  expect(code).toBe(0);
+  expect(told.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
+  expect(told.at(-1)).toEqual({ answer: "Done." });
+  expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+});
+
+test("a tool that runs on through the absence answers under the new connection, and is run once", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script(scriptOf("scan"));
+  const { untilTold, cue, end } = await play("leave", agent.roomName);
+  await untilTold({ tool: "started" });
+
+  cue("leave");
+  await untilTold({ room: "left" });
+  cue("return");
+  await untilTold({ room: "back" });
+  cue("scan");
+
+  const { code, told } = await end();
+  expect(code).toBe(0);
+  expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
+  expect(told.at(-1)).toEqual({ answer: "Done." });
+  expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+});
+
+test("an answer that went on while the client was away is sent again", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 60, chunking: 4 })]);
+  const { untilTold, cue, end } = await play("leave", agent.roomName);
+  await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(1);
+
+  cue("leave");
+  await untilTold({ room: "left" });
+  cue("return");
+
+  expect(await end()).toMatchObject({
+    code: 0,
+    told: [{ room: "left" }, { room: "back" }, { answer: "One. Two. Three. Four. Five. Six." }],
+  });
+});
+
+test(
+  "a broken connection to LiveKit costs neither the call that runs nor the answer",
+  { timeout: 60_000 },
+  async () => {
+    await using agent = await TestAgent.start();
+    await using proxy = await TcpProxy.start(inject("livekitUrl"));
+    agent.model.script(scriptOf("scan"));
+    const { untilTold, cue, end } = await play("stay", agent.roomName, { url: proxy.url });
+    await untilTold({ tool: "started" });
+
+    const before = proxy.connectionCount;
+    proxy.cut();
+    await expect.poll(() => proxy.connectionCount, { timeout: 20_000 }).toBeGreaterThan(before);
+    cue("scan");
+
+    const { code, told } = await end();
+    expect(code).toBe(0);
+    expect(told.at(-1)).toEqual({ answer: "Done." });
+    expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
+    expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+  },
+);
+
+test(
+  "killed while the client's tool runs: the next worker gets its result, and it is run once",
+  { timeout: 60_000 },
+  async () => {
+    await using parts = await WorkerParts.start();
+    const main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts" } });
+    const room = `room-${createId()}`;
+    const left = scriptOf("scan");
+    parts.model.script(() => left.shift() ?? reply([text("Unplanned.")]));
+    const token = await createToken(room, "python", { server: parts.livekit });
+    const { untilTold, cue, end } = await play("stay", room, { url: parts.livekit.url, token });
+    await untilTold({ tool: "started" }, 30_000);
+
+    for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
+    await untilTold({ lost: "agent" }, 30_000);
+    cue("scan");
+
+    const { code, told } = await end();
+    expect(code).toBe(0);
+    expect(told).toEqual([
+      { tool: "started" },
+      { lost: "agent" },
+      { tool: "ended" },
+      { connected: true },
+      { answer: "Done." },
+    ]);
+    const calls = await parts.database.sql`select state, result, extra_answers from tool_calls`;
+    expect(calls).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+  },
+);
+
+test("the Python client passes every check of the conformance kit", { timeout: 120_000 }, async () => {
+  const env = Object.entries(python?.env ?? {}).map(([name, value]) => `${name}=${value}`);
+  const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
+
+  const verdicts = await checkClient({ livekit, command: ["env", ...env, python?.command ?? "", CONFORMANCE] });
+
+  expect(notPassed(verdicts)).toEqual([]);
+});

@@ -1,0 +1,161 @@
+"""What programs do with the Python client. Run by test/clients/python-client.test.ts as `scenarios.py NAME URL TOKEN`;
+each line that one prints is JSON, and each line that it reads is a cue that it waits for."""
+
+import asyncio
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from livekit import rtc
+from parley_client import (
+    Parley,
+    ParleyError,
+    PermissionAnswer,
+    Tool,
+    ToolContext,
+    ToolError,
+    connect,
+    events,
+    join,
+    tool,
+)
+from parley_client.messages import PermissionRequest
+
+
+def tell(**fields: Any) -> None:
+    print(json.dumps(fields), flush=True)
+
+
+CUES: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+
+async def cue(name: str) -> None:
+    """Waits for the test."""
+    await CUES[name].wait()
+
+
+async def listen() -> None:
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    async for line in lines:
+        CUES[line.decode().strip()].set()
+
+
+async def enter(url: str, token: str) -> rtc.Room:
+    room = rtc.Room()
+    await room.connect(url, token, rtc.RoomOptions(auto_subscribe=False))
+    return room
+
+
+async def tell_answer(parley: Parley, text: str) -> None:
+    try:
+        tell(answer=(await parley.ask(text, timeout=30)).text)
+    except ParleyError as error:
+        tell(error=error.code)
+
+
+async def stream(url: str, token: str) -> None:
+    @tool(read_only=True)
+    def look_up(word: str, context: ToolContext) -> dict[str, str]:
+        """Looks a word up."""
+        context.log(f"looking for {word}")
+        context.progress(0.5)
+        return {"meaning": f"{word} is good"}
+
+    @tool
+    async def fail(word: str) -> None:
+        """Fails."""
+        raise ToolError("no_access", "Not for you", {"word": word})
+
+    async with join(url, token, tools=[look_up, fail]) as parley:
+        async for sentence in parley.stream("Go"):
+            tell(sentence=sentence)
+
+
+async def stop(url: str, token: str) -> None:
+    @tool
+    async def scan() -> None:
+        """Scans for ever."""
+        tell(tool="started")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            tell(tool="cancelled")
+
+    async with join(url, token, tools=[scan]) as parley:
+        asking = asyncio.create_task(tell_answer(parley, "Go"))
+        await cue("stop")
+        parley.stop()
+        await asking
+
+
+async def permission(url: str, token: str) -> None:
+    async def decide(request: PermissionRequest) -> PermissionAnswer:
+        tell(asked=request.title)
+        if request.pattern == ["secret"]:
+            return PermissionAnswer("reject", message="That is mine")
+        return PermissionAnswer("once")
+
+    async with join(url, token, on_permission=decide) as parley:
+        parley.on(events.PermissionClosed, lambda closed: tell(closed=closed.state))
+        await tell_answer(parley, "Go")
+
+
+async def ask(url: str, token: str) -> None:
+    async with join(url, token) as parley:
+        await tell_answer(parley, "Go")
+
+
+def held_scan() -> Tool:
+    """A tool that ends when the test says so."""
+
+    @tool
+    async def scan() -> dict[str, int]:
+        """Scans."""
+        tell(tool="started")
+        await cue("scan")
+        tell(tool="ended")
+        return {"pages": 1}
+
+    return scan
+
+
+async def leave(url: str, token: str) -> None:
+    """Leaves while its tool runs or its answer comes, and comes back with a new room when the test says so."""
+    room = await enter(url, token)
+    async with await connect(room, [held_scan()]) as parley:
+        asking = asyncio.create_task(tell_answer(parley, "Go"))
+        await cue("leave")
+        await room.disconnect()
+        tell(room="left")
+        await cue("return")
+        room = await enter(url, token)
+        parley.rejoin(room)
+        await parley.when_connected(10)
+        tell(room="back")
+        await asking
+    await room.disconnect()
+
+
+async def stay(url: str, token: str) -> None:
+    """Stays in the room, whatever happens to the network and to the worker."""
+    async with join(url, token, tools=[held_scan()]) as parley:
+        parley.on(events.Disconnected, lambda event: tell(lost=event.reason))
+        parley.on(events.Connected, lambda _: tell(connected=True))
+        await tell_answer(parley, "Go")
+
+
+SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [stream, stop, permission, ask, leave, stay]
+
+
+async def main(name: str, url: str, token: str) -> None:
+    scenario = next(scenario for scenario in SCENARIOS if getattr(scenario, "__name__", "") == name)
+    listening = asyncio.create_task(listen())
+    await scenario(url, token)
+    listening.cancel()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

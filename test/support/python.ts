@@ -1,0 +1,91 @@
+import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+export const PACKAGE = join(ROOT, "clients/python");
+const REQUIREMENTS = join(PACKAGE, "requirements-dev.txt");
+const CACHE_DIR = join(ROOT, ".cache/python-client");
+
+export interface Python {
+  readonly command: string;
+  /** Where what the Python client needs is installed, without the client itself. */
+  readonly packages: string;
+  /** With the client's sources. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * A Python with what our client and its tests need, installed once for each `requirements-dev.txt` and version of
+ * Python; undefined without a python3.
+ */
+export async function preparePython(): Promise<Python | undefined> {
+  const version = await run("python3", ["-c", "import sys; print(sys.version)"]).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    },
+  );
+  if (!version) {
+    process.stderr.write("The Python client is not tested: there is no python3 on this machine\n");
+    return undefined;
+  }
+  const key = createHash("sha256")
+    .update(await readFile(REQUIREMENTS))
+    .update(version.stdout)
+    .digest("hex")
+    .slice(0, 16);
+  const packages = join(CACHE_DIR, key);
+  // A folder of packages, not the environment itself: it may be moved, and a Python without `venv` can use it.
+  const env = { PYTHONPATH: [join(PACKAGE, "src"), packages].join(delimiter), PYTHONDONTWRITEBYTECODE: "1" };
+  const python = { command: "python3", packages, env };
+  if (await stat(packages).catch(() => undefined)) return python;
+  const unfinished = `${packages}.${process.pid}`;
+  const environment = `${unfinished}.venv`;
+  await mkdir(CACHE_DIR, { recursive: true });
+  try {
+    const hasEnvironment = await run("python3", ["-m", "venv", environment]).then(
+      () => true,
+      () => false,
+    );
+    const command = hasEnvironment ? join(environment, "bin/python") : "python3";
+    const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", unfinished];
+    await run(command, [...install, "-r", REQUIREMENTS]);
+    // Another run may have been faster.
+    await rename(unfinished, packages).catch(async (error: unknown) => {
+      if (!(await stat(packages).catch(() => undefined))) throw error;
+    });
+  } finally {
+    await Promise.all([environment, unfinished].map((path) => rm(path, { recursive: true, force: true })));
+  }
+  return python;
+}
+
+interface Program {
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** A program of Python as its own process, by the lines that it writes; killed when the test ends. */
+export function startPython(python: Python | undefined, { args, env, cwd }: Program) {
+  if (!python) throw new Error("There is no python3 on this machine");
+  const child = spawn(python.command, args, {
+    cwd,
+    env: { ...process.env, ...python.env, ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = { stdout: [] as string[], stderr: [] as string[] };
+  createInterface(child.stdout).on("line", (line) => lines.stdout.push(line));
+  createInterface(child.stderr).on("line", (line) => lines.stderr.push(line));
+  const ended = once(child, "close").then(([code]) => ({ code: code as number | null, ...lines }));
+  const kill = () => child.kill("SIGKILL");
+  return { ...lines, ended, kill, type: (line: string) => child.stdin.write(`${line}\n`) };
+}
