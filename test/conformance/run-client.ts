@@ -2,10 +2,16 @@ import { inject } from "vitest";
 import { checkClient } from "../../src/conformance/client/check-client.ts";
 import { type Verdict } from "../../src/conformance/run/run-suites.ts";
 
-/** All verdicts of a client that is one of the programs in `clients/`, on the run's livekit-server. */
-export async function runClient(program: string, ...args: readonly string[]): Promise<readonly Verdict[]> {
+/** All verdicts of a client, on the run's livekit-server. */
+export async function runClient(...command: readonly string[]): Promise<readonly Verdict[]> {
   const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
-  return checkClient({ livekit, command: [process.execPath, `test/conformance/clients/${program}`, ...args] });
+  return checkClient({ livekit, command });
+}
+
+/** The command of a program in `clients/`. Compiled once: it starts for each room. */
+export function nodeClient(program: string, ...args: readonly string[]): readonly string[] {
+  const cache = "NODE_COMPILE_CACHE=.cache/node-compile";
+  return ["env", cache, "NODE_ENV=production", process.execPath, `test/conformance/clients/${program}`, ...args];
 }
 
 /** Ids of the checks that have not passed, with why. */

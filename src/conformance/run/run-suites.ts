@@ -13,7 +13,7 @@ export interface Verdict extends Pick<Check<never>, "id" | "level" | "sentence">
 type Outcome = Pick<Verdict, "outcome" | "reason">;
 
 /** Rooms at once: most of a check is waiting. */
-const SUITES_AT_ONCE = 6;
+const SUITES_AT_ONCE = 8;
 
 /** Runs suites beside each other; verdicts come in the suites' order. */
 export async function runSuites<Subject extends AsyncDisposable>(

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { FLAWS } from "./clients/flaws.ts";
+import { failedIds, nodeClient, runClient } from "./run-client.ts";
+
+test.each(Object.entries(FLAWS))(
+  "a client that %s fails exactly the check of that",
+  { timeout: 60_000 },
+  async (name, { found }) => {
+    const verdicts = await runClient(...nodeClient("broken-client.ts", name));
+
+    expect(failedIds(verdicts)).toEqual([found]);
+  },
+);
