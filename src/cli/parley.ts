@@ -1,12 +1,15 @@
 #!/usr/bin/env node
+import { ERASE_USAGE, parseEraseOptions } from "./erase/options.ts";
+import { runErase } from "./erase/run-erase.ts";
 import { EXPORT_USAGE, parseExportOptions } from "./export/options.ts";
 import { runExport } from "./export/run-export.ts";
 import { runPackets } from "./packets.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
-const USAGE = `Usage: parley export | decode | encode | conformance
+const USAGE = `Usage: parley export | erase | decode | encode | conformance
 
   export       prints the transcript of a room's whole talk: parley export --help
+  erase        removes all that is stored of a participant: parley erase --help
   decode       reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON
   encode       does the reverse, in hex
   conformance  checks a client or a worker against the protocol: parley conformance --help
@@ -20,6 +23,13 @@ if (command === "export") {
     const options = parseExportOptions(rest, process.env);
     if (!options) return undefined;
     await runExport(options, process.stdout);
+    return 0;
+  });
+} else if (command === "erase") {
+  await runCommandLine("parley erase", ERASE_USAGE, async () => {
+    const options = parseEraseOptions(rest, process.env);
+    if (!options) return undefined;
+    console.log(await runErase(options));
     return 0;
   });
 } else if (command === "conformance") {

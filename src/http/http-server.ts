@@ -17,6 +17,8 @@ import { sessionRoutes } from "./routes/session-routes.ts";
 import { transcriptRoutes } from "./routes/transcript-routes.ts";
 import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
 import { permissionService } from "./rpc/permission-service.ts";
+import { memoryRoutes } from "./routes/memory-routes.ts";
+import { participantRoutes } from "./routes/participant-routes.ts";
 import { usageRoutes } from "./routes/usage-routes.ts";
 import { type SseTimes } from "./sse/sse-stream.ts";
 import { SseStreams } from "./sse/sse-streams.ts";
@@ -31,6 +33,8 @@ const ROOM_ROUTES: readonly RoomRoutes[] = [
   eventRoutes,
   transcriptRoutes,
   usageRoutes,
+  memoryRoutes,
+  participantRoutes,
   permissionRoutes,
   grantRoutes,
   opencodeRoutes,

@@ -14,6 +14,7 @@ import { Recorder } from "./record/recorder.ts";
 import { restore } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type SessionWatcher } from "./events/session-event.ts";
+import { ToldMemories } from "./memory/told-memories.ts";
 import { BUDGET_NAMES } from "./spending/budget.ts";
 import { Spending } from "./spending/spending.ts";
 import { Session, type SessionOptions } from "./session.ts";
@@ -120,6 +121,9 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     outbox,
     recorder,
     spending,
+    memories: policy.memory
+      ? new ToldMemories(options.sql, (error) => logger.warn({ error }, "what is remembered could not be read"))
+      : undefined,
     permissionStore: createPermissionStore(writer, options.permissionEvents),
     past,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],

@@ -10,6 +10,7 @@ import { type Recorder } from "./record/recorder.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type VoicePort } from "./room/voice-port.ts";
 import { phrasesFor } from "./answer/phrases.ts";
+import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -39,6 +40,7 @@ interface SessionTurnsOptions {
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice: VoicePort | undefined;
   readonly recorder: Recorder;
+  readonly memories?: ToldMemories | undefined;
   readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
@@ -135,8 +137,10 @@ export class SessionTurns {
     }
   }
 
-  async #runTurn(input: TurnInput, signal: AbortSignal): Promise<void> {
-    const { logger, telemetry, configurations } = this.#options;
+  async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
+    const { logger, telemetry, configurations, memories } = this.#options;
+    const telling = memories?.tell(asked);
+    const input = telling ? await telling : asked;
     const { begin, past } = this.#prepare(input);
     const isNew = !("turn" in begin);
     const participant = isNew ? begin.participant : begin.turn.participantIdentity;

@@ -19,6 +19,7 @@ import { type Restored } from "./restore/restore.ts";
 import { type RoomInput, type RoomParticipant } from "./room/room-input.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type Transcript, type VoicePort } from "./room/voice-port.ts";
+import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -42,6 +43,8 @@ export interface SessionOptions {
   readonly recorder: Recorder;
   /** @defaultValue what is spent is not counted */
   readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
+  /** @defaultValue nobody is remembered */
+  readonly memories?: ToldMemories | undefined;
   readonly permissionStore: PermissionStore;
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Undefined: nothing is spoken or heard. */

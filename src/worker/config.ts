@@ -96,6 +96,10 @@ export const configFileSchema = z.strictObject({
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
+  /** Whether participants may ask for things to be remembered for later talks (docs/memory.md). */
+  memory: z.boolean().default(false),
+  /** Turns older than this are deleted; without it, nothing is (docs/memory.md). */
+  retention: z.strictObject({ days: positiveInteger }).exactOptional(),
   /** What may be spent on model calls; what is not named has no limit (docs/spending.md). */
   budget: z
     .strictObject({

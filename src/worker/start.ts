@@ -12,6 +12,7 @@ import { type Config } from "./config.ts";
 import { withoutPassword } from "./settings/database-url.ts";
 import { type Logger } from "./logger.ts";
 import { missingSettings } from "./settings/missing-settings.ts";
+import { startRetention } from "./retention.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
@@ -90,6 +91,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(checks);
   const source = openEventSource({ databaseUrl: endpoints.databaseUrl, logger });
   keep(source);
+  const { retention } = config;
+  if (retention) keep(startRetention({ ...retention, sql: source.sql, logger }));
   const http = createHttpServer({
     logger,
     livekit,

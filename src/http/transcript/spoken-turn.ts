@@ -1,6 +1,7 @@
 import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { type CallState } from "../../conversation/call.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
+import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
 import { type TranscriptCall, type TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
@@ -62,8 +63,8 @@ function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): SpokenPart
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
   const id = toolUseId(block);
   const name = asText(content?.["tool_name"]);
-  // The worker wrote it: the outcome is shown with the call that it is the outcome of.
-  if (id === undefined || name === OUTCOME_TOOL) return undefined;
+  // The worker wrote these: an outcome is shown with the call that it is of, and what is remembered is for one person.
+  if (id === undefined || name === OUTCOME_TOOL || name === MEMORY_TOOL) return undefined;
   const call = Object.hasOwn(calls, id) ? calls[id] : undefined;
   if (call) return toCalledTool(call, { name, id });
   const result = blocks.find((other) => other !== block && toolUseId(other) === id);

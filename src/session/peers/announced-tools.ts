@@ -5,6 +5,7 @@ import { type ToolAnnouncement } from "../../protocol/messages/tool-announcement
 import { type AnnouncedTool } from "../../tool/tool-routing.ts";
 import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
+import { MEMORY_TOOL } from "../memory/told-memories.ts";
 import { OUTCOME_TOOL } from "../turns/outcome-turn.ts";
 
 const MAX_DESCRIPTION_LENGTH = 2_000;
@@ -40,7 +41,8 @@ export function compileAnnouncement(
   let schemasLength = 0;
   for (const tool of tools) {
     if (compiled.has(tool.name)) errors.push(malformed(tool.name, "is announced twice"));
-    else if (tool.name === OUTCOME_TOOL) errors.push(malformed(tool.name, "its name is the worker's own"));
+    else if (tool.name === OUTCOME_TOOL || tool.name === MEMORY_TOOL)
+      errors.push(malformed(tool.name, "its name is the worker's own"));
     else if (reserved.some((prefix) => tool.name.startsWith(prefix)))
       errors.push(malformed(tool.name, "its name begins like those of a server's tools"));
     else {

@@ -78,7 +78,8 @@ export function toldResult(turns: readonly TurnRecord[], useId: string): TurnBlo
   return blocks.find((block) => isResult(block) && !isPromise(block) && toolUseId(block) === id);
 }
 
-function withOpening(turn: NewTurn, blocks: readonly Omit<TurnBlock, "sequence">[]): NewTurn {
+/** Begins a turn with blocks, after those that it begins with already. */
+export function withOpening(turn: NewTurn, blocks: readonly Omit<TurnBlock, "sequence">[]): NewTurn {
   const opening = [...(turn.opening ?? []), ...blocks];
   return { ...turn, opening: opening.map((block, sequence) => ({ ...block, sequence })) };
 }

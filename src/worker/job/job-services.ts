@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { createModel } from "../../llm/stream-message.ts";
+import { memoryTools } from "../../session/memory/memory-tools.ts";
 import { recallTool } from "../../session/recall/recall-tool.ts";
 import { createOpenStream, type OpenStream } from "../../session/turns/open-stream.ts";
 import { type PermissionEvents } from "../../session/permission/permission-store.ts";
@@ -55,8 +56,9 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
   const recall = recallTool(sql, { isAlwaysOffered: config.recall });
+  const builtIn = [recall, ...(config.memory ? memoryTools(sql) : [])];
   // A tool of this name in the folder takes its place.
-  const own = new Map([[recall.name, recall], ...loaded]);
+  const own = new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...loaded]);
   const permissionEvents = openEventHub({
     databaseUrl,
     channel: PERMISSION_CHANNEL,

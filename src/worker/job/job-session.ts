@@ -163,8 +163,8 @@ function endWaiting(job: JobRoom): void {
 /** The part of the configuration that a session needs: no keys, no addresses. */
 function toPolicy(config: JobServices["config"]): SessionPolicy {
   const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
-  const { budget, prices } = config;
-  const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices };
+  const { budget, prices, memory } = config;
+  const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices, memory };
   return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail };
 }
 

@@ -1,5 +1,6 @@
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { randomBytes } from "node:crypto";
+import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
@@ -36,7 +37,8 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 }
 
 function respond(request: ChatCompletionRequest): FixtureResponse {
-  const { question, previousQuestion, answers } = readCurrentTurn(request.messages);
+  const { question, previousQuestion, answers: all } = readCurrentTurn(request.messages);
+  const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
   // Late outcomes may stand before a question. A text in brackets is a note of the worker's, not a question.
   const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";

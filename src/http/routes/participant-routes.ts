@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { eraseParticipant, findServedRoom } from "../../store/removal/erase-participant.ts";
+import { type RoomRoutes } from "../http-app.ts";
+import { HttpError } from "../http-error.ts";
+import { pathId } from "../zod-types.ts";
+
+/** `DELETE /participant/{identity}`: removes all that is stored of the token's identity, in all rooms. */
+export const participantRoutes: RoomRoutes = (app, { sql }) => {
+  const schema = { params: z.object({ identity: pathId }) };
+  app.delete("/participant/:identity", { schema }, async ({ access: { identity }, params }) => {
+    if (params.identity !== identity) throw new HttpError(403, "The token is for another participant");
+    const room = await findServedRoom(sql, { identity });
+    if (room !== undefined)
+      throw new HttpError(
+        409,
+        `The talk in room ${JSON.stringify(room)} goes on: ask again after everybody has left it`,
+      );
+    return eraseParticipant(sql, { identity });
+  });
+};

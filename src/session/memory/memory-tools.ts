@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { addMemory, deleteMemories, MAX_MEMORIES } from "../../store/memory/memories.ts";
+import { type Sql } from "../../store/database/pool.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import { type ServerTool, toServerTool } from "../../tool/server-tool.ts";
+
+const MAX_CHARACTERS = 500;
+
+/** The built-in tools `remember` and `forget`: each for the participant whose turn it is, and for nobody else. */
+export function memoryTools(sql: Sql): readonly ServerTool[] {
+  const remember = defineTool({
+    description:
+      "Remembers something about this participant for later talks, in any room. Use it only for what the participant " +
+      "asks you to remember, in one short sentence.",
+    input: z.strictObject({ text: z.string().trim().min(1).max(MAX_CHARACTERS) }),
+    idempotent: true,
+    timeoutMs: 10_000,
+    run: async ({ text }, { participant: identity }) => {
+      const id = await addMemory(sql, { identity, text });
+      if (id !== undefined) return { id };
+      throw new Error(`${MAX_MEMORIES} things are remembered of this participant, and no more fit: forget one first`);
+    },
+  });
+  const forget = defineTool({
+    description:
+      "Forgets what was remembered of this participant: one thing by its id, or everything. Use it when the participant " +
+      "asks for it.",
+    input: z.strictObject({
+      id: z.string().max(100).optional().describe("What remember gave, or a list of what is remembered"),
+      everything: z.literal(true).optional().describe("Forgets all that is remembered of this participant"),
+    }),
+    idempotent: true,
+    timeoutMs: 10_000,
+    run: async ({ id, everything }, { participant: identity }) => {
+      if ((id === undefined) === (everything === undefined)) throw new Error("Expected an id, or everything: true");
+      const forgotten = await deleteMemories(sql, { identity, memoryId: id });
+      if (forgotten === 0 && id !== undefined)
+        throw new Error("id: nothing of this id is remembered of this participant");
+      return { forgotten };
+    },
+  });
+  return [toServerTool("remember", remember, undefined), toServerTool("forget", forget, undefined)];
+}

@@ -1,0 +1,89 @@
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+import { deleteMemories } from "../memory/memories.ts";
+
+interface Identity {
+  readonly identity: string;
+}
+
+/** How much of a person was removed. */
+export interface Erased {
+  /** The person's own turns, with all answers, calls and permissions in them. */
+  readonly turns: number;
+  /** Results of tools that ran on the person's device in turns of others. */
+  readonly deviceResults: number;
+  /** Permissions that the person was asked for, or gave, in turns of others. */
+  readonly permissions: number;
+  readonly grants: number;
+  /** Notes on messages in turns of others. */
+  readonly notes: number;
+  readonly waitingMessages: number;
+  readonly memories: number;
+  /** Sums of what model calls for the person have cost. */
+  readonly spending: number;
+}
+
+/** Small enough to hold up nobody else. */
+const BATCH = 100;
+
+/** A room where the person's turns are in a session that is served now: its worker holds them in memory. */
+export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<string | undefined> {
+  const [row] = await runQuery(sql<{ room: string | null }[]>`
+    select room from sessions
+    where lease_owner is not null and lease_expires_at > now()
+      and exists (select from turns where session_id = sessions.id and turns.participant_identity = ${identity})
+    limit 1
+  `);
+  return row && (row.room ?? "");
+}
+
+/** Removes all that is stored of a person, in small steps; what was removed before an error stays so. */
+export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
+  const turns = await inBatches(async () => {
+    const { count } = await runQuery(sql`
+      delete from turns where id in (select id from turns where participant_identity = ${identity} limit ${BATCH})
+    `);
+    return count;
+  });
+  const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
+  const remove = async (query: ReturnType<Sql>) => (await runQuery(query)).count;
+  const permissions = await remove(
+    sql`delete from permissions where participant_identity = ${identity} or replied_by = ${identity}`,
+  );
+  const grants = await remove(sql`delete from permission_grants where participant_identity = ${identity}`);
+  const notes = await remove(sql`delete from commentaries where participant_identity = ${identity}`);
+  const waitingMessages = await remove(sql`delete from waiting_messages where participant_identity = ${identity}`);
+  const memories = await deleteMemories(sql, { identity });
+  const spending = await remove(sql`delete from spending where scope = 'identity' and key = ${identity}`);
+  await remove(sql`delete from budget_warnings where scope = 'identity' and key = ${identity}`);
+  await remove(sql`update sessions set participant_identity = null where participant_identity = ${identity}`);
+  return { turns, deviceResults, permissions, grants, notes, waitingMessages, memories, spending };
+}
+
+/** A stored block is never edited, so the result's block goes; to the model, the outcome is unknown then. */
+async function eraseDeviceResults(sql: Sql, { identity }: Identity): Promise<number> {
+  const calls = await runQuery(sql<{ turn_id: string; tool_use_id: string }[]>`
+    update tool_calls
+    set participant_identity = null, result = null, error_message = null, logs = '[]', extra_answers = '[]'
+    where id in (select id from tool_calls where participant_identity = ${identity} limit ${BATCH})
+    returning turn_id, tool_use_id
+  `);
+  for (const { turn_id: turnId, tool_use_id: useId } of calls) {
+    await runQuery(sql`
+      delete from turn_blocks
+      where turn_id = ${turnId} and block_type = 'tool_result' and content ->> 'tool_use_id' = ${useId}
+    `);
+    await runQuery(sql`
+      update turns set words = turn_words(id, heard) where id = ${turnId} and state <> 'running'
+    `);
+  }
+  return calls.length;
+}
+
+async function inBatches(remove: () => Promise<number>): Promise<number> {
+  for (let total = 0; ;) {
+    const count = await remove();
+    total += count;
+    if (count < BATCH) return total;
+  }
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { deleteOldTurns } from "../store/removal/delete-old-turns.ts";
+import { type Sql } from "../store/database/pool.ts";
+import { type Logger } from "./logger.ts";
+import { type Service } from "./services/service.ts";
+
+const EVERY_MS = 60 * 60_000;
+/** Turns that are deleted at once, and the pause after them, so that nobody's turn waits. */
+const BATCH = 100;
+const PAUSE_MS = 200;
+
+interface RetentionOptions {
+  readonly days: number;
+  readonly sql: Sql;
+  readonly logger: Pick<Logger, "info" | "warn">;
+}
+
+/** Deletes what is older than the retention: now, and every hour. */
+export function startRetention({ days, sql, logger }: RetentionOptions): Service {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const sweep = async () => {
+    let total = 0;
+    for (let count = BATCH; count === BATCH && !signal.aborted; total += count) {
+      count = await deleteOldTurns(sql, { days, limit: BATCH });
+      if (count === BATCH) await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+    if (total > 0) logger.info({ turns: total, days }, "old turns were deleted");
+  };
+  const run = async () => {
+    while (!signal.aborted) {
+      await sweep().catch((error: unknown) => logger.warn({ error }, "old turns could not be deleted"));
+      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const ended = run();
+  return {
+    close: async () => {
+      stopping.abort();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { saveCall } from "../../../src/store/calls.ts";
+import { addMemory } from "../../../src/store/memory/memories.ts";
+import { releaseLease } from "../../../src/store/sessions/leases.ts";
+import { addSpending } from "../../../src/store/spending/spending.ts";
+import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
+import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { newCall, newTurn, storedPermission, storedSession, textBlock } from "../../store/store-fixtures.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { EventServer, roomToken } from "../../support/servers/event-server.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+
+const CLI = fileURLToPath(new URL("../../../src/cli/parley.ts", import.meta.url));
+const secret = "secret-of-the-token-route";
+
+const database = forEachTest(tempDatabase);
+const server = forEachTest(() => EventServer.start({ databaseUrl: database.url, tokenSecret: secret }));
+
+async function erase(identity: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, TOKEN_SECRET: secret };
+  const args = [CLI, "erase", "--identity", identity, "--http", server.url];
+  return promisify(execFile)(process.execPath, args, { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+  );
+}
+
+/** A talk of ann's and bob's, in which ann's device has answered in a turn of bob's. */
+async function talk() {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  for (const participantIdentity of ["ann", "bob"]) {
+    const turn = newTurn({ participantIdentity, input: [{ type: "text", text: `${participantIdentity} speaks` }] });
+    await insertTurn(writer, turn);
+    const outcome = { state: "success", result: { value: "a secret of ann's" } } as const;
+    const call = newCall(turn.id, { toolUseId: `toolu_${turn.id}`, addressee: "ann", state: "success", outcome });
+    await saveCall(writer, call);
+    const content = { tool_use_id: call.toolUseId };
+    await insertBlocks(
+      writer,
+      [
+        {
+          ...textBlock(0),
+          blockType: "tool_use",
+          textContent: null,
+          content: { ...content, tool_name: "scan", input: {} },
+        },
+        {
+          ...textBlock(1),
+          blockType: "tool_result",
+          textContent: null,
+          content: { ...content, content: "a secret of ann's" },
+        },
+        textBlock(2, "An answer."),
+      ].map((block) => ({ turnId: turn.id, block })),
+    );
+    await finishTurn(writer, { turnId: turn.id, state: "completed" });
+  }
+  await addMemory(sql, { identity: "ann", text: "Tea" });
+  const spending = {
+    model: "m",
+    purpose: "step",
+    calls: 1,
+    money: 0,
+    worker: "host",
+    sessionId: writer.lease.sessionId,
+  };
+  const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  await addSpending(sql, { ...spending, ...tokens, identity: "ann" });
+  return writer;
+}
+
+/** Everything that is stored, as text. */
+async function stored(): Promise<string> {
+  const { sql } = database;
+  const tables = ["sessions", "turns", "turn_blocks", "tool_calls", "permissions", "memories", "spending"];
+  const rows = await Promise.all(tables.map((table) => sql`select * from ${sql(table)}`));
+  return JSON.stringify(rows);
+}
+
+test("parley erase removes all that is stored of a person, says what, and leaves what others said", async () => {
+  await releaseLease(await talk());
+
+  const { code, stdout } = await erase("ann");
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({
+    turns: 1,
+    deviceResults: 1,
+    permissions: 0,
+    grants: 0,
+    notes: 0,
+    waitingMessages: 0,
+    memories: 1,
+    spending: 1,
+  });
+  expect(await stored()).not.toContain("ann");
+  expect(await stored()).not.toContain("secret");
+  expect(await stored()).toContain("bob speaks");
+});
+
+test("while a talk of the person goes on, nothing is removed", async () => {
+  await talk();
+
+  const { code, stderr } = await erase("ann");
+
+  expect([code, stderr]).toEqual([
+    1,
+    'parley erase: The request was answered with 409: The talk in room "kitchen" goes on: ask again after everybody has left it\n',
+  ]);
+  expect(await stored()).toContain("ann speaks");
+});
+
+test("nobody erases another person", async () => {
+  await storedPermission(database.sql);
+  const headers = { authorization: `Bearer ${await roomToken("kitchen", { identity: "bob" })}` };
+
+  const response = await fetch(`${server.url}/participant/ann`, { method: "DELETE", headers });
+
+  expect([response.status, await response.json()]).toEqual([403, { error: "The token is for another participant" }]);
+  expect(await stored()).toContain("ann");
+});

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { memoryTools } from "../../../src/session/memory/memory-tools.ts";
+import { listMemories } from "../../../src/store/memory/memories.ts";
+import { type ServerTool } from "../../../src/tool/server-tool.ts";
+import { TestAgent, type AgentOptions } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { outline, toolResults } from "../../support/model-view.ts";
+
+async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
+  const tools = new Map<string, ServerTool>();
+  const agent = await TestAgent.start({ liveTools: tools, policy: { memory: true }, ...options });
+  for (const tool of memoryTools(agent.sql)) tools.set(tool.name, tool);
+  return agent;
+}
+
+/** The model uses a tool in a participant's turn. Returns what it is told. */
+async function used(agent: TestAgent, [name, input]: [string, Record<string, unknown>], identity = "ann") {
+  const user = await agent.client(identity);
+  agent.model.script([reply([toolUse(name, input)]), reply([text("Done.")])]);
+  await user.answerTo(await user.say("Please"));
+  await user.leave();
+  return toolResults(agent)[0];
+}
+
+const textsOf = async (agent: TestAgent, identity = "ann") =>
+  (await listMemories(agent.sql, { identity })).map((memory) => memory.text);
+
+test("what a person asked to be remembered is told in that person's first turn, in every room, and in nobody else's", async () => {
+  await using kitchen = await startAgent();
+  await used(kitchen, ["remember", { text: "Ann drinks tea" }]);
+  await using garden = await startAgent({ databaseUrl: kitchen.databaseUrl });
+  const [bob, ann] = [await garden.client("bob"), await garden.client("ann")];
+  garden.model.script([reply([text("Hello.")]), reply([text("Tea?")]), reply([text("Yes.")])]);
+  await bob.answerTo(await bob.say("I am Bob"));
+  const beforeAnn = outline(garden);
+  await ann.answerTo(await ann.say("I am Ann"));
+  await ann.answerTo(await ann.say("Again"));
+
+  const [memory] = await listMemories(garden.sql, { identity: "ann" });
+  const remembered = JSON.stringify({ remembered: [{ id: memory?.id, text: "Ann drinks tea" }] });
+  expect(beforeAnn).toEqual(["user: I am Bob"]);
+  expect(outline(garden, ({ type, text: words, content }) => words ?? content ?? type)).toEqual([
+    "user: I am Bob",
+    "assistant: Hello.",
+    "user: I am Ann",
+    "assistant: tool_use",
+    `user: ${remembered}`,
+    "assistant: Tea?",
+    "user: Again",
+  ]);
+  expect(garden.model.rejections).toEqual([]);
+});
+
+test("the same thing is remembered once, and forgotten by its id or with everything else", async () => {
+  await using agent = await startAgent();
+  const first = await used(agent, ["remember", { text: "Tea" }]);
+  const second = await used(agent, ["remember", { text: "Tea" }]);
+  await used(agent, ["remember", { text: "No sugar" }]);
+  const { id } = JSON.parse(first?.content ?? "") as { id: string };
+
+  expect(second).toEqual(first);
+  expect(await used(agent, ["forget", { id }])).toEqual({ content: '{"forgotten":1}', isError: false });
+  expect(await textsOf(agent)).toEqual(["No sugar"]);
+  expect(await used(agent, ["forget", { everything: true }])).toEqual({ content: '{"forgotten":1}', isError: false });
+  expect(await textsOf(agent)).toEqual([]);
+});
+
+test("nobody forgets what is remembered of another, and a call without a choice forgets nothing", async () => {
+  await using agent = await startAgent();
+  const { id } = JSON.parse((await used(agent, ["remember", { text: "Tea" }]))?.content ?? "") as { id: string };
+
+  expect(await used(agent, ["forget", { id }], "bob")).toEqual({
+    content: "id: nothing of this id is remembered of this participant",
+    isError: true,
+  });
+  expect(await used(agent, ["forget", {}])).toEqual({ content: "Expected an id, or everything: true", isError: true });
+  expect(await textsOf(agent)).toEqual(["Tea"]);
+});
+
+test("a hundred things are remembered of one person, and the model is told when no more fit", async () => {
+  await using agent = await startAgent();
+  await agent.sql`
+    insert into memories (id, participant_identity, content) select n::text, 'ann', 'thing ' || n from generate_series(1, 100) as n
+  `;
+
+  expect(await used(agent, ["remember", { text: "one more" }])).toMatchObject({ isError: true });
+  expect(await textsOf(agent)).toHaveLength(100);
+});

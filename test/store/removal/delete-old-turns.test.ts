@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
+import { saveCall } from "../../../src/store/calls.ts";
+import { releaseLease } from "../../../src/store/sessions/leases.ts";
+import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
+import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { newCall, newTurn, storedSession, textBlock } from "../store-fixtures.ts";
+
+const database = forEachTest(tempDatabase);
+
+/** Turns of so many days ago, each with a block and a call. */
+async function tell(writer: SessionWriter, ...ages: readonly number[]): Promise<void> {
+  for (const age of ages) {
+    const turn = newTurn();
+    await insertTurn(writer, turn);
+    await saveCall(writer, newCall(turn.id));
+    await insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0) }]);
+    await finishTurn(writer, { turnId: turn.id, state: "completed" });
+    await database.sql`update turns set created_at = now() - ${age} * interval '1 day' where id = ${turn.id}`;
+  }
+}
+
+const positions = async () =>
+  (await database.sql<{ position: number }[]>`select position from turns order by position`).map((row) => row.position);
+
+test("turns that are older go with all that is in them, in batches, the oldest first", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await tell(writer, 40, 39, 38, 2, 1);
+
+  expect(await deleteOldTurns(sql, { days: 30, limit: 2 })).toBe(2);
+  expect(await positions()).toEqual([3, 4, 5]);
+  expect(await deleteOldTurns(sql, { days: 30, limit: 2 })).toBe(1);
+  expect(await deleteOldTurns(sql, { days: 30, limit: 2 })).toBe(0);
+  expect(await positions()).toEqual([4, 5]);
+  const [left] = await sql`
+    select (select count(*)::int from turn_blocks) as blocks, (select count(*)::int from tool_calls) as calls
+  `;
+  expect(left).toEqual({ blocks: 2, calls: 2 });
+});
+
+test("a session that is served keeps its newest turn until it is served no more, and a turn that runs stays", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await tell(writer, 40, 39);
+  const running = await storedSession(sql);
+  await insertTurn(running, newTurn());
+  await sql`update turns set created_at = now() - interval '40 days' where state = 'running'`;
+  await releaseLease(running);
+
+  expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(1);
+  await releaseLease(writer);
+  expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(1);
+  expect(await sql`select state from turns`).toEqual([{ state: "running" }]);
+});
