@@ -54,6 +54,8 @@ export interface OpenedSession {
   readonly pastTurns: number;
   /** The room cannot be reached for now: another worker, that can reach it, may soon take the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
+  /** Leaves the session as it is to the next worker, which takes its running turn up. This one stops at once. */
+  readonly abandon: () => Promise<void>;
   readonly close: (graceMs: number) => Promise<void>;
 }
 
@@ -147,7 +149,11 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   if (lease.lost.aborted) onLost();
   else lease.lost.addEventListener("abort", onLost, { once: true });
   const setCutOff = (isCutOff: boolean) => lease.setCutOff(isCutOff);
-  return { session, pastTurns: past.length, setCutOff, close: closeOnce };
+  const abandon = async () => {
+    await lease.abandon();
+    await closing;
+  };
+  return { session, pastTurns: past.length, setCutOff, abandon, close: closeOnce };
 }
 
 async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {

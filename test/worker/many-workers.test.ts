@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text } from "../support/model-server/step.ts";
+import { pingsOnly, reply, text } from "../support/model-server/step.ts";
 import { type Participant } from "../support/participant.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses } from "./support/run-main.ts";
@@ -57,6 +57,26 @@ test("a worker that is told to stop hands its talks over at a pause: nobody hear
   expect(parts.model.rejections).toEqual([]);
   const agents = () => [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
   await expect.poll(agents, { timeout: 5_000 }).toHaveLength(1);
+}, 90_000);
+
+test("a turn that does not end within DRAIN_SECONDS is taken up by the next worker", async () => {
+  await using parts = await WorkerParts.start();
+  const room = `room-${createId()}`;
+  const first = await parts.run({ env: { DRAIN_SECONDS: "3", PARLEY_DATA_DIR: `${parts.folder}/draining` } });
+  const user = await parts.join(room, "user");
+  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
+  await user.configure({});
+  parts.model.script([reply([text("It takes long.")], { fault: pingsOnly(3) }), reply([text("Here it is.")])]);
+  const question = await user.say("Go on");
+  await user.next("start_answer");
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/next` } });
+
+  first.kill("SIGTERM");
+
+  expect(await user.answerTo(question, 30_000)).toContain("Here it is.");
+  expect(user.all("error_message")).toEqual([]);
+  expect((await first.ended).code).toBe(0);
+  expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
 test("a worker that cannot reach LiveKit any more loses its talks to one that can, and says nothing when it is back", async () => {

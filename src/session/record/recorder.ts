@@ -45,6 +45,8 @@ export class Recorder implements LedgerListener {
   /** One after another: they are answered in this order. */
   readonly #messages = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
+  /** The turn that was begun last. */
+  #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
   #failure: AppError | undefined;
 
   constructor(
@@ -71,6 +73,7 @@ export class Recorder implements LedgerListener {
   beginTurn(turn: TurnRecord, replaces?: string): void {
     this.#failure = undefined;
     const { id, participantIdentity, parentMessageId, messageId } = turn;
+    this.#begun = { turnId: id, parentMessageId };
     const blocks = turn.blocks.map(cleanBlock);
     const input = turn.input.map(({ type, text }) => ({ type, text }));
     this.#write(id, async () => {
@@ -82,12 +85,13 @@ export class Recorder implements LedgerListener {
   }
 
   /**
-   * A participant's message that may have to wait for its turn. Resolves when it is stored, and so will be answered by
-   * this worker or the next.
+   * Resolves when a participant's message is stored, and so will be answered by this worker or the next: with the turn
+   * that it has begun, or by itself while it waits for its turn.
    *
    * @throws {AppError} `unavailable` when the database stays away
    */
   async keepMessage(message: WaitingMessage): Promise<void> {
+    if (this.#begun?.parentMessageId === message.id) return this.#chains.get(this.#begun.turnId);
     try {
       await this.#messages.add(() => retried(() => insertWaitingMessage(this.#writer, message)));
     } catch (error) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger } from "pino";
 import { type Sql } from "../../store/database/pool.ts";
-import { releaseLease, renewLease } from "../../store/sessions/leases.ts";
+import { abandonLease, releaseLease, renewLease } from "../../store/sessions/leases.ts";
 import { type SessionRecord } from "../../store/sessions/sessions.ts";
 import { lostLease, type SessionWriter } from "../../store/sessions/session-writer.ts";
 
@@ -62,10 +62,10 @@ export class SessionLease {
   }
 
   /** Tells that another worker has the session: a write has found it out. */
-  lose(): void {
+  lose(why = "another worker has taken the session over"): void {
     if (this.#lost.signal.aborted) return;
     clearInterval(this.#timer);
-    this.#options.logger.error("another worker has taken the session over");
+    this.#options.logger.error(why);
     this.#lost.abort(lostLease());
   }
 
@@ -91,6 +91,12 @@ export class SessionLease {
   get maySpeak(): boolean {
     if (this.#lost.signal.aborted) return false;
     return this.#isOwned || (this.#isDatabaseAway && this.#options.isAlone());
+  }
+
+  /** Leaves the session as it is, with a turn that runs, to the next worker: this one is done with it. */
+  async abandon(): Promise<void> {
+    await abandonLease(this.writer);
+    this.lose("the session is left to another worker");
   }
 
   async release(): Promise<void> {

@@ -84,6 +84,18 @@ export async function releaseLease({ sql, lease }: SessionWriter): Promise<void>
   `);
 }
 
+/**
+ * The same for a session whose turn goes on elsewhere: from now on nothing that this worker writes of it counts.
+ */
+export async function abandonLease({ sql, lease }: SessionWriter): Promise<void> {
+  const { sessionId, epoch } = lease;
+  await runQuery(sql`
+    update sessions
+    set lease_owner = null, lease_expires_at = null, epoch = epoch + 1, updated_at = now()
+    where id = ${sessionId} and epoch = ${epoch}
+  `);
+}
+
 /** Frees all leases of a worker that is known to be dead, so that nobody waits until they run out. */
 export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<void> {
   await runQuery(sql`

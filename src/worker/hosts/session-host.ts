@@ -38,6 +38,8 @@ const STALL_COMPUTED_MS = 800;
 /** One that neither answers nor computes (it was stopped, or waits in the kernel). */
 const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
+/** A session that has found no pause in time is let go of within this time. */
+const LET_GO_MS = 1_000;
 
 interface HostedJob extends PooledJob {
   /** The host has been told of it. */
@@ -166,7 +168,7 @@ export class SessionHost {
       });
     };
     this.#send({ type: "hand_over", jobId, withinMs });
-    await endWithin(job, withinMs);
+    await endWithin(job, withinMs + LET_GO_MS);
   }
 
   async #whenReady(): Promise<void> {

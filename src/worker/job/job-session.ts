@@ -49,7 +49,8 @@ export interface HandOver {
 export interface JobSession {
   /**
    * Gives the session to another worker's agent: at a pause another agent is asked for by `onPause`, until one is in
-   * the room; then, at the next pause, this one lets go of it. Resolves then, or after `withinMs`; never rejects.
+   * the room; then, at the next pause, this one lets go of it. After `withinMs` it does so without a pause: the next
+   * worker takes the running turn up. Never rejects.
    */
   readonly handOver: (options: HandOver) => Promise<void>;
   /** Ends the session; the running turn has `graceMs` to end by itself. May be called more than once. */
@@ -131,9 +132,10 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
         await sleep(LOOK_EVERY_MS);
       }
       await untilPause(late);
-      // The other agent is there, and hears what comes from now on.
-      if (hasCome()) handle = () => {};
-      if ("session" in opened) await opened.close(0);
+      // The other agent hears what comes from now on. When it is not there yet, clients send again what has no Ack.
+      handle = () => {};
+      if (!("session" in opened)) return;
+      await (opened.session.isAtPause ? opened.close(0) : opened.abandon().catch(() => opened.close(0)));
     },
     close: async (graceMs) => {
       if ("session" in opened) await opened.close(isDisconnected ? 0 : graceMs);
