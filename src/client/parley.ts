@@ -20,7 +20,8 @@ import { type Transport } from "./room/transport.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 
 const CLIENT_VERSION = "parley-sdk 0.1.0";
-const DELIVERED_WITHIN_MS = 30_000;
+/** A worker that dies may take 20 s to be replaced, and so may the one that replaces it. */
+const DELIVERED_WITHIN_MS = 60_000;
 const CLOSE_MS = 1_000;
 
 export interface ParleyOptions {
