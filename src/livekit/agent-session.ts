@@ -1,5 +1,10 @@
 import { getJobContext, llm, voice } from "@livekit/agents";
-import { type Room } from "@livekit/rtc-node";
+import { AudioStream, type Room, type Track } from "@livekit/rtc-node";
+
+/** What the voice activity's model hears, and recognisers as well: each would make it of AgentSession's 24,000. */
+const HEARD_RATE = 16_000;
+/** One window of that model. LiveKit's 10 ms are three times as many frames to hand on, and nothing is noticed sooner. */
+const HEARD_FRAME_MS = 32;
 
 /** Gets the words as they are played. */
 interface WordSink {
@@ -28,16 +33,25 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
   const io = new voice.RoomIO({
     agentSession: session,
     room,
-    inputOptions: { textEnabled: false, audioEnabled: hasEars, closeOnDisconnect: false },
+    inputOptions: { textEnabled: false, audioEnabled: hasEars, audioSampleRate: HEARD_RATE, closeOnDisconnect: false },
     outputOptions: { audioEnabled: hasMouth },
   });
   io.start();
+  hearInWindows(io);
   // Our session publishes the agent's state, which also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   io["agentTranscriptOutput"]?._sinks.push(words);
   await session.start({ agent, record: false });
   disown(session);
   return io;
+}
+
+/** RoomIO has no option for the length of a frame. It opens the first track only later. */
+function hearInWindows(io: voice.RoomIO): void {
+  const input = io["audioInput"];
+  if (!input) return;
+  input["createStream"] = (track: Track) =>
+    new AudioStream(track, { sampleRate: HEARD_RATE, numChannels: 1, frameSizeMs: HEARD_FRAME_MS });
 }
 
 /**

@@ -1,16 +1,16 @@
 import { initializeLogger, runWithJobContextAsync, voice, type JobContext } from "@livekit/agents";
-import { Room } from "@livekit/rtc-node";
+import { AudioFrame, AudioSource, LocalAudioTrack, Room } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { forgetWhatWasSaid, startInRoom } from "../../src/livekit/agent-session.ts";
 
 beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
-async function start() {
+async function start({ hasEars = false } = {}) {
   const agent = new voice.Agent({ instructions: "" });
   const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
   const heard: unknown[] = [];
   const words = { captureText: async (text: unknown) => void heard.push(text), flush: () => {} };
-  const options = { session, agent, room: new Room(), hasEars: false, hasMouth: false, words };
+  const options = { session, agent, room: new Room(), hasEars, hasMouth: false, words };
   return { agent, session, heard, io: await startInRoom(options) };
 }
 
@@ -64,4 +64,34 @@ test("what was said is forgotten, but for one item that is the least", async () 
   await expect.poll(() => agent.chatCtx.items).toEqual([expect.objectContaining({ role: "system" })]);
   await io.close();
   await session.close();
+});
+
+/** The first frame that RoomIO hands on of a microphone. */
+async function firstFrame(io: voice.RoomIO) {
+  const source = new AudioSource(48_000, 1, 1_000);
+  const track = LocalAudioTrack.createAudioTrack("microphone", source);
+  const stream = io["audioInput"]?.["createStream"](track).getReader();
+  await source.captureFrame(new AudioFrame(new Int16Array(9_600), 48_000, 1, 9_600));
+  const frame = await stream?.read();
+  await stream?.cancel();
+  await source.close();
+  return frame?.value;
+}
+
+test("a microphone is heard in windows of the voice activity's model, 32 ms at its rate", async () => {
+  const { session, io } = await start({ hasEars: true });
+
+  expect(await firstFrame(io)).toMatchObject({ sampleRate: 16_000, samplesPerChannel: 512 });
+  await io.close();
+  await session.close();
+});
+
+test("RoomIO hears it in 10 ms at another rate, when it is left alone", async () => {
+  const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
+  session["agent"] = new voice.Agent({ instructions: "" });
+  const io = new voice.RoomIO({ agentSession: session, room: new Room() });
+  io.start();
+
+  expect(await firstFrame(io)).toMatchObject({ sampleRate: 24_000, samplesPerChannel: 240 });
+  await io.close();
 });
