@@ -1,6 +1,9 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { pino } from "pino";
+import { beforeAll, beforeEach, expect, inject, onTestFinished, test } from "vitest";
 import { checkClient } from "../../src/conformance/client/check-client.ts";
+import { createHttpServer } from "../../src/http/http-server.ts";
 import { createId } from "../../src/lib/id.ts";
 import { notPassed } from "../conformance/run-client.ts";
 import { TestAgent } from "../support/agent.ts";
@@ -8,8 +11,9 @@ import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
-import { preparePython, type Python, startPython } from "../support/python.ts";
+import { PACKAGE, preparePython, type Python, startPython } from "../support/python.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
@@ -45,6 +49,32 @@ async function play(name: string, roomName: string, { url = inject("livekitUrl")
   };
   return { told, untilTold, cue: type, end };
 }
+
+test("the README's program prints what the README says", async () => {
+  await using agent = await TestAgent.start();
+  await using folder = await tempFolder();
+  const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
+  const options = { logger: pino({ enabled: false }), livekit, publicUrl: livekit.url, checks: [] };
+  const http = createHttpServer({ ...options, token: { isOpen: true, secret: undefined } });
+  onTestFinished(() => http.close());
+  const worker = await http.listen({ host: "127.0.0.1", port: 0 });
+  agent.model.script([
+    reply([text("Let me see."), toolUse("show_notification", { message: "dinner is ready" })]),
+    reply([text("The notification is on your screen.")]),
+  ]);
+  const readme = await readFile(join(PACKAGE, "README.md"), "utf8");
+  const [, program = ""] = /```py\n([^]*?)```/.exec(readme) ?? [];
+  const [, printed = ""] = /\$ \.venv\/bin\/python hello\.py\n([^]*?)```/.exec(readme) ?? [];
+  const file = join(folder.path, "hello.py");
+  await writeFile(file, program.replace("http://127.0.0.1:8080", worker).replace("kitchen", agent.roomName));
+
+  const { ended } = startPython(python, { args: [file] });
+
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: [] });
+  // The sentence and the tool's line are written by two parts of the program, whichever is first.
+  expect(stdout.toSorted()).toEqual(printed.trim().split("\n").toSorted());
+});
 
 test("sentences stream, tools of threads and coroutines run, and their logs and failures are on record", async () => {
   await using agent = await TestAgent.start();

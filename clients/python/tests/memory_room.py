@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, Unpack
 
 from parley_client import Parley, Peer, Tool, connect
-from parley_client.codec import decode, encode
 from parley_client.connecting import ClientOptions
 from parley_client.messages import (
     Acknowledgement,
@@ -18,7 +17,8 @@ from parley_client.messages import (
     ToolUseRequest,
     ToolUseResult,
 )
-from parley_client.transport import Listener, Way
+from parley_client.room.transport import Listener, Way
+from parley_client.wire.codec import decode, encode
 
 AGENT = Peer("agent-1", is_agent=True)
 

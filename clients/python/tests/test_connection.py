@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from parley_client import Peer, Tool, ToolContext, connect, events, tool
-from parley_client import agent_link as link
 from parley_client.errors import InvalidState, Unavailable
 from parley_client.messages import Commentary, Configuration, ControlStop, UserMessage
+from parley_client.room import agent_link as link
 
 from memory_room import AGENT, MemoryRoom, opened, settled
 

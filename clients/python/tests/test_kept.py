@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass
 
 import pytest
-from parley_client import kept
-from parley_client.kept import MAX_AT_ONCE, MAX_KEPT, MAX_KEPT_BYTES, MAX_TRIES, Kept
+from parley_client.wire import kept
+from parley_client.wire.kept import MAX_AT_ONCE, MAX_KEPT, MAX_KEPT_BYTES, MAX_TRIES, Kept
 
 
 @dataclass

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from parley_client import Tool, ToolError, tool
-from parley_client import run_tool as running
 from parley_client.messages import Json, ToolUseResult
-from parley_client.result_store import MAX_IDS, ResultStore
-from parley_client.run_tool import failed
+from parley_client.tools import run_tool as running
+from parley_client.tools.result_store import MAX_IDS, ResultStore
+from parley_client.tools.run_tool import failed
 from pydantic import BaseModel
 
 from memory_room import opened, settled

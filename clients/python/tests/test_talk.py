@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from parley_client import ToolContext, ask, events, outbox, tool
+from parley_client import ToolContext, ask, events, tool
 from parley_client.errors import InvalidState, TooLarge, Unavailable
 from parley_client.messages import (
     AssistantMessage,
@@ -20,6 +20,7 @@ from parley_client.messages import (
     Transcription,
     UserMessage,
 )
+from parley_client.wire import outbox
 
 from memory_room import MemoryRoom, opened, settled
 

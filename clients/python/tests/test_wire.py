@@ -8,7 +8,6 @@ import msgpack
 import pytest
 from jsonschema import Draft202012Validator
 from parley_client.client import conversation_id_of
-from parley_client.codec import MalformedMessage, decode, encode
 from parley_client.errors import BY_NUMBER, Internal, TooLarge
 from parley_client.messages import (
     MESSAGES,
@@ -22,6 +21,7 @@ from parley_client.messages import (
     ToolUseResult,
     UserMessage,
 )
+from parley_client.wire.codec import MalformedMessage, decode, encode
 
 REPOSITORY = Path(__file__).parents[3]
 VECTORS = sorted((REPOSITORY / "test/fixtures/wire").glob("*.json"))

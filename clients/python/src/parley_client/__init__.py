@@ -16,9 +16,9 @@ from .client import Options, Parley
 from .connecting import Ticket, connect, fetch_token, join
 from .errors import ParleyError
 from .permissions import PermissionAnswer, PermissionHandler
-from .tool_context import ToolContext, ToolError
-from .tools import Tool, tool
-from .transport import Listener, Peer, RoomTransport, Transport
+from .room.transport import Listener, Peer, RoomTransport, Transport
+from .tools.tool import Tool, tool
+from .tools.tool_context import ToolContext, ToolError
 from .version import __version__
 
 __all__ = [

@@ -9,21 +9,21 @@ from typing import Any, Literal, Self, TypeVar
 from livekit import rtc
 
 from . import ask as asking
-from .agent_link import AgentLink, LinkPorts, LossReason
-from .codec import MalformedMessage
 from .emitter import Emitter
 from .errors import Internal, InvalidState, Malformed, ParleyError, Unavailable
 from .events import Connected, Disconnected, ErrorEvent, PermissionClosed
-from .incoming import IncomingMessages, IncomingPorts
 from .limits import ANNOUNCED_TOOLS, ID_LENGTH
 from .messages import Configuration, ControlStop, ErrorMessage, PermissionWord, UserMessage
-from .outbox import Outbox, OutboxPorts, Sent
 from .permissions import PermissionAnswer, PermissionHandler, PermissionPorts, Permissions, to_response
+from .room.agent_link import AgentLink, LinkPorts, LossReason
+from .room.transport import Peer, RoomTransport, Transport, Way
 from .tasks import Tasks
-from .tool_requests import ToolRequestPorts, ToolRequests
-from .tools import Tool
-from .transport import Peer, RoomTransport, Transport, Way
+from .tools.tool import Tool
+from .tools.tool_requests import ToolRequestPorts, ToolRequests
 from .version import __version__
+from .wire.codec import MalformedMessage
+from .wire.incoming import IncomingMessages, IncomingPorts
+from .wire.outbox import Outbox, OutboxPorts, Sent
 from .worker_messages import WorkerMessages
 
 CLOSE_S = 1.0
@@ -242,9 +242,9 @@ class Parley:
             tools=[tool.announcement for tool in self._tools.values()] if options.announce else None,
         )
 
-    async def _deliver(self, sent: Sent) -> None:
+    async def _deliver(self, sent: Sent, at_once: bool = False) -> None:
         try:
-            await self._outbox.deliver(sent)
+            await self._outbox.deliver(sent, at_once)
         except asyncio.CancelledError:
             if self._is_closed:
                 raise Unavailable("The client was closed") from None
@@ -257,14 +257,11 @@ class Parley:
     def _refuse(self, problem: MalformedMessage) -> None:
         if not self._requests.refuse(problem):
             about = problem.body.get("id")
-            self._outbox.post(
-                ErrorMessage(
-                    id=create_id(),
-                    code=Malformed.number,
-                    message=str(problem),
-                    originating_id=about if isinstance(about, str) and len(about) <= ID_LENGTH else None,
-                )
+            originating_id = about if isinstance(about, str) and len(about) <= ID_LENGTH else None
+            told = ErrorMessage(
+                id=create_id(), code=Malformed.number, message=str(problem), originating_id=originating_id
             )
+            self._tasks.spawn(self._deliver(self._outbox.prepare(told), at_once=True)).add_done_callback(_retrieve)
 
     def _on_ready(self) -> None:
         self._events.emit(Connected(self._link.agents))

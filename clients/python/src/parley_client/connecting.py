@@ -13,8 +13,8 @@ from livekit import rtc
 from .client import Options, Parley, to_transport
 from .errors import Unavailable
 from .permissions import PermissionHandler
-from .tools import Tool
-from .transport import Transport
+from .room.transport import Transport
+from .tools.tool import Tool
 
 WAIT_FOR_AGENT_S = 15.0
 TOKEN_TIMEOUT_S = 10.0

@@ -1,7 +1,5 @@
 """What is done with each message of the worker."""
 
-from .answers import Answers
-from .codec import Envelope
 from .emitter import Emitter
 from .errors import to_error
 from .events import ErrorEvent, ToolResult
@@ -18,9 +16,11 @@ from .messages import (
     ToolUseRequest,
     ToolUseResult,
 )
-from .outbox import Outbox
 from .permissions import Permissions
-from .tool_requests import ToolRequests
+from .tools.tool_requests import ToolRequests
+from .wire.answers import Answers
+from .wire.codec import Envelope
+from .wire.outbox import Outbox
 
 REMEMBERED_NAMES = 256
 

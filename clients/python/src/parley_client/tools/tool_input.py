@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from .limits import SCHEMA_LENGTH
-from .messages import Json
+from ..limits import SCHEMA_LENGTH
+from ..messages import Json
 from .tool_context import ToolContext, ToolError
 
 InputSchema = type[BaseModel] | Mapping[str, Any]

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..errors import ParleyError
+from ..kept_newest import keep_newest
+from ..messages import ToolUseRequest
 from .codec import Envelope, MalformedMessage, decode
-from .errors import ParleyError
-from .kept_newest import keep_newest
-from .messages import ToolUseRequest
 
 REMEMBERED_STANZAS = 2_000
 

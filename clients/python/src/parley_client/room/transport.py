@@ -6,8 +6,8 @@ from typing import Any, Literal, Protocol
 
 from livekit import rtc
 
-from .limits import ENVELOPE_BYTES, TOPIC
-from .tasks import Tasks
+from ..limits import ENVELOPE_BYTES, TOPIC
+from ..tasks import Tasks
 
 Way = Literal["packet", "stream"]
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from .codec import Envelope, MalformedMessage
-from .errors import ParleyError, TooLarge
-from .events import Runner, ToolCall, ToolResult
-from .limits import ID_LENGTH
-from .messages import Acknowledgement, Body, ToolUseCancel, ToolUseRequest, ToolUseResult
-from .outbox import Sent
+from ..errors import ParleyError, TooLarge
+from ..events import Runner, ToolCall, ToolResult
+from ..limits import ID_LENGTH
+from ..messages import Acknowledgement, Body, ToolUseCancel, ToolUseRequest, ToolUseResult
+from ..tasks import Tasks
+from ..wire.codec import Envelope, MalformedMessage
+from ..wire.outbox import Sent
 from .progress import ProgressSender
 from .result_store import ResultStore
 from .run_tool import failed, run_tool, truncate
-from .tasks import Tasks
+from .tool import Tool
 from .tool_context import ToolContext
-from .tools import Tool
 
 
 @dataclass(frozen=True)

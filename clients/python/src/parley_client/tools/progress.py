@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .messages import ToolUseProgress
+from ..messages import ToolUseProgress
 
 TICK_S = 0.2
 MESSAGES_PER_TICK = 2

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import ParleyError, QueueOverflow, Unavailable
+from ..limits import PACKET_BYTES
+from ..messages import Acknowledgement, Body, Configuration, Json
+from ..room.transport import Way
+from ..tasks import Tasks
 from .codec import encode
-from .errors import ParleyError, QueueOverflow, Unavailable
 from .kept import Kept
-from .limits import PACKET_BYTES
-from .messages import Acknowledgement, Body, Configuration, Json
-from .tasks import Tasks
-from .transport import Way
 
 SEND_DEADLINE_S = 10.0
 """A send can hang as long as an outage lasts; after this time it counts as failed."""

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .errors import Unavailable
-from .tasks import Tasks
+from ..errors import Unavailable
+from ..tasks import Tasks
 from .transport import Peer, Way
 
 CONFIGURE_AGAIN_S = 3.0

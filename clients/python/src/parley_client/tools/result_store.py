@@ -1,7 +1,7 @@
 """Results that were sent."""
 
-from .kept_newest import keep_newest
-from .messages import ToolUseResult
+from ..kept_newest import keep_newest
+from ..messages import ToolUseResult
 from .run_tool import failed
 
 MAX_IDS = 5_000

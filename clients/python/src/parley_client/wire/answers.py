@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .events import AnswerEnd
-from .kept_newest import keep_newest
-from .messages import AssistantMessage, AssistantSentence, StartAnswer
+from ..events import AnswerEnd
+from ..kept_newest import keep_newest
+from ..messages import AssistantMessage, AssistantSentence, StartAnswer
 
 MAX_OPEN = 32
 

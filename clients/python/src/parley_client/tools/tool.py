@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from .limits import DESCRIPTION_LENGTH, MAX_TIMEOUT_MS, TOOL_NAME
-from .messages import Json
+from ..limits import DESCRIPTION_LENGTH, MAX_TIMEOUT_MS, TOOL_NAME
+from ..messages import Json
 from .tool_context import ToolContext
 from .tool_input import InputSchema, ToolInput, to_input
 

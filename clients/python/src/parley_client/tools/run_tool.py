@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from .limits import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS
-from .messages import Json, ToolUseRequest, ToolUseResult
+from ..limits import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS
+from ..messages import Json, ToolUseRequest, ToolUseResult
+from .tool import Tool
 from .tool_context import ToolContext, ToolError
-from .tools import Tool
 
 MAX_MESSAGE_BYTES = 8_192
 

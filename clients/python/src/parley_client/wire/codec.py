@@ -8,9 +8,9 @@ from typing import Any
 import msgpack
 from pydantic import ValidationError
 
-from . import limits
-from .errors import Internal, Malformed, TooLarge
-from .messages import MESSAGES, Body, Json, ToolUseRequest, ToolUseResult
+from .. import limits
+from ..errors import Internal, Malformed, TooLarge
+from ..messages import MESSAGES, Body, Json, ToolUseRequest, ToolUseResult
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
