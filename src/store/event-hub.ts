@@ -1,5 +1,7 @@
 import { type Sql } from "./database/pool.ts";
-import { listenEvents } from "./events.ts";
+import { type EventListener, listenEvents } from "./events.ts";
+import { pollSessions } from "./poll-sessions.ts";
+import { type LoadMarks } from "./sessions/session-marks.ts";
 
 /** Hears of one session. Its methods must not throw. */
 export interface SessionFollower {
@@ -9,9 +11,12 @@ export interface SessionFollower {
   readonly onGap: () => void;
 }
 
-/** One listening connection for all sessions of a process. */
+/**
+ * One listening connection for all sessions of a process. While notifications are not heard, sessions are polled: their
+ * followers hear of changes by `onGap`, at most about a second later.
+ */
 export interface EventHub {
-  /** Resolves when notifications are heard, or after two seconds. What is missed until they are is told by `onGap`. */
+  /** Resolves when notifications are heard or polling has begun. What is missed until then is told by `onGap`. */
   readonly listen: () => Promise<void>;
   /** Returns a function that stops following. */
   readonly follow: (sessionId: string, follower: SessionFollower) => () => void;
@@ -19,9 +24,12 @@ export interface EventHub {
 }
 
 interface HubOptions {
-  readonly databaseUrl: string;
+  /** As in `listenEvents`. Undefined: sessions are polled. */
+  readonly listenUrl: string | undefined;
   readonly channel: string;
-  /** Sends the pings. */
+  /** What polling notices. */
+  readonly loadMarks: LoadMarks;
+  /** Sends the pings, and polls. */
   readonly sql: Sql;
   readonly onError: (error: unknown) => void;
   /** As in `listenEvents`. */
@@ -31,24 +39,38 @@ interface HubOptions {
 const LISTEN_LIMIT_MS = 2_000;
 
 /** Connects when it is first asked to listen. `sql` stays open. */
-export function openEventHub(options: HubOptions): EventHub {
+export function openEventHub({ listenUrl, ...options }: HubOptions): EventHub {
+  const { sql, loadMarks, onError } = options;
   const followers = new Map<string, Set<SessionFollower>>();
   const listening = Promise.withResolvers<void>();
-  let listener: ReturnType<typeof listenEvents> | undefined;
-  const start = () =>
+  const closing = new AbortController();
+  let listener: EventListener | undefined;
+  let polling: Promise<void> | undefined;
+  const followersOf = (sessionId: string) => followers.get(sessionId) ?? [];
+  const tellGap = (sessionId: string) => {
+    for (const follower of followersOf(sessionId)) follower.onGap();
+  };
+  const startListening = (url: string) =>
     listenEvents({
       ...options,
+      listenUrl: url,
       onEvent: (sessionId, payload) => {
-        for (const follower of followers.get(sessionId) ?? []) follower.onEvent(payload);
+        for (const follower of followersOf(sessionId)) follower.onEvent(payload);
       },
       onListening: () => {
         listening.resolve();
-        for (const ofSession of followers.values()) for (const follower of ofSession) follower.onGap();
+        for (const sessionId of followers.keys()) tellGap(sessionId);
       },
     });
+  const start = () => {
+    if (listenUrl === undefined) listening.resolve();
+    else listener = startListening(listenUrl);
+    const followed = () => (listener?.isHearing() === true ? [] : [...followers.keys()]);
+    return pollSessions({ sql, loadMarks, followed, onChanged: tellGap, onError, signal: closing.signal });
+  };
   return {
     listen: async () => {
-      listener ??= start();
+      polling ??= start();
       const timer = setTimeout(() => listening.resolve(), LISTEN_LIMIT_MS);
       await listening.promise;
       clearTimeout(timer);
@@ -61,6 +83,9 @@ export function openEventHub(options: HubOptions): EventHub {
         if (ofSession.size === 0 && followers.get(sessionId) === ofSession) followers.delete(sessionId);
       };
     },
-    close: async () => listener?.close(),
+    close: async () => {
+      closing.abort();
+      await Promise.all([listener?.close(), polling]);
+    },
   };
 }

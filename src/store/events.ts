@@ -4,7 +4,8 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow } from "./sessions/session-writer.ts";
 
 export interface ListenOptions {
-  readonly databaseUrl: string;
+  /** The address of PostgreSQL itself: a pooler in transaction mode hands no notifications on. */
+  readonly listenUrl: string;
   /** The channel. Its payloads begin with a session's id and a space. */
   readonly channel: string;
   /** Sends the pings. */
@@ -19,23 +20,32 @@ export interface ListenOptions {
 }
 
 const PING = "ping";
-/** After this many checks without a notification, the connection counts as dead. */
+/** After this many checks without a notification, it is not sure any more that any are heard. */
+const UNSURE_CHECKS = 2;
+/** After this many, the connection counts as dead. */
 const SILENT_CHECKS = 3;
+
+export interface EventListener {
+  /** Whether notifications are heard, by its own pings. After a loss it is false within two checks. */
+  readonly isHearing: () => boolean;
+  readonly close: () => Promise<void>;
+}
 
 /**
  * Listens to one channel, for all sessions. The driver reconnects by itself. A connection that died unnoticed no longer
  * hears its own pings, and is replaced.
  */
-export function listenEvents(options: ListenOptions): { readonly close: () => Promise<void> } {
-  const { databaseUrl, channel, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
+export function listenEvents(options: ListenOptions): EventListener {
+  const { listenUrl, channel, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
   const ping = `${PING} ${createId()}`;
   let listener: Sql | undefined;
-  let heardAt = 0;
+  let triedAt = 0;
+  let heardAt = Number.NEGATIVE_INFINITY;
   const listen = () => {
     void listener?.end({ timeout: 0 }).catch(() => {});
-    const current = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-events" });
+    const current = connect(listenUrl, { maxConnections: 1, applicationName: "parley-events" });
     listener = current;
-    heardAt = performance.now();
+    triedAt = performance.now();
     const handle = (payload: string) => {
       if (listener !== current) return;
       heardAt = performance.now();
@@ -43,18 +53,22 @@ export function listenEvents(options: ListenOptions): { readonly close: () => Pr
       const sessionId = payload.slice(0, space);
       if (sessionId !== PING) onEvent(sessionId, payload.slice(space + 1));
     };
-    current
-      .listen(channel, handle, () => listener === current && onListening())
-      .catch((error: unknown) => {
-        if (listener === current) onError(error);
-      });
+    const handleListening = () => {
+      if (listener !== current) return;
+      heardAt = performance.now();
+      onListening();
+    };
+    current.listen(channel, handle, handleListening).catch((error: unknown) => {
+      if (listener === current) onError(error);
+    });
   };
   const timer = setInterval(() => {
-    if (performance.now() - heardAt > SILENT_CHECKS * checkMs) listen();
+    if (performance.now() - Math.max(heardAt, triedAt) > SILENT_CHECKS * checkMs) listen();
     sql.notify(channel, ping).catch(onError);
   }, checkMs);
   listen();
   return {
+    isHearing: () => performance.now() - heardAt < UNSURE_CHECKS * checkMs,
     close: async () => {
       clearInterval(timer);
       const last = listener;

@@ -142,6 +142,11 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitPort: number;
   /** With its password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */
   readonly databaseUrl: string | undefined;
+  /**
+   * Another way to the same database, past a pooler, with its password. In a session host: where notifications are heard;
+   * undefined there: by no way.
+   */
+  readonly databaseDirectUrl: string | undefined;
   /** 0: a free port, remembered in the data folder. */
   readonly postgresPort: number;
   readonly httpHost: string;

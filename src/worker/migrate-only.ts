@@ -5,7 +5,7 @@ import { DATABASE_NEEDED } from "./settings/missing-settings.ts";
 import { migrateWhenThere } from "./wait-for-database.ts";
 
 interface MigrateOptions {
-  readonly config: Pick<Config, "databaseUrl">;
+  readonly config: Pick<Config, "databaseUrl" | "databaseDirectUrl">;
   readonly progress: TellProgress;
   readonly signal: AbortSignal;
 }
@@ -13,12 +13,12 @@ interface MigrateOptions {
 /**
  * `--migrate`: brings the database up to this release's version, as every worker does when it starts, and nothing else.
  *
- * @throws {AppError} `invalid_config` without DATABASE_URL, and as `migrate` does
+ * @throws {AppError} `invalid_config` without an address, and as `migrate` does
  */
 export async function migrateOnly({ config, progress, signal }: MigrateOptions): Promise<void> {
-  const { databaseUrl } = config;
-  if (databaseUrl === undefined) throw new AppError("invalid_config", `Not set, but needed:\n${DATABASE_NEEDED}`);
-  const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(databaseUrl, { progress, signal });
+  const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
+  if (databaseDirectUrl === undefined) throw new AppError("invalid_config", `Not set, but needed:\n${DATABASE_NEEDED}`);
+  const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(databaseDirectUrl, { progress, signal });
   const whose = isDatabaseNewer ? "; a newer release has migrated it, and it stays as it is" : "";
   progress(`the database is at version ${databaseVersion}${whose}`);
 }

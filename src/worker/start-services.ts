@@ -1,4 +1,5 @@
 import { AppError } from "../errors/app-error.ts";
+import { type DatabaseWays } from "../store/database/database-ways.ts";
 import { type Config } from "./config.ts";
 import { hasModel } from "./settings/missing-settings.ts";
 import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
@@ -75,12 +76,21 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
   return { name: SCRIPTED_MODEL_NAME, apiKey: scripted.apiKey, baseUrl: scripted.url };
 }
 
-/** Hands the endpoints to the job processes, which inherit this environment and load their configuration from it. */
-export function publishEndpoints({ livekit, databaseUrl, model }: Endpoints, env: NodeJS.ProcessEnv): void {
+/**
+ * Hands the endpoints to the job processes, which inherit this environment and load their configuration from it.
+ *
+ * @param endpoints with the address by which notifications are heard, if by any
+ */
+export function publishEndpoints(
+  { livekit, databaseUrl, listenUrl, model }: Endpoints & Pick<DatabaseWays, "listenUrl">,
+  env: NodeJS.ProcessEnv,
+): void {
   env["LIVEKIT_URL"] = livekit.url;
   env["LIVEKIT_API_KEY"] = livekit.apiKey;
   env["LIVEKIT_API_SECRET"] = livekit.apiSecret;
   env["DATABASE_URL"] = databaseUrl;
+  // Empty, and not absent: else it would be taken from `.env`.
+  env["DATABASE_DIRECT_URL"] = listenUrl ?? "";
   // The password is in `databaseUrl`. The driver would use this one for any other address that has no password.
   delete env["PGPASSWORD"];
   env["ANTHROPIC_API_KEY"] = model.apiKey;

@@ -21,7 +21,7 @@ import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import { METRICS_HUB, openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { publishEndpoints, startServices, type StartOptions } from "./start-services.ts";
-import { migrateWhenThere } from "./wait-for-database.ts";
+import { prepareDatabase } from "./wait-for-database.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
   readonly isWorkerOnly: boolean;
@@ -66,21 +66,25 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     if (cleanup.disposed) void service.close();
     else cleanup.defer(service.close);
   };
-  const endpoints = await startServices({ config, progress, onLost, keep });
-  publishEndpoints(endpoints, process.env);
+  const services = await startServices({ config, progress, onLost, keep });
   const stopping = new AbortController();
   cleanup.defer(() => stopping.abort());
   const { signal } = stopping;
-  const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(endpoints.databaseUrl, { progress, signal });
-  logger.debug({ databaseVersion }, "database is migrated");
-  if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
+  const addresses = { databaseUrl: services.databaseUrl, directUrl: config.databaseDirectUrl };
+  const database = await prepareDatabase(addresses, { progress, signal });
+  reportDatabase(database, addresses, logger);
+  const { databaseUrl, listenUrl } = database;
+  const endpoints = { ...services, databaseUrl, listenUrl };
+  publishEndpoints(endpoints, process.env);
   const { livekit } = endpoints;
   const hub = await openMetricsHub();
   keep(hub);
   process.env[METRICS_HUB] = hub.url;
+  const source = openEventSource({ databaseUrl, listenUrl, logger });
+  keep(source);
   const jobs = await runJobs({
     config,
-    databaseUrl: endpoints.databaseUrl,
+    sql: source.sql,
     livekit,
     logger,
     onFailed: () => onLost("the worker"),
@@ -89,8 +93,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(jobs);
   const checks = createReadyChecks(endpoints);
   keep(checks);
-  const source = openEventSource({ databaseUrl: endpoints.databaseUrl, logger });
-  keep(source);
   const { retention } = config;
   if (retention) keep(startRetention({ ...retention, sql: source.sql, logger }));
   const http = createHttpServer({
@@ -117,9 +119,27 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    databaseUrl: config.databaseUrl === undefined ? endpoints.databaseUrl : withoutPassword(config.databaseUrl),
+    databaseUrl: config.databaseUrl === undefined ? databaseUrl : withoutPassword(config.databaseUrl),
     model: endpoints.model.name,
   };
+}
+
+function reportDatabase(
+  database: Awaited<ReturnType<typeof prepareDatabase>>,
+  addresses: Parameters<typeof prepareDatabase>[0],
+  logger: Logger,
+): void {
+  const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;
+  logger.debug({ databaseVersion }, "database is migrated");
+  if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
+  if (databaseUrl !== addresses.databaseUrl)
+    logger.info("prepared statements are not used: the database's pooler does not keep them");
+  if (listenUrl !== undefined) return;
+  logger.warn(
+    addresses.directUrl === undefined
+      ? "events are polled every second: no notification comes back through DATABASE_URL. DATABASE_DIRECT_URL may name PostgreSQL itself"
+      : "events are polled every second: what is notified through DATABASE_URL is not heard at DATABASE_DIRECT_URL, which must be the same database, past any pooler",
+  );
 }
 
 async function takeDataFolder(config: Config, cleanup: AsyncDisposableStack): Promise<void> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
+import { type DatabaseWays, findDatabaseWays } from "../store/database/database-ways.ts";
 import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
 import { type TellProgress } from "./services/service.ts";
 
@@ -13,21 +14,42 @@ const RETRY_MS = 1_000;
 /** Time between two equal lines. */
 const SAY_AGAIN_MS = 30_000;
 
+interface Addresses {
+  readonly databaseUrl: string;
+  /** A way past the pooler that `databaseUrl` may be the address of. */
+  readonly directUrl: string | undefined;
+}
+
+/** Migrates the database as soon as it answers, and finds out how it is used. @throws as `migrateWhenThere` */
+export async function prepareDatabase(
+  { databaseUrl, directUrl }: Addresses,
+  options: WaitOptions,
+): Promise<MigrationStatus & DatabaseWays> {
+  const status = await migrateWhenThere(directUrl ?? databaseUrl, options);
+  const ways = await whenThere(databaseUrl, () => findDatabaseWays(databaseUrl, directUrl), options);
+  return { ...status, ...ways };
+}
+
 /**
- * Migrates the database as soon as it answers. A database that does not answer yet is waited for without a limit: it
- * may be starting at the same time as we are. An error that waiting does not mend, as a wrong password, is thrown.
+ * Migrates the database as soon as it answers. An error that waiting does not mend, as a wrong password, is thrown.
  *
  * @throws {AppError} `invalid_config` as `migrate` does; an AbortError when the signal aborts
  */
-export async function migrateWhenThere(
+export async function migrateWhenThere(databaseUrl: string, options: WaitOptions): Promise<MigrationStatus> {
+  return whenThere(databaseUrl, () => migrate(databaseUrl), options);
+}
+
+/** A database that does not answer yet is waited for without a limit: it may be starting at the same time as we are. */
+async function whenThere<Result>(
   databaseUrl: string,
+  work: () => Promise<Result>,
   { progress, signal, retryMs = RETRY_MS }: WaitOptions,
-): Promise<MigrationStatus> {
+): Promise<Result> {
   const { hostname, port } = new URL(databaseUrl);
   let said = { text: "", at: 0 };
   for (;;) {
     try {
-      return await migrate(databaseUrl);
+      return await work();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
       const text = `waiting for the database at ${hostname}:${port || "5432"}: ${error.message}`;

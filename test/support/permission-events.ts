@@ -1,8 +1,15 @@
 import { type Sql } from "../../src/store/database/pool.ts";
 import { type EventHub, openEventHub } from "../../src/store/event-hub.ts";
+import { loadRequestMarks } from "../../src/store/sessions/session-marks.ts";
 import { PERMISSION_CHANNEL } from "../../src/store/permissions/reply-to-permission.ts";
 
 /** Hears of answers to permission requests, as a job process does. */
-export function openPermissionEvents(databaseUrl: string, sql: Sql): EventHub {
-  return openEventHub({ databaseUrl, channel: PERMISSION_CHANNEL, sql, onError: () => {} });
+export function openPermissionEvents(listenUrl: string | undefined, sql: Sql): EventHub {
+  return openEventHub({
+    listenUrl,
+    channel: PERMISSION_CHANNEL,
+    loadMarks: loadRequestMarks,
+    sql,
+    onError: () => {},
+  });
 }

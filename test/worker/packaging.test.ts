@@ -127,8 +127,15 @@ test("the compose worker sets only variables that the worker reads", async () =>
   expect(unknown).toEqual([]);
 });
 
-/** Of servers that are started, which a container has none of, and of files that the image has. */
-const NOT_IN_CONTAINERS = ["LIVEKIT_PORT", "POSTGRES_PORT", "PARLEY_CONFIG", "PARLEY_DATA_DIR", "PARLEY_CACHE_DIR"];
+/** Of servers that are started and of a pooler, which a container has none of, and of files that the image has. */
+const NOT_IN_CONTAINERS = [
+  "DATABASE_DIRECT_URL",
+  "LIVEKIT_PORT",
+  "POSTGRES_PORT",
+  "PARLEY_CONFIG",
+  "PARLEY_DATA_DIR",
+  "PARLEY_CACHE_DIR",
+];
 const FIXED = [
   "LIVEKIT_URL",
   "DATABASE_URL",

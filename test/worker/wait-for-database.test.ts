@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { migrateWhenThere } from "../../src/worker/wait-for-database.ts";
+import { migrateWhenThere, prepareDatabase } from "../../src/worker/wait-for-database.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { emptyDatabase } from "../support/servers/temp-database.ts";
 
@@ -27,6 +27,19 @@ test("a database that is not there yet is waited for, with one line that names i
   expect(await migrated).toMatchObject({ pending: [], isDatabaseNewer: false });
   expect(lines).toEqual([`waiting for the database at ${host}: The database is unavailable (CONNECTION_CLOSED)`]);
   expect(lines.join()).not.toContain(password);
+});
+
+test("a pooler that is not there yet is waited for as well", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const { database, proxy, lines, options } = await startAway(cleanup);
+  const { host } = new URL(proxy.url);
+
+  const prepared = prepareDatabase({ databaseUrl: proxy.url, directUrl: database.url }, options);
+  await vi.waitUntil(() => proxy.connectionCount > 3, { timeout: 5_000 });
+  proxy.isRefusing = false;
+
+  expect(await prepared).toMatchObject({ pending: [], databaseUrl: proxy.url, listenUrl: database.url });
+  expect(lines).toEqual([`waiting for the database at ${host}: The database is unavailable (CONNECTION_CLOSED)`]);
 });
 
 test("a stop ends the wait", async () => {

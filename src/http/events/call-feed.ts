@@ -29,15 +29,27 @@ export class CallFeed {
   readonly #options: CallFeedOptions;
   /** By call: the revision that was shown last. */
   readonly #shown = new Map<string, number>();
+  /** Calls that were shown as open. */
+  readonly #open = new Set<string>();
 
   constructor(options: CallFeedOptions) {
     this.#options = options;
   }
 
-  /** Shows the running turn's calls, and all other open calls. @throws {AppError} `unavailable` */
+  /**
+   * Shows the running turn's calls, all other open calls, and the end of those that were shown as open.
+   *
+   * @throws {AppError} `unavailable`
+   */
   async showNow(): Promise<void> {
     const { sql, sessionId } = this.#options;
-    for (const call of await loadCallsNow(sql, { sessionId })) await this.#show(call);
+    const calls = await loadCallsNow(sql, { sessionId });
+    for (const call of calls) await this.#show(call);
+    const ids = new Set(calls.map(({ id }) => id));
+    for (const callId of this.#open) {
+      const ended = ids.has(callId) ? undefined : await loadCall(sql, { sessionId, callId });
+      if (ended) await this.#show(ended);
+    }
   }
 
   /** Shows the call that a live event tells of, as it was then. @throws {AppError} `unavailable` */
@@ -57,6 +69,8 @@ export class CallFeed {
     this.#shown.delete(id);
     this.#shown.set(id, revision);
     keepNewest(this.#shown, REMEMBERED_CALLS);
+    if (call.outcome) this.#open.delete(id);
+    else this.#open.add(id);
     await this.#options.send(event);
   }
 }

@@ -1,6 +1,7 @@
 import { type FastifyBaseLogger } from "fastify";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { type EventHub, openEventHub } from "../../store/event-hub.ts";
+import { loadSessionMarks } from "../../store/sessions/session-marks.ts";
 import { EVENT_CHANNEL } from "../../store/events.ts";
 
 /** Where streams get their events from: the store, and live events of the job processes, on whatever machine they run. */
@@ -10,17 +11,20 @@ export interface EventSource extends EventHub {
 
 interface SourceOptions {
   readonly databaseUrl: string;
+  /** As in `openEventHub`. */
+  readonly listenUrl: string | undefined;
   readonly logger: Pick<FastifyBaseLogger, "warn">;
   /** As in `listenEvents`. */
   readonly checkMs?: number;
 }
 
-export function openEventSource({ databaseUrl, logger, checkMs }: SourceOptions): EventSource {
-  const sql = connect(databaseUrl, { applicationName: "parley-http" });
+export function openEventSource({ databaseUrl, listenUrl, logger, checkMs }: SourceOptions): EventSource {
+  const sql = connect(databaseUrl, { applicationName: "parley" });
   const onError = (error: unknown) => logger.warn({ error }, "live events are not heard");
   const hub = openEventHub({
-    databaseUrl,
+    listenUrl,
     channel: EVENT_CHANNEL,
+    loadMarks: loadSessionMarks,
     sql,
     onError,
     ...(checkMs !== undefined && { checkMs }),

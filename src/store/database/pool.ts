@@ -6,7 +6,7 @@ import { openSocket } from "./open-socket.ts";
 export type Sql = postgres.Sql<{ timestamp: number }>;
 
 export interface PoolOptions {
-  /** @defaultValue 4, for one job process */
+  /** @defaultValue 2, for one session host: docs/scaling.md counts them */
   readonly maxConnections?: number;
   /** Shown in `pg_stat_activity`. @defaultValue "parley" */
   readonly applicationName?: string;
@@ -25,11 +25,11 @@ const TIMESTAMP = {
 
 /**
  * Makes a pool. The first query opens a connection; the caller of `connect` calls `end`. The URL may have postgres.js's
- * own settings (`?sslmode=require`, `?prepare=false` behind a transaction-mode PgBouncer).
+ * own settings (`?sslmode=require`; `?prepare=false`, see `findDatabaseWays`).
  */
 export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   const {
-    maxConnections = 4,
+    maxConnections = 2,
     applicationName = "parley",
     connectTimeoutMs = 5_000,
     answerTimeoutMs = 15_000,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
-import { connect } from "../../store/database/pool.ts";
+import { type Sql } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
@@ -18,7 +18,8 @@ import { watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
-  readonly databaseUrl: string;
+  /** Stays open. */
+  readonly sql: Sql;
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
@@ -42,7 +43,7 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets them store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, databaseUrl, livekit, logger, agent, onFailed } = options;
+  const { config, sql, livekit, logger, agent, onFailed } = options;
   const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
@@ -50,7 +51,6 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     ...(agent !== undefined && { agent }),
   });
   const clients = createRoomClients(livekit);
-  const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-jobs" });
   const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
     await noteAgentRequest(sql, { room, restMs });
     await releaseOwner(sql, { owner });
@@ -81,7 +81,6 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     const closing = server.close().then(() => running);
     await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
     limit.abort();
-    await sql.end({ timeout: 1 });
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   };
   const handOver = async (withinMs: number) => {

@@ -8,6 +8,7 @@ import { createOpenStream, type OpenStream } from "../../session/turns/open-stre
 import { type PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
+import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
 import { loadTools } from "../../tool/load-tools.ts";
 import { type LiveTools, type ServerTool } from "../../tool/server-tool.ts";
@@ -60,8 +61,9 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   // A tool of this name in the folder takes its place.
   const own = new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...loaded]);
   const permissionEvents = openEventHub({
-    databaseUrl,
+    listenUrl: config.databaseDirectUrl,
     channel: PERMISSION_CHANNEL,
+    loadMarks: loadRequestMarks,
     sql,
     onError: (error) => logger.warn({ error }, "permission answers are not heard"),
   });

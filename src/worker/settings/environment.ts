@@ -30,6 +30,12 @@ const otlpEndpoint = {
   isSecret: true,
 } as const;
 
+const databaseAddress = {
+  parse: url("postgres:", "postgresql:"),
+  expected: "a postgres:// or postgresql:// address",
+  isSecret: true,
+} as const;
+
 const key = { parse: text, expected: "a key", isSecret: true } as const;
 const otelExporter = { parse: z.enum(["otlp", "none"]), expected: "otlp or none", fallback: "otlp" } as const;
 
@@ -51,11 +57,8 @@ export const VARIABLES = {
     expected: "a port from 1 to 65533 (the next two are used as well)",
     fallback: "7880",
   },
-  DATABASE_URL: {
-    parse: url("postgres:", "postgresql:"),
-    expected: "a postgres:// or postgresql:// address",
-    isSecret: true,
-  },
+  DATABASE_URL: databaseAddress,
+  DATABASE_DIRECT_URL: databaseAddress,
   PGPASSWORD: { parse: text, expected: "a password", isSecret: true },
   POSTGRES_PORT: { parse: anyPort, expected: "a port from 0 to 65535 (0: a free one)", fallback: "0" },
   HTTP_HOST: { parse: text, expected: "an address to listen on", fallback: "127.0.0.1" },

@@ -36,7 +36,8 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     livekitApiSecret: variables.LIVEKIT_API_SECRET,
     livekitPublicUrl: variables.LIVEKIT_PUBLIC_URL,
     livekitPort: variables.LIVEKIT_PORT,
-    databaseUrl: variables.DATABASE_URL && withPassword(variables.DATABASE_URL, variables.PGPASSWORD),
+    databaseUrl: addressOf("DATABASE_URL", variables),
+    databaseDirectUrl: addressOf("DATABASE_DIRECT_URL", variables),
     postgresPort: variables.POSTGRES_PORT,
     httpHost: variables.HTTP_HOST,
     httpPort: variables.HTTP_PORT,
@@ -66,6 +67,11 @@ function missingPrice({ budget, prices }: z.output<typeof configFileSchema>, mod
 const TEXT_SESSIONS = 50;
 /** Listening computes on the process's one thread. */
 const VOICE_SESSIONS = 5;
+
+function addressOf(name: "DATABASE_URL" | "DATABASE_DIRECT_URL", variables: Environment): string | undefined {
+  const url = variables[name];
+  return url && withPassword(url, { name, password: variables.PGPASSWORD });
+}
 
 function toSpeechChoice(variables: Environment): SpeechChoice {
   return {

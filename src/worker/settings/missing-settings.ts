@@ -13,6 +13,10 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
     needsLivekitKeys && config.livekitApiKey === undefined && "LIVEKIT_API_KEY: a key of that LiveKit",
     needsLivekitKeys && config.livekitApiSecret === undefined && "LIVEKIT_API_SECRET: the key's secret",
     isWorkerOnly && config.databaseUrl === undefined && DATABASE_NEEDED,
+    !isWorkerOnly &&
+      config.databaseUrl === undefined &&
+      config.databaseDirectUrl !== undefined &&
+      "DATABASE_URL: DATABASE_DIRECT_URL only names another way to it",
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];
   return missing.filter((line) => line !== false);

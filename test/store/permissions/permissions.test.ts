@@ -237,7 +237,7 @@ test("an answer that wins is told to whoever listens, one that loses is not", as
   const last = await storedPermission(database.sql);
   const told = Promise.withResolvers<void>();
   const listener = listenEvents({
-    databaseUrl: database.url,
+    listenUrl: database.url,
     channel: PERMISSION_CHANNEL,
     sql: database.sql,
     onEvent: (sessionId, permissionId) => {

@@ -18,6 +18,8 @@ export interface ReadEvent {
 
 interface ServerOptions {
   readonly databaseUrl: string;
+  /** @defaultValue the database's; undefined: it polls. */
+  readonly listenUrl?: string | undefined;
   readonly times?: SseTimes;
   readonly checkMs?: number;
   /** By which edited arguments of the tool `write`, a `guardedTool`, are judged. */
@@ -39,8 +41,9 @@ export class EventServer implements AsyncDisposable {
 
   static async start(options: ServerOptions): Promise<EventServer> {
     const { databaseUrl, times = {}, checkMs = 5_000, rules = [], budget = {}, tokenSecret } = options;
+    const listenUrl = "listenUrl" in options ? options.listenUrl : databaseUrl;
     const logger = pino({ level: "silent" });
-    const source = openEventSource({ databaseUrl, logger, checkMs });
+    const source = openEventSource({ databaseUrl, listenUrl, logger, checkMs });
     const token = { isOpen: false, secret: tokenSecret };
     const write = toServerTool("write", guardedTool({ allowEditedInput: true }).tool, undefined);
     const app = createHttpServer({

@@ -39,10 +39,9 @@ async function startJobs(): Promise<Jobs> {
   const env = { WORKER_PORT: String(await findFreePorts(1)), LOG_LEVEL: "silent" };
   const config = await loadConfig(env, join(import.meta.dirname, "../../.."));
   const agent = join(import.meta.dirname, "../../fixtures/agents/idle-agent.ts");
-  const databaseUrl = database.url;
   const started = await runJobs({
     config,
-    databaseUrl,
+    sql: database.sql,
     livekit,
     agent,
     logger: pino({ enabled: false }),

@@ -102,6 +102,19 @@ test.each([
   expect(await loadConfig({ DATABASE_URL: config.databaseUrl }, folder)).toEqual(config);
 });
 
+test("PGPASSWORD is the password of both ways to the database", async () => {
+  const env = {
+    DATABASE_URL: "postgres://parley@pooler:6432/parley",
+    DATABASE_DIRECT_URL: "postgres://parley@db/parley",
+    PGPASSWORD: "a@b",
+  };
+
+  expect(await loadConfig(env, folder)).toMatchObject({
+    databaseUrl: "postgres://parley:a%40b@pooler:6432/parley",
+    databaseDirectUrl: "postgres://parley:a%40b@db/parley",
+  });
+});
+
 test("nothing shows the password of a database that is not our own", () => {
   const shown = withoutPassword("postgres://parley:hunter2@db:5432/parley?password=hunter2&sslmode=require");
 
@@ -126,6 +139,10 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [
     { DATABASE_URL: "postgres://u:50%@h/d" },
     "DATABASE_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a text of 20 characters",
+  ],
+  [
+    { DATABASE_DIRECT_URL: "postgres://u:50%@h/d" },
+    "DATABASE_DIRECT_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a text of 20 characters",
   ],
   [
     { LIVEKIT_URL: "localhost" },
@@ -194,6 +211,12 @@ test("the worker alone lists everything that it lacks", async () => {
   ]);
   expect(missingSettings(config, true, true).join()).not.toContain("ANTHROPIC_API_KEY");
   expect(missingSettings(config, false)).toEqual([]);
+});
+
+test("another way to the database is none without the way itself", async () => {
+  const config = await loadConfig({ DATABASE_DIRECT_URL: "postgres://parley@db/parley" }, folder);
+
+  expect(missingSettings(config, false)).toEqual(["DATABASE_URL: DATABASE_DIRECT_URL only names another way to it"]);
 });
 
 test("a LiveKit that runs elsewhere needs its keys", async () => {
