@@ -10,7 +10,7 @@ import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
-import { PACKAGE, preparePython, type Python, startPython } from "../support/python.ts";
+import { NO_PYTHON, PACKAGE, preparePython, type Python, startPython } from "../support/python.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 300_000);
 
 beforeEach(({ skip }) => {
-  if (!python) skip("there is no python3 on this machine");
+  if (!python) skip(NO_PYTHON);
 });
 
 interface Place {

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { tempFolder } from "../support/temp-folder.ts";
-import { PACKAGE, preparePython, type Python } from "../support/python.ts";
+import { NO_PYTHON, PACKAGE, preparePython, type Python } from "../support/python.ts";
 
 const run = promisify(execFile);
 type Folders = [string, string, string];
@@ -39,7 +39,7 @@ beforeAll(async () => {
 }, 300_000);
 
 beforeEach(({ skip }) => {
-  if (!python) skip("there is no python3 on this machine");
+  if (!python) skip(NO_PYTHON);
 });
 
 /** A module of Python with arguments, in a folder; what it prints, also when it fails. */

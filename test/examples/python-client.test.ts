@@ -12,7 +12,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { reply, text, toolUse } from "../support/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
-import { preparePython, type Python, startPython } from "../support/python.ts";
+import { NO_PYTHON, preparePython, type Python, startPython } from "../support/python.ts";
 
 const CLIENT = join(import.meta.dirname, "../../examples/python-client/client.py");
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 beforeEach(({ skip }) => {
-  if (!python) skip("there is no python3 on this machine");
+  if (!python) skip(NO_PYTHON);
 });
 
 /** The client as its own process, in the agent's room. */

@@ -11,6 +11,8 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 export const PACKAGE = join(ROOT, "clients/python");
 const REQUIREMENTS = join(PACKAGE, "requirements-dev.txt");
+/** Why tests are skipped. */
+export const NO_PYTHON = "there is no python3 of version 3.11 or newer on this machine";
 const CACHE_DIR = join(ROOT, ".cache/python-client");
 
 export interface Python {
@@ -23,17 +25,17 @@ export interface Python {
 
 /**
  * A Python with what our client and its tests need, installed once for each `requirements-dev.txt` and version of
- * Python; undefined without a python3.
+ * Python; undefined without a Python that the client can run in.
  */
 export async function preparePython(): Promise<Python | undefined> {
-  const version = await run("python3", ["-c", "import sys; print(sys.version)"]).catch(
+  const version = await run("python3", ["-c", "import sys; print(sys.version_info >= (3, 11), sys.version)"]).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw error;
     },
   );
-  if (!version) {
-    process.stderr.write("The Python client is not tested: there is no python3 on this machine\n");
+  if (!version?.stdout.startsWith("True")) {
+    process.stderr.write(`The Python client is not tested: ${NO_PYTHON}\n`);
     return undefined;
   }
   const key = createHash("sha256")
@@ -75,7 +77,7 @@ interface Program {
 
 /** A program of Python as its own process, by the lines that it writes; killed when the test ends. */
 export function startPython(python: Python | undefined, { args, env, cwd }: Program) {
-  if (!python) throw new Error("There is no python3 on this machine");
+  if (!python) throw new Error(NO_PYTHON);
   const child = spawn(python.command, args, {
     cwd,
     env: { ...process.env, ...python.env, ...env },
