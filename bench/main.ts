@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { cpus, loadavg, totalmem } from "node:os";
 import { loadRtcNode } from "../src/livekit/load-rtc-node.ts";
+import { readPidFile } from "../src/worker/process/pid-file.ts";
 import { startPostgres } from "../src/worker/services/embedded-postgres.ts";
 import { runCommandLine } from "../src/cli/run-command-line.ts";
 import { tempFolder } from "../test/support/temp-folder.ts";
@@ -22,9 +24,10 @@ import { floors } from "./works/floors.ts";
 import { joins } from "./works/joins.ts";
 import { longTalk } from "./works/long-talk.ts";
 import { measureProfile } from "./works/profile.ts";
+import { slowDatabase } from "./works/slow-database.ts";
 import { spans } from "./works/spans.ts";
 
-const WORKS = [answers, floors, longTalk, burst, joins, spans, clientSdk];
+const WORKS = [answers, floors, longTalk, burst, joins, slowDatabase, spans, clientSdk];
 const PEERS = { "agents-js": AGENTS_JS, "agents-python": AGENTS_PYTHON } as const;
 const progress = (line: string) => process.stderr.write(`bench: ${line}\n`);
 
@@ -55,6 +58,7 @@ async function measure(options: BenchOptions): Promise<Result> {
   const { path: dataDir } = open.use(await tempFolder());
   const postgres = await startPostgres({ dataDir, port: 0, progress });
   open.defer(() => postgres.close());
+  const databasePid = Number(readPidFile(join(dataDir, "postgres.pid")));
   const model = open.use(await startModel());
   const arms: Arm[] = [];
   for (const name of names) {
@@ -66,7 +70,7 @@ async function measure(options: BenchOptions): Promise<Result> {
     arms.push(open.use(await starting));
   }
   const samples = new Samples();
-  const bench = { extent: options.extent, arms, model, databaseUrl: postgres.url, samples, progress };
+  const bench = { extent: options.extent, arms, model, databaseUrl: postgres.url, databasePid, samples, progress };
   for (const work of works) await work.run(bench);
   const profile = options.works.includes("profile") ? await measureProfile(bench) : undefined;
   const figures = samples.toFigures();

@@ -11,6 +11,7 @@ export const FIGURES = {
   resultAck: { title: "the device's result → its Ack", unit: "ms" },
   cpu: { title: "CPU of the session's process, a turn", unit: "ms" },
   toolCpu: { title: "… a turn with a client tool", unit: "ms" },
+  databaseCpu: { title: "CPU of PostgreSQL, a turn", unit: "ms" },
   packet: { title: "a packet there and back", unit: "ms" },
   rpc: { title: "an RPC", unit: "ms" },
   textStream: { title: "a text stream there and another back", unit: "ms" },
@@ -21,6 +22,10 @@ export const FIGURES = {
   longCpu: { title: "CPU of the session's process, a turn, after many turns", unit: "ms" },
   burst: { title: "all sessions ask at once → each whole answer", unit: "ms" },
   burstLast: { title: "… → the last one", unit: "ms" },
+  quickWord: { title: "question → first word, after a pause", unit: "ms" },
+  slowWord: { title: "… with each answer of the database 100 ms later", unit: "ms" },
+  quickToolAnswer: { title: "question → whole answer, with a client tool, after a pause", unit: "ms" },
+  slowToolAnswer: { title: "… with each answer of the database 100 ms later, too", unit: "ms" },
   join: { title: "joining a new room → an agent listens", unit: "ms" },
   clientMessage: { title: "SDK: a sentence taken in", unit: "µs" },
   clientSend: { title: "SDK: a text sent", unit: "µs" },
@@ -60,6 +65,7 @@ export const RATIOS: readonly Ratio[] = [
   { of: ["longCpu", "parley"], to: ["cpu", "parley"] },
   { of: ["burst", "parley"], to: ["burst", "agents-js"] },
   { of: ["burst", "parley"], to: ["answer", "parley"] },
+  { of: ["slowWord", "parley"], to: ["quickWord", "parley"] },
   { of: ["join", "parley"], to: ["join", "agents-js"] },
 ];
 interface Ratio {

@@ -1,4 +1,5 @@
 import { type Arm } from "../arms/arm.ts";
+import { cpuOfTree } from "../arms/processes.ts";
 import { type Asked, type Question, type Talk } from "../arms/talk.ts";
 import { type ModelCall } from "../model/messages.ts";
 import { openFloors } from "./floors.ts";
@@ -36,7 +37,9 @@ interface Part {
 
 async function measurePlain(bench: Bench, { arm, talk, round }: Part): Promise<void> {
   const { samples } = bench;
+  const databaseBefore = sumOf(cpuOfTree(bench.databasePid));
   const { asked, cpuMs, calls } = await askMany(bench, { arm, talk, question: "plain" });
+  const databaseMs = sumOf(cpuOfTree(bench.databasePid)) - databaseBefore;
   const values = (time: (each: Asked) => number) => ({ round, values: asked.map(time) });
   samples.add(
     "answer",
@@ -54,6 +57,7 @@ async function measurePlain(bench: Bench, { arm, talk, round }: Part): Promise<v
     values(({ id, askedAt }) => callOf(calls, id, 0).askedAt - askedAt),
   );
   samples.add("cpu", arm.name, { round, values: [cpuMs / asked.length] });
+  if (arm.name === "parley") samples.add("databaseCpu", arm.name, { round, values: [databaseMs / asked.length] });
 }
 
 async function measureTool(bench: Bench, { arm, talk, round }: Part): Promise<void> {
@@ -92,6 +96,10 @@ async function askMany(bench: Bench, { arm, talk, question }: Asking) {
     asked = await repeat(bench.extent.questions, () => talk.ask(question));
   });
   return { asked, cpuMs, calls: await bench.model.takeCalls() };
+}
+
+function sumOf(cpu: ReadonlyMap<number, number>): number {
+  return [...cpu.values()].reduce((sum, ms) => sum + ms, 0);
 }
 
 function callOf(calls: Calls, id: string, index: number): ModelCall {

@@ -20,6 +20,7 @@ export interface Bench {
   readonly arms: readonly Arm[];
   readonly model: Model;
   readonly databaseUrl: string;
+  readonly databasePid: number;
   readonly samples: Samples;
   readonly progress: (line: string) => void;
 }
@@ -30,6 +31,7 @@ export const WORK_NAMES = [
   "long-talk",
   "burst",
   "joins",
+  "slow-database",
   "spans",
   "client",
   "profile",
