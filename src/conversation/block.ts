@@ -1,4 +1,4 @@
-import { type JsonObject } from "../lib/json.ts";
+import { isRecord, type JsonObject } from "../lib/json.ts";
 
 /** The block types that this code knows. A type that a newer API adds is stored under its own name. */
 export const BLOCK_TYPES = [
@@ -52,4 +52,15 @@ export function danglingUses(blocks: readonly TurnBlock[]): TurnBlock[] {
   const idsOfType = (type: BlockType) => blocks.filter((block) => block.blockType === type).map(toolUseId);
   const answered = new Set(idsOfType("tool_result"));
   return blocks.filter((block) => block.blockType === "tool_use" && !answered.has(toolUseId(block)));
+}
+
+/** The name in the tool use that brings a promised outcome into the history. No tool has this name: it is never run. */
+export const OUTCOME_TOOL = "call_outcome";
+
+/** The id of the tool use whose outcome a `call_outcome` brings. */
+export function outcomeSubject({ blockType, content }: Omit<TurnBlock, "sequence">): string | undefined {
+  if (blockType !== "tool_use" || content?.["tool_name"] !== OUTCOME_TOOL || !isRecord(content["input"]))
+    return undefined;
+  const id = content["input"]["tool_use_id"];
+  return typeof id === "string" ? id : undefined;
 }

@@ -9,6 +9,27 @@ export interface InputText {
   readonly text: string;
 }
 
+/** A place in a talk: before this block of the turn at `position`. */
+export type BlockPlace = {
+  readonly position: number;
+  readonly sequence: number;
+};
+
+/** What of the talk the model was shown in a turn's last call. Stored with the turn: the next one goes on from it. */
+export type ShownContext = {
+  /** Position of the first turn that was shown. */
+  readonly from: number;
+  /** Large tool results before this place were shown as placeholders. */
+  readonly shortened?: BlockPlace;
+  /** How many tokens the call's request had, by the API's own count, and how many bytes they were made of. */
+  readonly measured?: Measured;
+};
+
+export type Measured = {
+  readonly tokens: number;
+  readonly bytes: number;
+};
+
 /** A stored turn with its blocks in order: all that history is built from. */
 export interface TurnRecord {
   readonly id: string;
@@ -27,4 +48,6 @@ export interface TurnRecord {
   readonly asides?: number;
   /** What was heard of an answer whose speech was cut off. Absent when all of it was heard, or none was spoken. */
   readonly heard?: string | undefined;
+  /** What the model was shown in its last call. Absent before that, and where an older version stored the turn. */
+  readonly context?: ShownContext | undefined;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Anthropic } from "@anthropic-ai/sdk";
+import { Anthropic, APIError } from "@anthropic-ai/sdk";
 import { type ModelRequest } from "./build-request.ts";
 import { toModelError, type ModelError } from "./model-error.ts";
 import { type ModelEvent } from "./model-event.ts";
@@ -29,6 +29,8 @@ export interface Model {
    * @throws {ModelError}
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined>;
+  /** The tokens of a request, as the API counts them; `undefined` when it does not tell soon. Rejects when aborted. */
+  countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 }
 
 /** Anthropic's Messages API behind one function. Nothing to close: there is no connection before the first call. */
@@ -54,6 +56,30 @@ export function createModel(options: ModelOptions): Model {
         client.messages.create({ ...request, stream: true }, { signal: callSignal });
       return streamWithRetries(open, limits, signal);
     },
+    countTokens: createCount(client),
+  };
+}
+
+/** A turn waits for this. */
+const COUNT_WITHIN_MS = 2_000;
+
+/** An endpoint that does not know how to count is not asked again. */
+function createCount(client: Anthropic): Model["countTokens"] {
+  let isUnknown = false;
+  return async ({ model, messages, system, tools, tool_choice, thinking, output_config }, signal) => {
+    if (isUnknown) return undefined;
+    const optional = Object.entries({ system, tools, tool_choice, thinking, output_config });
+    const set = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
+    const request = { model, messages, ...set };
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(COUNT_WITHIN_MS)]);
+    try {
+      const counted = await client.messages.countTokens(request, { signal: soon });
+      return Number.isFinite(counted.input_tokens) ? counted.input_tokens : undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      isUnknown = error instanceof APIError && (error.status === 404 || error.status === 405 || error.status === 501);
+      return undefined;
+    }
   };
 }
 

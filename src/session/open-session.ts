@@ -11,6 +11,7 @@ import { createEventPublisher } from "./events/event-publisher.ts";
 import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
 import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
+import { createTalkArchive } from "./record/talk-archive.ts";
 import { restore } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type SessionWatcher } from "./events/session-event.ts";
@@ -23,10 +24,12 @@ import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 const LEASE_MS = 15_000;
 const CLAIM_RETRY_MS = 250;
+/** Of usual text; for turns that an older version stored, without what they cost. */
+const BYTES_A_TOKEN = 3;
 
 export interface OpenSessionOptions extends Pick<
   SessionOptions,
-  "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "logger" | "voice"
+  "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "countTokens" | "logger" | "voice"
 > {
   readonly sql: Sql;
   /** Hears of answers to permission requests. */
@@ -51,6 +54,7 @@ export interface OpenSessionOptions extends Pick<
 
 export interface OpenedSession {
   readonly session: Session;
+  /** Turns of the talk so far, with those that were replaced. */
   readonly pastTurns: number;
   /** The room cannot be reached for now: another worker, that can reach it, may soon take the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
@@ -80,7 +84,11 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const { writer } = lease;
   const { sessionId } = writer.lease;
   const link = leasedLink(options.link, lease);
-  const { past, ...left } = await restore(writer, { maxBytes: policy.toolResultMaxBytes });
+  const archive = createTalkArchive(writer, {
+    model: policy.model,
+    maxBytes: policy.context.budgetTokens * BYTES_A_TOKEN,
+  });
+  const restored = await restore(writer, { archive, resultMaxBytes: policy.toolResultMaxBytes });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const unsent = new CountedLog(logger, "a message could not be sent");
   const outbox = new Outbox({
@@ -118,6 +126,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     serverTools: options.serverTools,
     liveTools: options.liveTools,
     openStream: spending.limited(options.openStream, policy.model),
+    countTokens: options.countTokens,
     logger,
     link,
     outbox,
@@ -127,12 +136,13 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
       ? new ToldMemories(options.sql, (error) => logger.warn({ error }, "what is remembered could not be read"))
       : undefined,
     permissionStore: createPermissionStore(writer, options.permissionEvents),
-    past,
+    restored,
+    archive,
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,
     voice: options.voice && telemetry.observeVoice(options.voice),
   });
-  session.resume(left);
+  session.resume(restored);
   let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {
     await session.close(graceMs);
@@ -153,7 +163,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     await lease.abandon();
     await closing;
   };
-  return { session, pastTurns: past.length, setCutOff, abandon, close: closeOnce };
+  return { session, pastTurns: restored.lastPosition, setCutOff, abandon, close: closeOnce };
 }
 
 async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {

@@ -1,6 +1,7 @@
 import { type StateDetail } from "../conversation/call.ts";
 import { type PermissionPolicy } from "./permission/permission-desk.ts";
 import { type Budget, type Prices } from "./spending/budget.ts";
+import { type ContextLimits } from "../turn/shown-talk.ts";
 import { type PhraseTable } from "./answer/phrases.ts";
 
 /** A session's settings, from the config. */
@@ -17,6 +18,11 @@ export interface SessionPolicy {
   readonly budget?: Budget;
   /** @defaultValue none: what is spent is counted in tokens only */
   readonly prices?: Prices;
+  /** How much of the talk the model is shown. */
+  readonly context: ContextLimits & {
+    /** Bytes of the instructions and of Anthropic's own tools: what goes with every request. */
+    readonly instructionBytes: number;
+  };
   /** Replace the worker's own phrases, by language. */
   readonly phrases?: PhraseTable;
   /** What of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */

@@ -1,5 +1,4 @@
 import { type Logger } from "pino";
-import { type AnsweredTurn } from "./answer/catch-up.ts";
 import { type AnswerOutput } from "./answer/answer-output.ts";
 import { type SessionCalls } from "./calls/session-calls.ts";
 import { type SessionEvent } from "./events/session-event.ts";
@@ -7,17 +6,20 @@ import { type Configurations } from "./peers/configurations.ts";
 import { type Peers } from "./peers/peers.ts";
 import { type PermissionDesk } from "./permission/permission-desk.ts";
 import { type Recorder } from "./record/recorder.ts";
+import { type TalkArchive } from "./record/talk-archive.ts";
+import { type Restored } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type VoicePort } from "./room/voice-port.ts";
 import { phrasesFor } from "./answer/phrases.ts";
 import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
+import { ShownTalk } from "../turn/shown-talk.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type Outbox } from "./wire/outbox.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
-import { type OpenStream } from "./turns/open-stream.ts";
-import { withOutcomes, withOutcomesOf, type LateOutcome } from "./turns/outcome-turn.ts";
+import { othersOf, type CountTokens, type OpenStream } from "./turns/open-stream.ts";
+import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { runSessionTurn } from "./turns/run-session-turn.ts";
 import {
   TurnQueue,
@@ -26,12 +28,14 @@ import {
   type UnfinishedTurn,
   type VariationRequest,
 } from "./turns/turn-queue.ts";
-import { pastOf, toVariationTurn } from "./turns/variation.ts";
+import { toVariationTurn } from "./turns/variation.ts";
 
 interface SessionTurnsOptions {
-  readonly past: readonly AnsweredTurn[];
-  readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases">;
+  readonly restored: Pick<Restored, "window" | "lastPosition">;
+  readonly archive: TalkArchive;
+  readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases" | "context">;
   readonly openStream: OpenStream;
+  readonly countTokens?: CountTokens | undefined;
   readonly calls: SessionCalls;
   readonly permissions: Pick<PermissionDesk, "sayAgain">;
   readonly configurations: Pick<Configurations, "untilAnnounced">;
@@ -49,30 +53,28 @@ interface SessionTurnsOptions {
 
 /** A session's turns, one after another: begins them, ends them early, and knows what the next goes on from. */
 export class SessionTurns {
-  readonly #options: SessionTurnsOptions;
+  readonly #options: Omit<SessionTurnsOptions, "restored">;
   readonly #queue = new TurnQueue(
     (input, signal) => this.#run(input, signal),
     () => void this.#lateOutcomes.speak(),
   );
   readonly #lateOutcomes: LateOutcomes;
-  #past: readonly AnsweredTurn[];
+  #shown: ShownTalk;
+  /** Of the newest turn, replaced or not. */
+  #lastPosition: number;
   /** The running turn's id first, then its messages': a ControlStop may name any of them. */
   #runningIds: readonly string[] = [];
   #answer: Pick<AnswerOutput, "silence"> | undefined;
 
-  constructor(options: SessionTurnsOptions) {
+  constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    this.#past = options.past;
+    this.#shown = new ShownTalk(restored.window, options.policy.context);
+    this.#lastPosition = restored.lastPosition;
     this.#lateOutcomes = new LateOutcomes({
       isPause: () => !this.#queue.isRunning && !options.peers.isEmpty,
       untilQuiet: async (signal) => options.voice?.untilQuiet(signal),
       begin: (turn) => this.#queue.add(turn),
     });
-  }
-
-  /** The history's turns that have ended. */
-  get past(): readonly AnsweredTurn[] {
-    return this.#past;
   }
 
   /** No turn runs, and none waits. */
@@ -131,7 +133,8 @@ export class SessionTurns {
     if (!("variation" in input)) return this.#runTurn(input, signal);
     const { participant, variation, meta } = input;
     try {
-      await this.#runTurn({ ...toVariationTurn(variation, participant, this.#past), meta }, signal);
+      const target = await this.#options.archive.find(variation.targetId);
+      await this.#runTurn({ ...toVariationTurn(variation, participant, target), meta }, signal);
     } catch (error) {
       this.#options.outbox.postError(error, participant, variation.targetId);
     }
@@ -141,7 +144,9 @@ export class SessionTurns {
     const { logger, telemetry, configurations, memories } = this.#options;
     const telling = memories?.tell(asked);
     const input = telling ? await telling : asked;
-    const { begin, past } = this.#prepare(input);
+    // Without a wait where none is needed: the turn is to be stored before what waits behind it.
+    const replacing = this.#replacing(input);
+    const begin = this.#prepare(replacing ? await replacing : input);
     const isNew = !("turn" in begin);
     const participant = isNew ? begin.participant : begin.turn.participantIdentity;
     const left = isNew ? { blocks: [], calls: [] } : { blocks: begin.turn.blocks, calls: begin.calls };
@@ -149,10 +154,11 @@ export class SessionTurns {
       await configurations.untilAnnounced({ participantIdentity: participant, ...left }, signal);
     const startedAt = performance.now();
     await telemetry.turn({ participant, meta: isNew ? begin.meta : undefined }, async () => {
-      const turn = await runSessionTurn(begin, this.#portsOf(begin, { participant, past }), signal);
+      const turn = await runSessionTurn(begin, this.#portsOf(begin, participant), signal);
       this.#runningIds = [];
       this.#answer = undefined;
-      this.#past = [...past, turn];
+      this.#shown.add(turn);
+      this.#lastPosition = turn.position;
       const ms = Math.round(performance.now() - startedAt);
       const { id: turnId, state, blocks, errorCode } = turn;
       logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
@@ -160,22 +166,27 @@ export class SessionTurns {
     });
   }
 
-  /**
-   * What a turn begins with, and the turns that it goes on from. A turn that replaces another goes on from those before
-   * that one. A participant's turn also begins with the promised outcomes that have come meanwhile.
-   */
-  #prepare(input: TurnInput): { readonly begin: TurnInput; readonly past: readonly AnsweredTurn[] } {
-    if ("turn" in input || input.messageId === null) return { begin: input, past: this.#past };
-    const past = pastOf(input, this.#past);
-    const carried = withOutcomesOf(input, { replaced: this.#past.slice(past.length), kept: past });
-    return { begin: withOutcomes(carried, this.#lateOutcomes.take(input.participant)), past };
+  /** What a turn begins with: a participant's turn also with the promised outcomes that have come meanwhile. */
+  #prepare(begin: TurnInput): TurnInput {
+    this.#shown.makeRoom();
+    if ("turn" in begin || begin.messageId === null) return begin;
+    return withOutcomes(begin, this.#lateOutcomes.take(begin.participant));
   }
 
-  #portsOf(
-    begin: TurnInput,
-    { participant, past }: { readonly participant: string; readonly past: readonly AnsweredTurn[] },
-  ): Parameters<typeof runSessionTurn>[1] {
-    const { policy, calls, permissions, outbox, link, voice, recorder, openStream, peers, telemetry } = this.#options;
+  /** A turn that replaces another goes on from those before that one, and from what was shown then. */
+  #replacing(input: TurnInput): Promise<NewTurn> | undefined {
+    if ("turn" in input || !input.replaces) return undefined;
+    const { position } = input.replaces;
+    const { archive, policy } = this.#options;
+    return Promise.all([archive.windowBefore(position), archive.outcomesToldFrom(position)]).then(([window, told]) => {
+      this.#shown = new ShownTalk(window, policy.context);
+      return withOpening(input, told);
+    });
+  }
+
+  #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
+    const { policy, calls, permissions, outbox, link, voice, recorder, peers, telemetry } = this.#options;
+    const { openStream, countTokens } = this.#options;
     const { observeChat, traceOfTurn } = telemetry;
     const { spending } = this.#options;
     const language = peers.get(participant)?.language;
@@ -185,8 +196,8 @@ export class SessionTurns {
       link,
       voice,
       recorder,
-      past,
-      nextPosition: (this.#past.at(-1)?.position ?? 0) + 1,
+      shown: this.#shown,
+      nextPosition: this.#lastPosition + 1,
       language,
       phrases: policy.phrases,
       traceOfTurn,
@@ -202,6 +213,9 @@ export class SessionTurns {
         maxSteps: policy.maxSteps,
         openStream: (request, aborted) =>
           openStream({ ...request, ...calls.offer(participant, request), participant, observe: observeChat }, aborted),
+        countTokens: async (request, aborted) =>
+          countTokens?.({ ...request, ...calls.offer(participant, request) }, aborted),
+        others: (shownPart) => othersOf(calls.offer(participant, shownPart).tools, policy.context.instructionBytes),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {

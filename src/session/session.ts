@@ -2,19 +2,20 @@ import { AppError } from "../errors/app-error.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type Logger } from "pino";
 import { type LiveTools, type ServerTool } from "../tool/server-tool.ts";
-import { type AnsweredTurn } from "./answer/catch-up.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
 import { createBlockEvents } from "./events/block-events.ts";
 import { type SessionEvent, type SessionWatcher } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { keepCommentary } from "./inbox/keep-commentary.ts";
+import { TakenMessages, type Said } from "./inbox/said.ts";
 import { Configurations } from "./peers/configurations.ts";
 import { type Peer } from "./peers/peer.ts";
 import { Peers } from "./peers/peers.ts";
 import { PermissionDesk } from "./permission/permission-desk.ts";
 import { type PermissionStore } from "./permission/permission-store.ts";
 import { type Recorder } from "./record/recorder.ts";
+import { type TalkArchive } from "./record/talk-archive.ts";
 import { type Restored } from "./restore/restore.ts";
 import { type RoomInput, type RoomParticipant } from "./room/room-input.ts";
 import { type RoomLink } from "./room/room-link.ts";
@@ -23,7 +24,7 @@ import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import { type OpenStream } from "./turns/open-stream.ts";
+import { type CountTokens, type OpenStream } from "./turns/open-stream.ts";
 import { type NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
 import { type WaitingMessage } from "../store/turns/waiting-messages.ts";
@@ -39,6 +40,8 @@ export interface SessionOptions {
   /** Tells when `serverTools` have changed. @defaultValue they do not change */
   readonly liveTools?: LiveTools | undefined;
   readonly openStream: OpenStream;
+  /** @defaultValue the API does not tell */
+  readonly countTokens?: CountTokens | undefined;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
   /** @defaultValue what is spent is not counted */
@@ -49,20 +52,13 @@ export interface SessionOptions {
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Undefined: nothing is spoken or heard. */
   readonly voice?: VoicePort | undefined;
-  /** The history's turns by now. All have ended. */
-  readonly past: readonly AnsweredTurn[];
+  /** What the next turn goes on from. */
+  readonly restored: Pick<Restored, "window" | "lastPosition" | "messageIds">;
+  readonly archive: TalkArchive;
   readonly watchers: readonly SessionWatcher[];
   /** @defaultValue telemetry by the OpenTelemetry API that this process has registered, if any */
   readonly telemetry?: SessionTelemetry;
   readonly logger: Logger;
-}
-
-/** What a participant wrote or said. */
-interface Said {
-  readonly id: string;
-  readonly content: string;
-  /** @defaultValue "text" */
-  readonly via?: "voice" | "text";
 }
 
 /**
@@ -75,8 +71,7 @@ export class Session {
   readonly #logger: Logger;
   readonly #telemetry: SessionTelemetry;
   readonly #watchers: readonly SessionWatcher[];
-  /** The ids of user messages that began a turn or answered a question: each message is taken once. */
-  readonly #messageIds: Set<string>;
+  readonly #taken: TakenMessages;
   readonly #peers = new Peers();
   readonly #admission: Admission;
   readonly #configurations: Configurations;
@@ -86,7 +81,7 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { room, sessionId, policy, serverTools, liveTools, past } = options;
+    const { room, sessionId, policy, serverTools, liveTools, restored, archive } = options;
     const { outbox, recorder, link, voice, logger, telemetry = new SessionTelemetry() } = options;
     const peers = this.#peers;
     const tell = (event: SessionEvent) => this.#tell(event);
@@ -95,8 +90,8 @@ export class Session {
     this.#logger = logger;
     this.#telemetry = telemetry;
     this.#watchers = [createBlockEvents({ outbox, peers, recorder }), ...options.watchers];
-    this.#messageIds = new Set(past.flatMap(({ parentMessageId }) => parentMessageId ?? []));
-    this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers });
+    this.#taken = new TakenMessages(restored.messageIds);
+    this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({
       sessionId,
@@ -172,9 +167,9 @@ export class Session {
   }
 
   /** Takes up what an earlier worker left. Call once, at the start: its turn comes before anything new. */
-  resume({ unfinished, waiting, promised }: Omit<Restored, "past">): void {
+  resume({ unfinished, waiting, promised }: Pick<Restored, "unfinished" | "waiting" | "promised">): void {
     const messageId = unfinished?.turn.parentMessageId;
-    if (typeof messageId === "string") this.#messageIds.add(messageId);
+    if (typeof messageId === "string") this.#taken.add(messageId);
     if (unfinished) this.#turns.resume(unfinished);
     for (const message of waiting) this.#addMessage(message, { isLeft: true });
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
@@ -203,7 +198,7 @@ export class Session {
   readonly #handlers: MessageHandlers = {
     user_message: (from, body, meta) => this.#begin(from, body, meta),
     configuration: (from, body) => {
-      this.#configurations.take(from, body, this.#turns.past);
+      this.#configurations.take(from, body);
       this.#calls.handlePresence(from.identity, "returned");
       this.#calls.showStates(from);
       this.#permissions.showAgain(from);
@@ -256,10 +251,10 @@ export class Session {
    * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
    */
   #begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): Promise<void> | undefined {
-    if (this.#messageIds.has(id)) return undefined;
+    if (this.#taken.has(id)) return undefined;
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
     if (this.#permissions.takeUtterance(from, content, via)) {
-      this.#messageIds.add(id);
+      this.#taken.add(id);
       return undefined;
     }
     const { identity } = from;
@@ -273,7 +268,7 @@ export class Session {
   ): void {
     const input = [{ type: "text", text: content }] as const;
     this.#turns.add({ participant, messageId, input, ...more }, { interrupts });
-    this.#messageIds.add(messageId);
+    this.#taken.add(messageId);
   }
 
   #tell(event: SessionEvent): void {

@@ -1,3 +1,4 @@
+import type postgres from "postgres";
 import { type Call, type ExtraAnswer, type Outcome } from "../conversation/call.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type Sql, jsonParameter } from "./database/pool.ts";
@@ -17,11 +18,11 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
   const rows = await runQuery(sql`
     with fence as materialized (${fencingRow({ sql, lease })}), saved as (
       insert into tool_calls (
-        id, turn_id, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, state,
+        id, turn_id, in_session, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, state,
         execution_resolved, participant_identity, started_at, deadline_at, is_background, logs, progress,
         result, error_code, error_message, finished_at, revision
       ) select
-        ${call.id}, ${call.turnId}, ${call.toolUseId}, ${call.toolName}, ${call.executionAsked}, ${call.timeoutMs},
+        ${call.id}, ${call.turnId}, ${lease.sessionId}, ${call.toolUseId}, ${call.toolName}, ${call.executionAsked}, ${call.timeoutMs},
         ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.state},
         ${call.executionResolved ?? null}, ${call.addressee ?? null}, ${time(call.startedAt)}::timestamptz,
         ${time(call.deadlineAt)}::timestamptz, ${call.isBackground}, ${sql.json(call.logs)}, ${call.progress ?? null}::real,
@@ -60,15 +61,77 @@ export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: s
   return loadCalls(sql, sql`turn_id = ${turnId}`);
 }
 
-/** A session's calls that have not ended, also those of replaced turns. */
-export async function loadOpenCalls(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
-  return loadCalls(sql, sql`session_id = ${sessionId} and tool_calls.state in ('pending', 'running')`);
+/** A call that is open, or of whose end the model may not know. */
+export interface UnsettledCall {
+  readonly call: Call;
+  /** The result that its turn was given: the outcome, or a promise of it. */
+  readonly given: JsonObject | null;
+  /** The result in which the outcome was told later. */
+  readonly told: JsonObject | null;
+  /** Its turn has left the history. */
+  readonly isReplaced: boolean;
+}
+
+/** The index `tool_calls_not_over` has these calls alone. */
+const notOver = (sql: Sql) => sql`(tool_calls.state in ('pending', 'running') or (is_background and not is_told))`;
+
+/** A session's calls that are open, or of whose end the model may not know; also those of replaced turns. */
+export async function loadUnsettledCalls(
+  sql: Sql,
+  { sessionId }: { readonly sessionId: string },
+): Promise<UnsettledCall[]> {
+  const isWanted = sql`in_session = ${sessionId} and ${notOver(sql)}`;
+  const calls = await loadCalls(sql, isWanted);
+  if (calls.length === 0) return [];
+  const results = await runQuery(sql<(Omit<UnsettledCall, "call"> & { readonly id: string })[]>`
+    select tool_calls.id, superseded_by is not null as "isReplaced", (
+      select content from turn_blocks
+      where turn_id = tool_calls.turn_id and block_type = 'tool_result' and content ->> 'tool_use_id' = tool_use_id
+      order by sequence limit 1
+    ) as given, (
+      select result.content
+      from turn_blocks as use
+      join turn_blocks as result on result.turn_id = use.turn_id
+        and result.block_type = 'tool_result' and result.content ->> 'tool_use_id' = use.content ->> 'tool_use_id'
+      join turns as telling on telling.id = use.turn_id
+      where use.block_type = 'tool_use' and use.content ->> 'tool_name' = 'call_outcome'
+        and use.content -> 'input' ->> 'tool_use_id' = tool_calls.tool_use_id
+        and telling.session_id = ${sessionId} and telling.superseded_by is null
+      limit 1
+    ) as told
+    from tool_calls join turns on turns.id = tool_calls.turn_id
+    where ${isWanted}
+  `);
+  return calls.flatMap((call) => {
+    const result = results.find(({ id }) => id === call.id);
+    return result ? [{ call, ...result }] : [];
+  });
+}
+
+/** The model knows how these calls ended, or was not promised to hear of it. */
+export async function markTold(
+  writer: SessionWriter,
+  { callIds }: { readonly callIds: readonly string[] },
+): Promise<void> {
+  if (callIds.length === 0) return;
+  const { sql } = writer;
+  await writeFenced(
+    writer,
+    sql`update tool_calls set is_told = true from fence where id in ${sql(callIds)} returning id`,
+  );
 }
 
 /** The calls of the running turn, and all other open calls, oldest first. */
 export async function loadCallsNow(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
-  const isNow = sql`(turns.state = 'running' or tool_calls.state in ('pending', 'running'))`;
-  return loadCalls(sql, sql`session_id = ${sessionId} and ${isNow}`);
+  return loadCalls(
+    sql,
+    sql`tool_calls.id in (
+      select id from tool_calls where in_session = ${sessionId} and state in ('pending', 'running') and ${notOver(sql)}
+      union
+      select tool_calls.id from tool_calls join turns on turns.id = turn_id
+      where turns.session_id = ${sessionId} and turns.state = 'running'
+    )`,
+  );
 }
 
 /** `undefined` for a call that is not stored, or not in this session. */
@@ -115,7 +178,7 @@ interface Row extends Pick<
   readonly editedInput: JsonObject | null;
 }
 
-async function loadCalls(sql: Sql, isWanted: ReturnType<Sql>): Promise<Call[]> {
+async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]> {
   const rows = await runQuery(sql<Row[]>`
     select
       tool_calls.id, turn_id as "turnId", message_id as "messageId", turns.participant_identity as participant,

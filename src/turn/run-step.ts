@@ -30,6 +30,8 @@ export interface StepEnd {
   readonly stopReason: StopReason | undefined;
   /** The call's tokens; when it was cut off, the last numbers that came. */
   readonly usage: Usage | undefined;
+  /** How many tokens the request had; absent when nothing came. */
+  readonly promptTokens?: number;
   readonly containerId?: string;
   /** Set when the stream broke, stalled or was aborted; its blocks up to then are kept. */
   readonly error: { readonly reason: unknown } | undefined;
@@ -57,7 +59,7 @@ export async function* runStep(
         case "retry":
           break;
         case "message_start":
-          end = { ...end, usage: event.usage };
+          end = { ...end, usage: event.usage, promptTokens: promptOf(event.usage) };
           break;
         case "block_start":
           yield startBlock(event, open, deps);
@@ -79,7 +81,7 @@ export async function* runStep(
           break;
         }
         case "message_stop":
-          end = { stopReason: event.stopReason, usage: event.usage, error: undefined, ...containerOf(event) };
+          end = { ...end, stopReason: event.stopReason, usage: event.usage, ...containerOf(event) };
           break;
       }
     }
@@ -88,6 +90,11 @@ export async function* runStep(
   }
   yield* keepPartial(open, deps.draft);
   return end;
+}
+
+/** As the message starts: where the API runs tools of its own, later numbers count the prompt once for each of its steps. */
+function promptOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
+  return inputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
 function containerOf({ containerId }: { readonly containerId?: string }): { containerId?: string } {

@@ -1,12 +1,14 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
-import { buildHistory, textBlock, type HistoryMessage } from "../conversation/history.ts";
+import { textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
 import { type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { type StopReason, type Usage, NO_USAGE } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
-import { runStep, toToolUse, type StepDependencies, type StepEnd } from "./run-step.ts";
+import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
+import { type ShownTalk } from "./shown-talk.ts";
+import { type Others } from "./token-gauge.ts";
 import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
 import { type TurnEnd, type TurnEvent } from "./turn-event.ts";
 
@@ -17,6 +19,10 @@ export interface TurnDependencies {
   /** Answers the tool uses that an earlier worker left without a result. @defaultValue `tools.run` */
   readonly resume?: ToolRunner["run"];
   readonly record: BlockRecord;
+  /** What goes with the history in the next model call. */
+  readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
+  /** How many tokens the API counts in a request; `undefined` when it does not tell. Never rejects, but when aborted. */
+  readonly countTokens: (request: StepRequest, signal: AbortSignal) => Promise<number | undefined>;
   /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
   readonly maxSteps: number;
 }
@@ -31,7 +37,7 @@ const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly 
  * blocks durable.
  */
 export async function* runTurn(
-  turns: { readonly past: readonly TurnRecord[]; readonly turn: TurnRecord },
+  turns: { readonly shown: ShownTalk; readonly turn: TurnRecord },
   deps: TurnDependencies,
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
@@ -53,31 +59,33 @@ interface Progress {
 }
 
 async function* runSteps(
-  { past, turn }: { readonly past: readonly TurnRecord[]; readonly turn: TurnRecord },
+  { shown, turn }: { readonly shown: ShownTalk; readonly turn: TurnRecord },
   { deps, progress }: { readonly deps: TurnDependencies; readonly progress: Progress },
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
   const draft = new TurnDraft(turn, deps.record);
-  const usedIds = idsOf([...past, turn]);
+  const usedIds = idsOf([...shown.turns, turn]);
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
-  let shown = past;
   let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
     const uses = new StepUses(deps.tools);
     const isPaused = progress.stopReason === "pause_turn";
-    const built = buildHistory([...shown, draft.toRecord()], { isPaused });
-    const history = isPaused ? built : continued(built);
+    const requestOf = (built: readonly HistoryMessage[]): StepRequest => {
+      const history = isPaused ? built : continued(built);
+      return { history, isCut: shown.isCut, toolChoice: isLast ? "none" : "auto", ...container };
+    };
+    const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
+    const built = await shown.fit({ turn: draft.toRecord(), isPaused, others: deps.others, count });
     const stepDeps = {
       draft,
       openStream: deps.openStream,
       onToolUse: (use) => uses.add(use),
       usedIds,
     } satisfies StepDependencies;
-    const isCut = (shown[0] ?? turn).position > 1;
-    const request = { history, isCut, toolChoice: isLast ? ("none" as const) : ("auto" as const), ...container };
-    const end = yield* runStep(request, stepDeps, signal);
+    const end = yield* runStep(requestOf(built), stepDeps, signal);
+    if (end.promptTokens !== undefined) shown.measure(end.promptTokens);
     if (end.containerId !== undefined) container = { containerId: end.containerId };
     if (end.usage) {
       progress.usage = add(progress.usage, end.usage);
@@ -89,16 +97,12 @@ async function* runSteps(
       signal.throwIfAborted();
       if (!end.error) await draft.durable();
     }
-    if (isTooLong(end) && shown.length > 0) {
-      shown = shown.slice(Math.ceil(shown.length / 2));
-      continue;
-    }
+    if (isTooLong(end) && shown.shorten(draft.toRecord())) continue;
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
     switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
       case "shorten":
-        if (shown.length === 0) return;
-        shown = shown.slice(Math.ceil(shown.length / 2));
+        if (!shown.shorten(draft.toRecord())) return;
         continue;
       case "continue":
         if (!isLast) continue;
@@ -166,7 +170,7 @@ function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string |
 }
 
 /** Asks in a user message to continue a cut-off reply: the API refuses a history that ends with a reply. */
-function continued(history: HistoryMessage[]): readonly HistoryMessage[] {
+function continued(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   if (history.at(-1)?.role !== "assistant") return history;
   return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];
 }

@@ -44,6 +44,17 @@ const permissionSchema = z.strictObject({
   waitMs: positiveInteger.max(600_000).default(120_000),
 });
 
+const contextSchema = z
+  .strictObject({
+    /** Tokens of past turns that the model is shown. With more, older ones are left out before the next turn. */
+    budgetTokens: z.number().int().min(1_000).default(30_000),
+    /** Tokens of a whole request, never exceeded; with `model.maxTokens` it must fit into the model's context. */
+    hardTokens: z.number().int().min(2_000).default(120_000),
+  })
+  .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
+    error: "expected hardTokens to be more than budgetTokens",
+  });
+
 /** Shape of parley.config.ts. An unknown field is refused: most often it is a typing mistake. */
 export const configFileSchema = z.strictObject({
   /** The model's system prompt. */
@@ -74,6 +85,8 @@ export const configFileSchema = z.strictObject({
   mcpServers: mcpServersSchema.default({}),
   /** Whether the tool `recall` is offered from the start, and not only once the model is not shown the whole talk. */
   recall: z.boolean().default(false),
+  /** How much of the talk the model is shown (docs/long-talks.md). */
+  context: contextSchema.prefault({}),
   /** Limit of model calls in one turn. */
   maxSteps: positiveInteger.default(10),
   /** Deadline of server tools that set none, in ms. */

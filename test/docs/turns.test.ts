@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createModel } from "../../src/llm/stream-message.ts";
+import { ShownTalk } from "../../src/turn/shown-talk.ts";
 import { createOpenStream } from "../../src/session/turns/open-stream.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { type StepRequest } from "../../src/turn/run-step.ts";
@@ -77,6 +78,8 @@ test("the events of a failed tool are what such a turn yields", async () => {
     openStream: (request: StepRequest, signal: AbortSignal) =>
       openStream({ ...request, tools, participant: "ann", onRefusedTool: () => {} }, signal),
     record: { add: () => {}, durable: async () => {} },
+    others: () => ({ key: "", bytes: 0 }),
+    countTokens: async () => undefined,
     tools: {
       run: async () => ({ content: "File not found: gone.txt", isError: true }),
       refuse: () => ({ content: "", isError: true }),
@@ -85,7 +88,8 @@ test("the events of a failed tool are what such a turn yields", async () => {
   };
 
   const events: string[] = [];
-  for await (const event of runTurn({ past: [], turn }, dependencies, new AbortController().signal)) {
+  const shown = new ShownTalk({ turns: [], context: undefined }, { budgetTokens: 30_000, hardTokens: 120_000 });
+  for await (const event of runTurn({ shown, turn }, dependencies, new AbortController().signal)) {
     const line = describe(event);
     if (line !== events.at(-1)) events.push(line);
   }

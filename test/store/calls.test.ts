@@ -5,7 +5,7 @@ import {
   loadCall,
   loadCallsNow,
   loadCallsOfTurn,
-  loadOpenCalls,
+  loadUnsettledCalls,
   recordExtraAnswer,
   saveCall,
 } from "../../src/store/calls.ts";
@@ -109,7 +109,8 @@ test("open calls are found in their session only, and so is one by its id", asyn
   await saveCall(writer, endedCall(ended, success({})));
   const idsOf = (calls: readonly Call[]) => calls.map(({ id }) => id);
 
-  expect(idsOf(await loadOpenCalls(database.sql, { sessionId }))).toEqual([call.id]);
+  const unsettled = await loadUnsettledCalls(database.sql, { sessionId });
+  expect(unsettled).toMatchObject([{ call: { id: call.id }, given: null, told: null, isReplaced: false }]);
   // Its turn runs.
   expect(idsOf(await loadCallsNow(database.sql, { sessionId }))).toEqual([call.id, ended.id]);
   expect(await loadCall(database.sql, { sessionId, callId: call.id })).toMatchObject({ id: call.id });

@@ -5,7 +5,7 @@ import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { createOpenStream } from "../../src/session/turns/open-stream.ts";
+import { createCountTokens, createOpenStream } from "../../src/session/turns/open-stream.ts";
 import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { type Telemetry } from "../../src/telemetry/telemetry.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
@@ -141,9 +141,18 @@ export class TestAgent implements AsyncDisposable {
       apiSecret: inject("livekitApiSecret"),
     };
     const permissionEvents = openPermissionEvents(this.database?.url ?? this.databaseUrl, sql);
+    const fixed = {
+      model: "claude-test",
+      maxTokens: 1_024,
+      instructions: "Be brief.",
+      serverTools: this.#options.serverTools ?? [],
+      ...(this.#options.effort && { effort: this.#options.effort }),
+    };
     const session = await openJobSession(job, {
       config: {
-        model: { name: "claude-test" },
+        instructions: "Be brief.",
+        model: { name: "claude-test", serverTools: this.#options.serverTools ?? [] },
+        context: { budgetTokens: 30_000, hardTokens: 120_000 },
         maxSteps: 10,
         toolTimeoutMs: 30_000,
         toolResultMaxBytes: 100_000,
@@ -161,13 +170,8 @@ export class TestAgent implements AsyncDisposable {
         this.#options.liveTools ??
         new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
       liveTools: this.#options.toolNews ?? { prefixes: [], onChanged: () => () => {} },
-      openStream: createOpenStream(model, {
-        model: "claude-test",
-        maxTokens: 1_024,
-        instructions: "Be brief.",
-        serverTools: this.#options.serverTools ?? [],
-        ...(this.#options.effort && { effort: this.#options.effort }),
-      }),
+      openStream: createOpenStream(model, fixed),
+      countTokens: createCountTokens(model, fixed),
       close: async () => {},
     });
     this.#leave = async () => {

@@ -1,8 +1,7 @@
-import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { type CallState } from "../../conversation/call.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
-import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
 import { type TranscriptCall, type TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
 /** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */

@@ -6,7 +6,8 @@ import { type MessageBody, workerFeatures } from "../../protocol/messages/messag
 import { findTool, routeCall } from "../../tool/tool-routing.ts";
 import { type LiveTools, type ServerTool } from "../../tool/server-tool.ts";
 import { type Announcement, compileAnnouncement } from "./announced-tools.ts";
-import { catchUp, type AnsweredTurn } from "../answer/catch-up.ts";
+import { catchUp } from "../answer/catch-up.ts";
+import { type TalkArchive } from "../record/talk-archive.ts";
 import { type Outbox } from "../wire/outbox.ts";
 import { type Peer } from "./peer.ts";
 import { type Peers } from "./peers.ts";
@@ -22,6 +23,7 @@ interface ConfigurationsOptions {
   readonly liveTools?: LiveTools | undefined;
   readonly outbox: Outbox;
   readonly peers: Pick<Peers, "clients" | "hosts">;
+  readonly archive: Pick<TalkArchive, "answers">;
 }
 
 /** A turn that an earlier worker left, or had yet to begin. */
@@ -35,17 +37,19 @@ export class Configurations {
   readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
   readonly #peers: ConfigurationsOptions["peers"];
+  readonly #archive: ConfigurationsOptions["archive"];
   readonly #closing = new AbortController();
   /** Aborted when clients have had the time to announce their tools to a new worker. */
   readonly #announcedAgain = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
   readonly #unread = new Set<Peer>();
   readonly #awaited = new Set<(from: Peer) => void>();
 
-  constructor({ serverTools, liveTools = UNCHANGING, outbox, peers }: ConfigurationsOptions) {
+  constructor({ serverTools, liveTools = UNCHANGING, outbox, peers, archive }: ConfigurationsOptions) {
     this.#serverTools = serverTools;
     this.#liveTools = liveTools;
     this.#outbox = outbox;
     this.#peers = peers;
+    this.#archive = archive;
   }
 
   /** Sends a Configuration when the worker's tools change. The returned function stops that and ends all waiting. */
@@ -65,8 +69,8 @@ export class Configurations {
     this.#outbox.post({ type: "configuration", body: { features: workerFeatures(), tools } }, { to: [identity] });
   }
 
-  /** Takes a client's Configuration, sends the client what it has missed of `past`, and answers with the worker's. */
-  take(from: Peer, body: MessageBody<"configuration">, past: readonly AnsweredTurn[]): void {
+  /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
+  take(from: Peer, body: MessageBody<"configuration">): void {
     if (body.features) from.features = new Set(body.features);
     if (body.preferredLanguage !== undefined) from.language = body.preferredLanguage;
     if (body.tools) {
@@ -75,8 +79,10 @@ export class Configurations {
       this.#readSoon(from);
     }
     const { lastSequenceSeen } = body;
-    if (lastSequenceSeen !== undefined) catchUp(from.identity, lastSequenceSeen, { outbox: this.#outbox, past });
-    this.send(from);
+    const parts = { outbox: this.#outbox, archive: this.#archive };
+    const catchingUp = lastSequenceSeen === undefined ? undefined : catchUp(from.identity, lastSequenceSeen, parts);
+    if (catchingUp) void catchingUp.then(() => this.send(from));
+    else this.send(from);
     for (const onTaken of this.#awaited) onTaken(from);
   }
 

@@ -1,21 +1,27 @@
 import { endedCall, type Call, type Outcome } from "../../conversation/call.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { loadCallsOfTurn, loadOpenCalls, saveCall } from "../../store/calls.ts";
-import { loadTurns } from "../../store/turns/load-turns.ts";
-import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import { loadCallsOfTurn, loadUnsettledCalls, markTold, saveCall, type UnsettledCall } from "../../store/calls.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
-import { promisedUses, toldResult } from "../turns/outcome-turn.ts";
-import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
+import { loadLastPosition, loadMessageIds } from "../../store/turns/find-turns.ts";
+import { loadRunningTurns } from "../../store/turns/load-turns.ts";
+import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
+import { isReceipt } from "../../tool/calls/follow-call.ts";
+import { type Window } from "../../turn/shown-talk.ts";
+import { KNOWN_MESSAGES } from "../inbox/said.ts";
+import { type TalkArchive } from "../record/talk-archive.ts";
 import { type UnfinishedTurn } from "../turns/turn-queue.ts";
+import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 
 /** A turn that began longer ago is not taken up again, but ended: nobody waits for its answer any more. */
 const RESUMABLE_MS = 10 * 60_000;
 
 export interface Restored {
-  /** Turns that have ended, oldest first. */
-  readonly past: readonly TurnRecord[];
+  /** What the next turn goes on from. */
+  readonly window: Window;
+  /** Of the newest turn that has ended, replaced or not; 0 without turns. */
+  readonly lastPosition: number;
+  /** The ids of the newest user messages that turns began with, oldest first. */
+  readonly messageIds: readonly string[];
   readonly unfinished: UnfinishedTurn | undefined;
   /** Messages that waited for their turn. */
   readonly waiting: readonly WaitingMessage[];
@@ -23,52 +29,61 @@ export interface Restored {
   readonly promised: readonly Call[];
 }
 
-/** Loads a session's turns. If the last was left running, it may be taken up again; any other running turn is ended. */
-export async function restore(writer: SessionWriter, { maxBytes }: { readonly maxBytes: number }): Promise<Restored> {
-  const { sql, lease } = writer;
-  const turns = await loadTurns(sql, lease);
-  const last = turns.at(-1);
-  const isResumable = last?.state === "running" && Date.now() - last.createdAt < RESUMABLE_MS;
-  const past: TurnRecord[] = [];
-  for (const turn of isResumable ? turns.slice(0, -1) : turns) {
-    past.push(turn.state === "running" ? await repairTurn(writer, turn, maxBytes) : turn);
-  }
-  const promised = await loadPromised(sql, isResumable ? [...past, last] : past);
-  const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
-  const waiting = await loadWaitingMessages(writer, { withinMs: RESUMABLE_MS });
-  const restored = { past, unfinished, waiting, promised };
-  await closeOrphanedCalls(writer, restored);
-  return restored;
-}
-
-async function loadPromised(sql: Sql, turns: readonly TurnRecord[]): Promise<Call[]> {
-  const uses = promisedUses(turns);
-  const calls: Call[] = [];
-  for (const turn of turns) {
-    const hasPromised = turn.blocks.some((block) => uses.has(toolUseId(block) ?? ""));
-    if (hasPromised) calls.push(...(await loadCallsOfTurn(sql, { turnId: turn.id })));
-  }
-  return calls.filter((call) => uses.has(call.toolUseId));
+interface RestoreOptions {
+  readonly archive: TalkArchive;
+  /** Of a result, in the model's words. */
+  readonly resultMaxBytes: number;
 }
 
 /**
- * Ends the stored calls that nobody waits for any more. A result block and the end of its call are stored separately,
- * and a worker may have died between the two: then the call ends as the model was told.
+ * Loads what a session goes on from: the part of its talk that the model is shown, and what is open, however long the
+ * talk is. If the last turn was left running, it may be taken up again; any other running turn is ended.
  */
-async function closeOrphanedCalls(writer: SessionWriter, { past, unfinished, promised }: Restored): Promise<void> {
-  const turns = unfinished ? [...past, unfinished.turn] : past;
-  const awaited = new Set([
-    ...promised.map((call) => call.toolUseId),
-    ...danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId),
+export async function restore(writer: SessionWriter, { archive, resultMaxBytes }: RestoreOptions): Promise<Restored> {
+  const { sql, lease } = writer;
+  const [running, newest, messageIds] = await Promise.all([
+    loadRunningTurns(sql, lease),
+    loadLastPosition(sql, lease),
+    loadMessageIds(sql, { sessionId: lease.sessionId, limit: KNOWN_MESSAGES }),
   ]);
-  for (const call of await loadOpenCalls(writer.sql, writer.lease)) {
-    if (awaited.has(call.toolUseId)) continue;
-    await saveCall(writer, endedCall(call, toldOutcome(turns, call.toolUseId) ?? outcomeOfLeft(call)));
-  }
+  const last = running.at(-1);
+  const isResumable = last?.position === newest && Date.now() - last.createdAt < RESUMABLE_MS;
+  for (const turn of isResumable ? running.slice(0, -1) : running) await repairTurn(writer, turn, resultMaxBytes);
+  const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
+  const window = await archive.windowBefore(unfinished?.turn.position);
+  const promised = await settleCalls(writer, unfinished);
+  const waiting = await loadWaitingMessages(writer, { withinMs: RESUMABLE_MS });
+  const lastPosition = unfinished ? newest - 1 : newest;
+  return { window, lastPosition, messageIds, unfinished, waiting, promised };
 }
 
-function toldOutcome(turns: readonly TurnRecord[], useId: string): Outcome | undefined {
-  const { content, is_error: isError = false } = toldResult(turns, useId)?.content ?? {};
+/**
+ * Returns the calls whose outcome the model was promised, and ends those that nobody waits for any more. A result block
+ * and the end of its call are stored separately, and a worker may have died between the two: then the call ends as the
+ * model was told.
+ */
+async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<readonly Call[]> {
+  const taken = new Set(danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId));
+  const promised: Call[] = [];
+  const known: string[] = [];
+  for (const unsettled of await loadUnsettledCalls(writer.sql, writer.lease)) {
+    const { call, isReplaced } = unsettled;
+    if (isPromise(unsettled.given) && !unsettled.told && !isReplaced) promised.push(call);
+    else if (taken.has(call.toolUseId) && call.turnId === unfinished?.turn.id) continue;
+    else if (call.outcome) known.push(call.id);
+    else await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));
+  }
+  await markTold(writer, { callIds: known });
+  return promised;
+}
+
+function isPromise(result: UnsettledCall["given"]): boolean {
+  return isReceipt(result?.["content"]);
+}
+
+/** As the model was told. A promise tells nothing. */
+function toldOutcome({ given, told }: UnsettledCall): Outcome | undefined {
+  const { content, is_error: isError = false } = told ?? (isPromise(given) ? {} : (given ?? {}));
   if (typeof content !== "string") return undefined;
   if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: content };
   return { state: "success", result: { value: content } };

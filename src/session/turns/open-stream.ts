@@ -1,4 +1,5 @@
 import { type HistoryMessage } from "../../conversation/history.ts";
+import { byteLength } from "../../conversation/shown-context.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
 import { ModelError } from "../../llm/model-error.ts";
@@ -6,6 +7,7 @@ import { type ModelEvent } from "../../llm/model-event.ts";
 import { type Model } from "../../llm/stream-message.ts";
 import { type OfferedTool } from "../../tool/tool-routing.ts";
 import { type StepRequest } from "../../turn/run-step.ts";
+import { type Others } from "../../turn/token-gauge.ts";
 
 /** The tools that the model may use in a call, and what is told when the API refuses one. */
 export interface Offer {
@@ -19,6 +21,9 @@ export type OpenStream = (
   signal: AbortSignal,
 ) => AsyncIterable<ModelEvent>;
 
+/** How many tokens the API counts in such a call; `undefined` when it does not tell. Rejects only when aborted. */
+export type CountTokens = (request: StepRequest & Offer, signal: AbortSignal) => Promise<number | undefined>;
+
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
   readonly instructions: string;
 };
@@ -31,29 +36,58 @@ const MAX_REFUSALS = 8;
  * The session's model with all that is the same in each of its calls. Anthropic's server tools hide tools of the same
  * name. When the API refuses a request because of a tool, it is sent again without that tool.
  */
-export function createOpenStream(model: Model, { instructions, ...fixed }: Fixed): OpenStream {
-  const hidden = new Set(fixed.serverTools?.map((tool) => tool["name"]));
-  return ({ history, toolChoice, tools, containerId, observe, onRefusedTool }, signal) => {
+export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
+  return ({ observe, onRefusedTool, tools, ...step }, signal) => {
+    const { history } = step;
+    const { instructions, serverTools = [] } = fixed;
     const ask: Ask = (offered) => {
-      const request = buildRequest({
-        ...fixed,
-        ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
-        system: instructions,
-        tools: offered,
-        messages: history,
-        toolChoice: { type: toolChoice },
-        ...(containerId !== undefined && { containerId }),
-      });
+      const request = toRequest(fixed, step, offered);
       const stream = model.stream(request, signal);
-      const { serverTools = [] } = fixed;
       return {
         request,
         stream: observe ? observe({ request, history, instructions, tools: offered, serverTools }, stream) : stream,
       };
     };
-    const offered = tools.filter(({ name }) => !hidden.has(name));
-    return withoutRefused({ tools: offered, onRefusedTool }, ask);
+    return withoutRefused({ tools: visible(fixed, tools), onRefusedTool }, ask);
   };
+}
+
+/** Counts what `createOpenStream` would send. */
+export function createCountTokens(model: Model, fixed: Fixed): CountTokens {
+  return ({ tools, ...step }, signal) => model.countTokens(toRequest(fixed, step, visible(fixed, tools)), signal);
+}
+
+function visible({ serverTools = [] }: Fixed, tools: readonly OfferedTool[]): OfferedTool[] {
+  const hidden = new Set(serverTools.map((tool) => tool["name"]));
+  return tools.filter(({ name }) => !hidden.has(name));
+}
+
+function toRequest(
+  { instructions, ...fixed }: Fixed,
+  { history, toolChoice, containerId }: StepRequest,
+  tools: readonly OfferedTool[],
+): ModelRequest {
+  return buildRequest({
+    ...fixed,
+    ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
+    system: instructions,
+    tools,
+    messages: history,
+    toolChoice: { type: toolChoice },
+    ...(containerId !== undefined && { containerId }),
+  });
+}
+
+const toolBytes = new WeakMap<object, number>();
+
+/** What goes with the history in a model call, as a gauge of its tokens sees it. */
+export function othersOf(tools: readonly OfferedTool[], instructionBytes: number): Others {
+  const bytes = tools.reduce((sum, { name, description, inputSchema }) => {
+    const schema = toolBytes.get(inputSchema) ?? byteLength(JSON.stringify(inputSchema));
+    toolBytes.set(inputSchema, schema);
+    return sum + schema + byteLength(name) + byteLength(description);
+  }, instructionBytes);
+  return { key: `${tools.map(({ name }) => name).join()} ${bytes}`, bytes };
 }
 
 type Ask = (tools: readonly OfferedTool[]) => {

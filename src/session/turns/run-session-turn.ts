@@ -1,10 +1,11 @@
 import { type TurnBlock } from "../../conversation/block.ts";
 import { endAfterAbort } from "../../conversation/turn-abort.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { type ShownContext, type TurnRecord } from "../../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
 import { runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
+import { type ShownTalk } from "../../turn/shown-talk.ts";
 import { type TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
 import { type Outbox } from "../wire/outbox.ts";
@@ -24,8 +25,8 @@ export interface SessionTurnPorts {
   /** Hands the answer out: ControlStop may silence it. */
   readonly onAnswer: (answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
-  /** The turns that this one goes on from, without those that it replaces. */
-  readonly past: readonly TurnRecord[];
+  /** What the model is shown of the talk before this turn, without turns that it replaces. */
+  readonly shown: ShownTalk;
   /** The turn's position in the session. Replaced turns count. */
   readonly nextPosition: number;
   /** BCP 47; the language of the participant whose turn it is. */
@@ -42,7 +43,6 @@ export interface SessionTurnPorts {
 /** A turn for the history, and its error code for the log. */
 export interface EndedTurn extends TurnRecord {
   readonly errorCode: ErrorCode | undefined;
-  readonly lastStanza: number;
 }
 
 /**
@@ -55,10 +55,10 @@ export async function runSessionTurn(
   ports: SessionTurnPorts,
   signal: AbortSignal,
 ): Promise<EndedTurn> {
-  const { outbox, recorder, past } = ports;
+  const { outbox, recorder, shown } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
-  if (!("turn" in begin)) recorder.beginTurn(turn, begin.replaces);
-  const lastUserMessage = past.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
+  if (!("turn" in begin)) recorder.beginTurn(turn, begin.replaces?.id);
+  const lastUserMessage = shown.turns.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
   const answered = "turn" in begin ? undefined : begin.answers;
   const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
   const { id: turnId, messageId, participantIdentity: participant } = turn;
@@ -99,7 +99,7 @@ export async function runSessionTurn(
   };
   const blocks: TurnBlock[] = [...turn.blocks];
   const timer = new TurnTimer();
-  for await (const event of runTurn({ past, turn }, dependencies, signal)) {
+  for await (const event of runTurn({ shown, turn }, dependencies, signal)) {
     if (event.type !== "turn_start") announce();
     if (event.type === "block_stop") blocks.push(event.block);
     if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
@@ -121,14 +121,21 @@ export async function runSessionTurn(
     // The answer was cut off while its last words were spoken; the model had ended by then.
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
-    const finished = { event: ended, model: dependencies.model, timings, lastStanza: outbox.lastStanza, heard };
+    const { context } = shown;
+    const finished = {
+      event: ended,
+      model: dependencies.model,
+      timings,
+      lastStanza: outbox.lastStanza,
+      heard,
+      context,
+    };
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
     // Words are sent before they are stored, but the end is told only when it is stored.
     const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : ended;
     ports.onEvent(turn, told);
-    const { lastStanza } = finished;
-    return { ...turn, state: told.state, blocks, heard, lastStanza, errorCode: told.error?.code };
+    return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code };
   }
   throw new TypeError("A turn ended without turn_complete");
 }
@@ -164,6 +171,7 @@ interface Finish {
   readonly timings: Record<string, number>;
   readonly lastStanza: number;
   readonly heard: string | undefined;
+  readonly context: ShownContext;
 }
 
 /** Stores the turn's end. Returns the error if something could not be stored. */

@@ -14,8 +14,8 @@ export interface NewTurn {
   readonly input: readonly InputText[];
   /** The id of the message that StartAnswer names, if it is not `messageId`. */
   readonly answers?: string;
-  /** The id of the turn that this one replaces in the history, with all after it (regenerate, edit). */
-  readonly replaces?: string;
+  /** The turn that this one replaces in the history, with all after it (regenerate, edit). */
+  readonly replaces?: Pick<TurnRecord, "id" | "position">;
   /** Blocks that the turn begins with, before the model is asked. */
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the envelope that the message came in. */

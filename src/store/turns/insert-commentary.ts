@@ -1,6 +1,7 @@
 import { type Sql } from "../database/pool.ts";
 import { writeFenced, type SessionWriter } from "../sessions/session-writer.ts";
 import { runQuery } from "../database/store-error.ts";
+import { idsOfMessage } from "./find-turns.ts";
 
 export interface Commentary {
   /** The user's or the assistant's message. */
@@ -36,8 +37,6 @@ export async function insertCommentary(
 /** The newest turn with this user's or assistant's message, as `turn`. */
 function turnOf(sql: Sql, sessionId: string, messageId: string) {
   return sql`(
-    select id from turns
-    where session_id = ${sessionId} and (message_id = ${messageId} or parent_message_id = ${messageId})
-    order by position desc limit 1
+    select id from turns where id in ${idsOfMessage(sql, { sessionId, messageId })} order by position desc limit 1
   ) as turn`;
 }

@@ -1,11 +1,93 @@
+import type postgres from "postgres";
 import { type TurnBlock } from "../../conversation/block.ts";
-import { type InputText, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
+import { shortenedResult, SHORT_RESULT_BYTES, START, turnBytes } from "../../conversation/shown-context.ts";
+import {
+  type BlockPlace,
+  type InputText,
+  type ShownContext,
+  type TurnRecord,
+  type TurnState,
+} from "../../conversation/turn-record.ts";
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** The turns of the session's history, oldest first; replaced ones are left out. */
-export async function loadTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
-  return await selectTurns(sql, { sessionId });
+/** A turn as it is loaded. */
+export interface StoredTurn extends TurnRecord {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+interface TurnRange {
+  readonly sessionId: string;
+  /** Positions from this one. @defaultValue 1 */
+  readonly from?: number;
+  /** Positions before this one. @defaultValue to the end */
+  readonly before?: number;
+  /** Large results before this place are not loaded: placeholders stand for them. @defaultValue none */
+  readonly shortened?: BlockPlace | undefined;
+  /** At most so many turns, the newest. @defaultValue all */
+  readonly limit?: number;
+}
+
+const END = 2 ** 31 - 1;
+
+/** Turns of the session's history, oldest first; replaced ones are left out. */
+export async function loadTurns(
+  sql: Sql,
+  { sessionId, from = 1, before = END, shortened, limit = END }: TurnRange,
+): Promise<StoredTurn[]> {
+  const isWanted = sql`position >= ${from} and position < ${before}`;
+  const turns = await selectTurns(sql, { sessionId, isWanted, shortened, limit });
+  return turns.toReversed();
+}
+
+/** The session's turns that have not ended, oldest first. */
+export async function loadRunningTurns(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<StoredTurn[]> {
+  const turns = await selectTurns(sql, { sessionId, isWanted: sql`state = 'running'`, limit: END });
+  return turns.toReversed();
+}
+
+/** The turns that the model was shown with the newest turn before a place in the talk, and that turn. */
+export interface StoredWindow {
+  readonly turns: readonly StoredTurn[];
+  readonly context: ShownContext | undefined;
+}
+
+/** Turns of older versions do not say what was shown. A few are looked at, for a turn may have ended without a call. */
+const LOOKED_AT = 10;
+const PAGE = 25;
+
+export interface WindowLimits {
+  /** The model that is asked next: another one may count its tokens otherwise. */
+  readonly model: string;
+  /** Where no turn says what was shown: so much of the newest turns. */
+  readonly maxBytes: number;
+}
+
+/** Loads what a turn at position `before` goes on from: no more than the model was shown, however long the talk is. */
+export async function loadWindow(
+  sql: Sql,
+  { sessionId, before = END, model, maxBytes }: Pick<TurnRange, "sessionId" | "before"> & WindowLimits,
+): Promise<StoredWindow> {
+  const newest = await runQuery(sql<{ context: ShownContext | null; model: string | null }[]>`
+    select context, model from turns
+    where session_id = ${sessionId} and superseded_by is null and position < ${before}
+    order by position desc limit ${LOOKED_AT}
+  `);
+  const told = newest.find((row) => row.context !== null);
+  if (told?.context) {
+    const { measured, ...shown } = told.context;
+    const context = { ...shown, ...(measured && told.model === model && { measured }) };
+    return { turns: await loadTurns(sql, { sessionId, before, ...shown }), context };
+  }
+  const turns: StoredTurn[] = [];
+  for (let bytes = 0; bytes < maxBytes;) {
+    const page = await loadTurns(sql, { sessionId, before: turns[0]?.position ?? before, limit: PAGE });
+    const tooMuch = page.findLastIndex((turn) => (bytes += turnBytes(turn)) > maxBytes);
+    turns.unshift(...page.slice(Math.min(tooMuch + 1, page.length - 1)));
+    if (page.length < PAGE) break;
+  }
+  return { turns, context: undefined };
 }
 
 interface TurnRow {
@@ -17,39 +99,51 @@ interface TurnRow {
   input: InputText[];
   state: TurnState;
   created_at: number;
-  /** A bigint comes as text. */
-  last_stanza: string | null;
   asides: number;
   heard: string | null;
-  /** With the keys of `TurnBlock`. */
-  blocks: TurnBlock[];
+  context: ShownContext | null;
+  /** With the keys of `TurnBlock`. `hidden`: the size of a result that was not loaded. */
+  blocks: (TurnBlock & { readonly hidden: number | null })[];
 }
 
-/** A turn as it is loaded. */
-interface StoredTurn extends TurnRecord {
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  /** The worker's stanza number at its end, positive; `undefined` if its worker did not end it. */
-  readonly lastStanza: number | undefined;
+interface Selection {
+  readonly sessionId: string;
+  readonly isWanted: postgres.Fragment;
+  readonly shortened?: BlockPlace | undefined;
+  readonly limit: number;
 }
 
-/** The history's turns, and each one's blocks, in order and as of one moment. */
-async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }): Promise<StoredTurn[]> {
+/** The history's turns, newest first, and each one's blocks, in order and as of one moment. */
+async function selectTurns(
+  sql: Sql,
+  { sessionId, isWanted, shortened = START, limit }: Selection,
+): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
-    select id, position, participant_identity, parent_message_id, message_id, input, state, created_at, last_stanza, asides, heard, (
-      select coalesce(
-        json_agg(
-          json_build_object(
-            'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
-          ) order by sequence
-        ),
-        '[]'
-      )
-      from turn_blocks where turn_id = turns.id
-    ) as blocks
+    select
+      id, position, participant_identity, parent_message_id, message_id, input, state, created_at, asides, heard, context, (
+        select coalesce(
+          json_agg(
+            json_build_object(
+              'sequence', sequence, 'blockType', block_type, 'textContent', text_content,
+              'content', case when hidden is null then content else content - 'content' end, 'hidden', hidden
+            ) order by sequence
+          ),
+          '[]'
+        )
+        from turn_blocks, lateral (
+          select case
+            when (turns.position, sequence) < (${shortened.position}::int, ${shortened.sequence}::int)
+              and block_type = 'tool_result' and jsonb_typeof(content -> 'content') = 'string'
+              and octet_length(content ->> 'content') > ${SHORT_RESULT_BYTES}
+            then octet_length(content ->> 'content')
+          end as hidden
+        ) as size
+        where turn_id = turns.id
+      ) as blocks
     from turns
-    where session_id = ${sessionId} and superseded_by is null
-    order by position
+    where session_id = ${sessionId} and superseded_by is null and ${isWanted}
+    order by position desc
+    limit ${limit}
   `);
   return rows.map((row) => ({
     id: row.id,
@@ -60,9 +154,9 @@ async function selectTurns(sql: Sql, { sessionId }: { sessionId: string }): Prom
     input: row.input,
     state: row.state,
     createdAt: row.created_at,
-    lastStanza: row.last_stanza === null ? undefined : Number(row.last_stanza),
-    blocks: row.blocks,
+    blocks: row.blocks.map(({ hidden, ...block }) => (hidden === null ? block : shortenedResult(block, hidden))),
     asides: row.asides,
     heard: row.heard ?? undefined,
+    context: row.context ?? undefined,
   }));
 }

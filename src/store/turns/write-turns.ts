@@ -1,5 +1,5 @@
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type InputText, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
+import { outcomeSubject, type TurnBlock } from "../../conversation/block.ts";
+import { type InputText, type ShownContext, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { jsonParameter } from "../database/pool.ts";
@@ -28,22 +28,31 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   const { sessionId } = lease;
   const { id, parentMessageId, replaces = null, blocks = [] } = turn;
   const rows = blocks.map((block) => ({ turnId: id, block }));
+  const told = blocks.flatMap((block) => outcomeSubject(block) ?? []);
+  // Left out where there is nothing to do: these would look at all of a talk's turns or calls.
+  const replaced = sql`, replaced as (
+    update turns set superseded_by = begun.id from begun
+    where session_id = ${sessionId} and superseded_by is null
+      and turns.position >= (select position from turns where id = ${replaces})
+  )`;
+  const tellings = sql`, told as (
+    update tool_calls set is_told = true from begun
+    where in_session = ${sessionId} and tool_use_id in ${sql(told)}
+      and (tool_calls.state in ('pending', 'running') or (is_background and not is_told))
+  )`;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const inserted = await runQuery(sql<{ position: number | null }[]>`
       with fence as materialized (${fencingRow(writer)}), begun as (
         insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input)
         select
-          ${id}, ${sessionId}, coalesce(max(position), 0) + 1, ${turn.participantIdentity}, ${parentMessageId},
-          ${turn.messageId}, ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
-        from turns where session_id = ${sessionId}
-        having exists (select from fence)
+          ${id}, ${sessionId},
+          coalesce((select position from turns where session_id = ${sessionId} order by position desc limit 1), 0) + 1,
+          ${turn.participantIdentity}, ${parentMessageId}, ${turn.messageId},
+          ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
+        from fence
         on conflict do nothing
         returning id, position
-      ), replaced as (
-        update turns set superseded_by = begun.id from begun
-        where session_id = ${sessionId} and superseded_by is null
-          and turns.position >= (select position from turns where id = ${replaces})
-      ), opened as (
+      )${replaces === null ? sql`` : replaced}${told.length === 0 ? sql`` : tellings}, opened as (
         insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
         select turn_id, sequence, block_type, text_content, content
         from ${recordset(sql, rows)} join begun on begun.id = turn_id
@@ -75,6 +84,7 @@ export interface TurnEndRow {
   readonly timings?: JsonObject | undefined;
   readonly lastStanza?: number | undefined;
   readonly heard?: string | undefined;
+  readonly context?: ShownContext | undefined;
 }
 
 /** Ends a running turn. `false`: it had ended before, and nothing has changed. */
@@ -91,6 +101,7 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
       timings = ${jsonParameter(sql, end.timings)},
       last_stanza = ${end.lastStanza ?? null},
       heard = ${end.heard ?? null},
+      context = ${jsonParameter(sql, end.context as JsonObject | undefined)},
       finished_at = now()
     from fence
     where id = ${end.turnId} and state = 'running'

@@ -4,7 +4,12 @@ import { type JsonObject } from "../../lib/json.ts";
 import { createModel } from "../../llm/stream-message.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
 import { recallTool } from "../../session/recall/recall-tool.ts";
-import { createOpenStream, type OpenStream } from "../../session/turns/open-stream.ts";
+import {
+  createCountTokens,
+  createOpenStream,
+  type CountTokens,
+  type OpenStream,
+} from "../../session/turns/open-stream.ts";
 import { type PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
@@ -32,6 +37,7 @@ export interface JobServices {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
   readonly openStream: OpenStream;
+  readonly countTokens?: CountTokens;
   /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
@@ -73,14 +79,14 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     idleTimeoutMs: modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
   });
-  const openStream = createOpenStream(model, {
+  const fixed = {
     model: name,
     maxTokens,
     instructions: config.instructions,
     serverTools: anthropicTools.map((tool) => cleanJson(tool) as JsonObject),
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),
-  });
+  };
   const speech = await loadSpeech(config.speech, env);
   const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
   const close = async () => {
@@ -95,7 +101,8 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     permissionEvents,
     serverTools: mcp.tools,
     liveTools: mcp,
-    openStream,
+    openStream: createOpenStream(model, fixed),
+    countTokens: createCountTokens(model, fixed),
     speech,
     telemetry,
     close,

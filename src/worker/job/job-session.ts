@@ -84,6 +84,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     serverTools: services.serverTools,
     liveTools: services.liveTools,
     openStream: services.openStream,
+    countTokens: services.countTokens,
     telemetry: services.telemetry,
     link,
     voice,
@@ -167,7 +168,9 @@ function toPolicy(config: JobServices["config"]): SessionPolicy {
   const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
   const { budget, prices, memory } = config;
   const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices, memory };
-  return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail };
+  const instructionBytes = Buffer.byteLength(config.instructions + JSON.stringify(model.serverTools));
+  const context = { ...config.context, instructionBytes };
+  return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail, context };
 }
 
 /** Loads the voice only when it is wanted: AgentSession is large. */

@@ -1,7 +1,7 @@
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { randomBytes } from "node:crypto";
+import { OUTCOME_TOOL } from "../../conversation/block.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
-import { OUTCOME_TOOL } from "../../session/turns/outcome-turn.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { planToolCalls, toOfferedTool } from "./plan-tool-calls.ts";

@@ -104,7 +104,7 @@ test("recall is offered once the model is not shown the whole talk", async () =>
   await user.answerTo(await user.say("First"));
   const whole = offeredTools(agent);
   await agent.leave();
-  await agent.sql`update turns set position = position + 1`;
+  await agent.sql`update turns set position = position + 1, context = '{"from": 2}'`;
   await agent.join();
   await user.answerTo(await user.say("Second"));
 

@@ -1,10 +1,10 @@
-import { toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
+import { outcomeSubject, toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
 import { type Call } from "../../../src/conversation/call.ts";
-import { promisedUses } from "../../../src/session/turns/outcome-turn.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
 import { type Sql } from "../../../src/store/database/pool.ts";
+import { isReceipt } from "../../../src/tool/calls/follow-call.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
 
 /** Where a world broke a promise, after its last worker had all the time it needs. */
@@ -31,7 +31,10 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
       "an answer was begun and never given",
     );
   // What was cancelled is told with the next message, and there may be none.
-  const untold = calls.filter(({ toolUseId: id, state }) => promisedUses(turns).has(id) && state !== "cancelled");
+  const blocks = turns.flatMap((turn) => turn.blocks);
+  const promised = new Set(blocks.filter(({ content }) => isReceipt(content?.["content"])).map(toolUseId));
+  for (const block of blocks) promised.delete(outcomeSubject(block));
+  const untold = calls.filter(({ toolUseId: id, state }) => promised.has(id) && state !== "cancelled");
   promise(untold.length === 0, "a promised outcome was never told");
   const told = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => toldUse(content?.["input"])));
   promise(new Set(told).size === told.length, "a promised outcome was told twice");

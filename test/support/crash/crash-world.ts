@@ -175,6 +175,7 @@ export class CrashWorld {
         toolResultMaxBytes: 100_000,
         onNewMessage,
         permission: { rules, byVoice: false, waitMs: PERMISSION_WAIT_MS },
+        context: { budgetTokens: 30_000, hardTokens: 120_000, instructionBytes: 0 },
       },
       logger: pino({ level: "silent" }),
     });

@@ -2,7 +2,7 @@ import { pino, type Logger } from "pino";
 import { type Call, type ExtraAnswer } from "../../../src/conversation/call.ts";
 import { type TurnBlock } from "../../../src/conversation/block.ts";
 import { type HistoryMessage } from "../../../src/conversation/history.ts";
-import { type TurnRecord } from "../../../src/conversation/turn-record.ts";
+import { type TurnRecord, type TurnState } from "../../../src/conversation/turn-record.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { type JsonObject } from "../../../src/lib/json.ts";
 import { type ModelEvent } from "../../../src/llm/model-event.ts";
@@ -10,6 +10,7 @@ import { decodeEnvelope, encodeEnvelope, type ReceivedMessage } from "../../../s
 import { type Message } from "../../../src/protocol/messages/messages.ts";
 import { Outbox, StanzaCounter } from "../../../src/session/wire/outbox.ts";
 import { type Recorder } from "../../../src/session/record/recorder.ts";
+import { type TalkArchive } from "../../../src/session/record/talk-archive.ts";
 import { type RoomParticipant } from "../../../src/session/room/room-input.ts";
 import { type SessionWatcher } from "../../../src/session/events/session-event.ts";
 import { type SessionPolicy } from "../../../src/session/session-policy.ts";
@@ -30,6 +31,9 @@ export interface FakeTurn {
   readonly blocks: TurnBlock[];
   /** Set when the turn has ended. */
   state: string | undefined;
+  lastStanza: number | undefined;
+  /** A later turn stands in its place. */
+  isReplaced: boolean;
 }
 
 /** Keeps what a session records, and has it durable at once. */
@@ -41,8 +45,11 @@ class MemoryRecorder {
   readonly settled: Call[] = [];
   readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
 
-  beginTurn(turn: TurnRecord): void {
-    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], state: undefined });
+  beginTurn(turn: TurnRecord, replaces?: string): void {
+    const from = this.turns.get(replaces ?? "")?.turn.position ?? Number.POSITIVE_INFINITY;
+    for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
+    const fresh = { state: undefined, lastStanza: undefined, isReplaced: false };
+    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], ...fresh });
   }
 
   keepMessage({ id }: { readonly id: string }): Promise<void> {
@@ -61,10 +68,33 @@ class MemoryRecorder {
     };
   }
 
-  finishTurn({ turnId, state }: { turnId: string; state: string }): Promise<void> {
+  finishTurn({ turnId, ...end }: { turnId: string; state: string; lastStanza?: number }): Promise<void> {
     const turn = this.turns.get(turnId);
-    if (turn) turn.state = state;
+    if (turn) Object.assign(turn, end);
     return Promise.resolve();
+  }
+
+  /** What a session reads of its talk. */
+  get archive(): TalkArchive {
+    const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
+    return {
+      find: async (id) => history().findLast(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
+      windowBefore: async (before = Number.POSITIVE_INFINITY) => {
+        const turns = history().map(({ turn, blocks, state }) => ({ ...turn, blocks, state: state as TurnState }));
+        return { turns: turns.filter(({ position }) => position < before), context: undefined };
+      },
+      outcomesToldFrom: async () => [],
+      answers: async ({ after, until, limit }) => {
+        const isBetween = ({ lastStanza = 0 }: FakeTurn) => lastStanza > after && lastStanza <= until;
+        const answers = history().filter(isBetween).slice(-limit);
+        return answers.map(({ turn: { messageId, parentMessageId }, blocks, lastStanza = null }) => {
+          const texts = blocks.flatMap(({ blockType, textContent }) =>
+            blockType === "text" ? (textContent ?? []) : [],
+          );
+          return { messageId, parentMessageId, texts, lastStanza };
+        });
+      },
+    };
   }
 
   onOpened(call: Call): void {
@@ -130,6 +160,7 @@ export class FakeSession {
       policy: {
         ...fixed,
         permission: { rules: [], byVoice: false, waitMs: 120_000 },
+        context: { budgetTokens: 30_000, hardTokens: 120_000, instructionBytes: 0 },
         onNewMessage: "queue",
         ...policy,
       },
@@ -138,7 +169,8 @@ export class FakeSession {
       outbox,
       recorder: recorder as unknown as Recorder,
       link: { openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }) },
-      past: [],
+      restored: { window: { turns: [], context: undefined }, lastPosition: 0, messageIds: [] },
+      archive: recorder.archive,
       voice,
       watchers,
       logger,

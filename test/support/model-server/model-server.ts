@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { IssuedContent } from "./issued-content.ts";
-import { PromptCache } from "./prompt-cache.ts";
+import { PromptCache, tokensOf } from "./prompt-cache.ts";
 import { httpError, type Json, type Step } from "./step.ts";
 import { toEvents } from "./to-events.ts";
 import { validateRequest } from "./validate-request.ts";
@@ -29,6 +29,8 @@ export interface ModelServer extends AsyncDisposable {
   /** The SDK's base URL. */
   readonly url: string;
   readonly requests: RecordedRequest[];
+  /** The requests that it was asked to count. */
+  readonly counted: readonly Json[];
   /** Texts of the 400s, in order: a test of a well-behaved client expects none. */
   readonly rejections: readonly string[];
   /** Number of calls for which nothing was scripted. */
@@ -42,14 +44,23 @@ export interface ModelServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+export interface ModelServerOptions {
+  readonly apiKey?: string;
+  /** The model's context; a longer prompt is refused. @defaultValue without an end */
+  readonly maxTokens?: number;
+  /** Whether it knows `POST /v1/messages/count_tokens`, as not every endpoint does. @defaultValue true */
+  readonly counts?: boolean;
+}
+
 /**
  * Starts a server that speaks `POST /v1/messages` as strictly as Anthropic does: a request that breaks a rule is
  * answered with 400 and takes no step of the script. A call beyond the script gets a 500 that is not to be retried.
  */
-export async function startModelServer(options: { readonly apiKey?: string } = {}): Promise<ModelServer> {
+export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const issued = new IssuedContent();
   const cache = new PromptCache();
+  const counted: Json[] = [];
   let queue: Step[] = [];
   let scripted: Exclude<Script, readonly Step[]> | undefined;
   let unscriptedCount = 0;
@@ -62,10 +73,20 @@ export async function startModelServer(options: { readonly apiKey?: string } = {
     return { ...unscripted, message: `Model call ${requests.length} is not scripted` };
   };
 
+  const count = (body: Json, response: ServerResponse) => {
+    counted.push(body);
+    const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, issued);
+    if (options.counts === false) return sendError(response, httpError(404));
+    if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ input_tokens: tokensOf(body) }));
+  };
+
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const text = await readText(incoming);
-    if (incoming.method !== "POST" || incoming.url?.split("?")[0] !== "/v1/messages")
-      return sendError(response, httpError(404));
+    const path = incoming.url?.split("?")[0];
+    if (incoming.method === "POST" && path === "/v1/messages/count_tokens") return count(parseBody(text), response);
+    if (incoming.method !== "POST" || path !== "/v1/messages") return sendError(response, httpError(404));
     const body = parseBody(text);
     const request: RecordedRequest = {
       body,
@@ -83,7 +104,7 @@ export async function startModelServer(options: { readonly apiKey?: string } = {
     request.rejection =
       incoming.headers["anthropic-version"] === undefined
         ? "anthropic-version: header is required"
-        : validateRequest(body, issued);
+        : (validateRequest(body, issued) ?? tooLong(body, options.maxTokens));
     if (request.rejection !== undefined) return sendError(response, { ...invalid, message: request.rejection });
     const step = await nextStep(request);
     if (step.kind === "http_error") return sendError(response, step);
@@ -117,6 +138,7 @@ export async function startModelServer(options: { readonly apiKey?: string } = {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    counted,
     get rejections() {
       return requests.flatMap(({ rejection }) => rejection ?? []);
     },
@@ -136,6 +158,11 @@ export async function startModelServer(options: { readonly apiKey?: string } = {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function tooLong(body: Json, maxTokens = Number.POSITIVE_INFINITY): string | undefined {
+  const tokens = tokensOf(body);
+  return tokens > maxTokens ? `prompt is too long: ${tokens} tokens > ${maxTokens} maximum` : undefined;
 }
 
 type HttpErrorStep = Extract<Step, { kind: "http_error" }>;

@@ -30,6 +30,11 @@ export class PromptCache {
   }
 }
 
+/** A prompt's tokens: one for each four characters. */
+export function tokensOf(body: Json): number {
+  return toPositions(body).at(-1)?.tokens ?? 0;
+}
+
 /** Every tool, system text and content block in the API's order, each with the hash of all up to it. */
 function toPositions(body: Json): Position[] {
   const listOf = (value: unknown): Json[] =>

@@ -49,6 +49,7 @@ await openJobSession(job, {
     toolTimeoutMs: 30_000,
     toolResultMaxBytes: 100_000,
     onNewMessage: "queue",
+    context: { budgetTokens: 30_000, hardTokens: 120_000 },
     permission: { rules: [], byVoice: false, waitMs: 120_000 },
   } as never,
   logger: pino({ level: "silent" }),

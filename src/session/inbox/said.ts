@@ -1,0 +1,33 @@
+import { keepNewest } from "../../lib/keep-newest.ts";
+
+/** What a participant wrote or said. */
+export interface Said {
+  readonly id: string;
+  readonly content: string;
+  /** @defaultValue "text" */
+  readonly via?: "voice" | "text";
+}
+
+/** Of so many messages a session knows without asking that they have been taken. */
+export const KNOWN_MESSAGES = 200;
+
+/**
+ * The ids of the newest user messages that began a turn or answered a question: each message is taken once. An older one
+ * that comes again is refused by the database when its turn is stored.
+ */
+export class TakenMessages {
+  readonly #ids: Set<string>;
+
+  constructor(ids: readonly string[]) {
+    this.#ids = new Set(ids);
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  add(id: string): void {
+    this.#ids.add(id);
+    keepNewest(this.#ids, KNOWN_MESSAGES);
+  }
+}

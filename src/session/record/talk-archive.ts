@@ -1,0 +1,33 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import {
+  findTurn,
+  loadAnswers,
+  loadToldOutcomes,
+  type FoundTurn,
+  type StoredAnswer,
+} from "../../store/turns/find-turns.ts";
+import { loadWindow, type WindowLimits } from "../../store/turns/load-turns.ts";
+import { type Window } from "../../turn/shown-talk.ts";
+
+/** The talk as it is stored. A session keeps in memory only what the model is shown, and reads the rest from here. */
+export interface TalkArchive {
+  /** The newest turn of the history with this user's or assistant's message. */
+  readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
+  /** What a turn goes on from that stands at this position; the newest turns without it. */
+  readonly windowBefore: (position?: number) => Promise<Window>;
+  /** What turns from this position on told of promises that turns before it had made. */
+  readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
+  /** The newest answers that ended between two of the worker's stanzas, oldest first. */
+  readonly answers: (between: { after: number; until: number; limit: number }) => Promise<readonly StoredAnswer[]>;
+}
+
+export function createTalkArchive({ sql, lease }: SessionWriter, limits: WindowLimits): TalkArchive {
+  const { sessionId } = lease;
+  return {
+    find: (messageId) => findTurn(sql, { sessionId, messageId }),
+    windowBefore: (before) => loadWindow(sql, { sessionId, ...(before !== undefined && { before }), ...limits }),
+    outcomesToldFrom: (from) => loadToldOutcomes(sql, { sessionId, from }),
+    answers: ({ after, until, limit }) => loadAnswers(sql, { sessionId, after, until, limit }),
+  };
+}

@@ -1,0 +1,112 @@
+import { OUTCOME_TOOL, type TurnBlock } from "../../conversation/block.ts";
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** A turn without its blocks. */
+export type FoundTurn = Pick<TurnRecord, "id" | "position" | "parentMessageId" | "input">;
+
+/**
+ * The ids of a session's turns with this user's or assistant's message, for an `in`. Each kind by its own index: together,
+ * the database may go through the whole talk instead.
+ */
+export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: string; messageId: string }) {
+  return sql`(
+    select id from turns where session_id = ${sessionId} and message_id = ${messageId}
+    union
+    select id from turns where session_id = ${sessionId} and parent_message_id = ${messageId}
+  )`;
+}
+
+/** The newest turn of the history with this user's or assistant's message. */
+export async function findTurn(
+  sql: Sql,
+  message: { readonly sessionId: string; readonly messageId: string },
+): Promise<FoundTurn | undefined> {
+  const [turn] = await runQuery(sql<FoundTurn[]>`
+    select id, position, parent_message_id as "parentMessageId", input from turns
+    where id in ${idsOfMessage(sql, message)} and superseded_by is null
+    order by position desc limit 1
+  `);
+  return turn;
+}
+
+/** The position of the session's newest turn, replaced or not; 0 without turns. */
+export async function loadLastPosition(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<number> {
+  const [row] = await runQuery(sql<{ position: number }[]>`
+    select position from turns where session_id = ${sessionId} order by position desc limit 1
+  `);
+  return row?.position ?? 0;
+}
+
+/** The ids of the session's newest user messages that turns began with, oldest first. */
+export async function loadMessageIds(
+  sql: Sql,
+  { sessionId, limit }: { readonly sessionId: string; readonly limit: number },
+): Promise<string[]> {
+  const rows = await runQuery(sql<{ id: string | null }[]>`
+    select parent_message_id as id from turns where session_id = ${sessionId} order by position desc limit ${limit}
+  `);
+  return rows.flatMap(({ id }) => id ?? []).toReversed();
+}
+
+/**
+ * The tool uses with results that told of promised outcomes in turns from a position on, as far as the promises stand in
+ * turns before it.
+ */
+export async function loadToldOutcomes(
+  sql: Sql,
+  { sessionId, from }: { readonly sessionId: string; readonly from: number },
+): Promise<Omit<TurnBlock, "sequence">[]> {
+  const rows = await runQuery(sql<{ use: TurnBlock["content"]; result: TurnBlock["content"] }[]>`
+    select use.content as use, result.content as result
+    from turns
+    join turn_blocks as use on use.turn_id = turns.id
+      and use.block_type = 'tool_use' and use.content ->> 'tool_name' = ${OUTCOME_TOOL}
+    join turn_blocks as result on result.turn_id = turns.id
+      and result.block_type = 'tool_result' and result.content ->> 'tool_use_id' = use.content ->> 'tool_use_id'
+    where turns.session_id = ${sessionId} and turns.superseded_by is null and turns.position >= ${from}
+      and exists (
+        select from tool_calls join turns as promising on promising.id = tool_calls.turn_id
+        where in_session = ${sessionId} and tool_use_id = use.content -> 'input' ->> 'tool_use_id'
+          and promising.position < ${from} and promising.superseded_by is null
+      )
+    order by turns.position, use.sequence
+  `);
+  return rows.flatMap(({ use, result }) => [
+    { blockType: "tool_use", textContent: null, content: use },
+    { blockType: "tool_result", textContent: null, content: result },
+  ]);
+}
+
+/** What was said in a turn, for a client that missed it. */
+export interface StoredAnswer {
+  readonly messageId: string;
+  readonly parentMessageId: string | null;
+  readonly texts: readonly string[];
+  /** The worker's stanza number at its end, positive; `null` if its worker did not end it. */
+  readonly lastStanza: number | null;
+}
+
+/**
+ * The history's newest answers, at most `limit`, that ended after one of the worker's stanzas and not after another,
+ * oldest first. An answer whose worker did not end it counts where it stands.
+ */
+export async function loadAnswers(
+  sql: Sql,
+  { sessionId, after, until, limit }: { sessionId: string; after: number; until: number; limit: number },
+): Promise<StoredAnswer[]> {
+  const stanzas = sql`select position from turns where session_id = ${sessionId} and last_stanza`;
+  const rows = await runQuery(sql<StoredAnswer[]>`
+    select message_id as "messageId", parent_message_id as "parentMessageId", last_stanza::float8 as "lastStanza", (
+      select coalesce(json_agg(text_content order by sequence), '[]') from turn_blocks
+      where turn_id = turns.id and block_type = 'text' and text_content is not null
+    ) as texts
+    from turns
+    where session_id = ${sessionId} and superseded_by is null and state <> 'running'
+      and position > coalesce((${stanzas} <= ${after} order by last_stanza desc limit 1), 0)
+      and position < coalesce((${stanzas} > ${until} order by last_stanza limit 1), ${2 ** 31 - 1})
+    order by position desc limit ${limit}
+  `);
+  return rows.toReversed();
+}

@@ -1,0 +1,190 @@
+import { type TurnBlock } from "../conversation/block.ts";
+import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
+import { isBefore, isShortenable, shortenResults, START, turnBytes } from "../conversation/shown-context.ts";
+import { type BlockPlace, type ShownContext, type TurnRecord } from "../conversation/turn-record.ts";
+import { AppError } from "../errors/app-error.ts";
+import { TokenGauge, type Others } from "./token-gauge.ts";
+
+/** How much of a talk the model may be shown. */
+export interface ContextLimits {
+  /** Tokens of past turns. When there are more, older ones are left out before the next turn. */
+  readonly budgetTokens: number;
+  /** Tokens of a whole request, with instructions, tools and the running turn: never more. */
+  readonly hardTokens: number;
+}
+
+/** Turns that have ended, one after another, and what the model was shown with the last of them. */
+export interface Window {
+  readonly turns: readonly TurnRecord[];
+  readonly context: ShownContext | undefined;
+}
+
+/** A model call that is about to be made. */
+export interface NextCall {
+  /** The running turn by now. */
+  readonly turn: TurnRecord;
+  readonly isPaused: boolean;
+  /** What goes with the history, which may depend on whether that is the whole talk. */
+  readonly others: (talk: { readonly isCut: boolean }) => Others;
+  /** Asks the API how many tokens a request with this history has; `undefined` when it does not tell. */
+  readonly count: (history: readonly HistoryMessage[]) => Promise<number | undefined>;
+}
+
+/** Of the budget, how much is kept where something is left out: so it happens seldom, and the prompt cache lasts. */
+const KEPT_SHARE = 0.5;
+/** Results of this many newest turns are kept whole, as long as they fit. */
+const WHOLE_TURNS = 2;
+/** A guard for the memory, should an API not tell its tokens truly: real text has fewer bytes a token. */
+const MAX_BYTES_A_TOKEN = 12;
+/** For weighing turns against each other before the API has counted anything. */
+const USUAL_RATE = 1 / 3;
+
+/**
+ * What of the talk the model is shown: the newest turns that have ended, and the running one. Whole turns are left out,
+ * oldest first, and never come back; large results may give way to placeholders, in the running turn too. So a request
+ * is the one before it with more at its end, but for the few moments where something is left out.
+ */
+export class ShownTalk {
+  readonly #limits: ContextLimits;
+  readonly #gauge: TokenGauge;
+  #turns: readonly TurnRecord[];
+  #shortened: BlockPlace;
+  #from: number;
+
+  constructor({ turns, context }: Window, limits: ContextLimits) {
+    this.#limits = limits;
+    this.#gauge = new TokenGauge(context?.measured);
+    this.#from = context?.from ?? turns[0]?.position ?? 1;
+    this.#shortened = context?.shortened ?? START;
+    this.#turns = turns.map((turn) => this.#shorten(turn));
+  }
+
+  /** The turns that have ended and are shown, oldest first. */
+  get turns(): readonly TurnRecord[] {
+    return this.#turns;
+  }
+
+  /** Whether something of the talk is left out or shortened. */
+  get isCut(): boolean {
+    return this.#from > 1 || isBefore(START, this.#shortened);
+  }
+
+  /** To be stored with a turn, so that the next worker shows the same. */
+  get context(): ShownContext {
+    const { measured } = this.#gauge;
+    const isShortened = isBefore(START, this.#shortened);
+    return { from: this.#from, ...(isShortened && { shortened: this.#shortened }), ...(measured && { measured }) };
+  }
+
+  /** Takes a turn that has ended. */
+  add(turn: TurnRecord): void {
+    this.#turns = [...this.#turns, this.#shorten(turn)];
+  }
+
+  /** Makes room before a turn begins: when past turns are over the budget, it leaves out so much that it lasts. */
+  makeRoom(): void {
+    const { budgetTokens, hardTokens } = this.#limits;
+    const { rate = 0 } = this.#gauge;
+    const kept = budgetTokens * KEPT_SHARE;
+    const bytes = this.#pastBytes();
+    if (rate * bytes <= budgetTokens && bytes <= hardTokens * MAX_BYTES_A_TOKEN) return;
+    const firstWhole = this.#turns.at(-WHOLE_TURNS);
+    if (firstWhole) this.#shortenBefore({ position: firstWhole.position, sequence: 0 });
+    this.#keepNewest(kept);
+  }
+
+  /**
+   * The history of the next model call, which is at most `hardTokens` long. The API's count of an earlier call tells how
+   * long it is, and what came since counts with its bytes; where that might be too much, the API is asked to count.
+   *
+   * @throws {AppError} `too_large` when the running turn alone is too long
+   */
+  async fit({ turn, isPaused, others, count }: NextCall): Promise<readonly HistoryMessage[]> {
+    const { hardTokens } = this.#limits;
+    for (;;) {
+      const shown = this.#shorten(turn);
+      const beside = others({ isCut: this.isCut });
+      const bytes = this.#pastBytes() + turnBytes(shown) + beside.bytes;
+      const history = buildHistory([...this.#turns, shown], { isPaused });
+      if (this.#gauge.atMost(bytes, beside) <= hardTokens) return history;
+      const tokens = await count(history);
+      if (tokens !== undefined) this.#gauge.count(tokens);
+      if (tokens !== undefined && tokens <= hardTokens) return history;
+      if (!this.#reduce(turn)) throw new AppError("too_large", "The message is too long for the model");
+    }
+  }
+
+  /** The API has told how many tokens the request had for which `fit` was called last. */
+  measure(tokens: number): void {
+    this.#gauge.count(tokens);
+  }
+
+  /** The API found the last request too long, whatever was known of it. `false`: nothing more can be left out. */
+  shorten(running: TurnRecord): boolean {
+    if (this.#turns.length === 0) return this.#reduce(running);
+    this.#leaveOut(Math.ceil(this.#turns.length / 2));
+    return true;
+  }
+
+  /** Leaves out what can best be spared. `false`: nothing is left that could be. */
+  #reduce(running: TurnRecord): boolean {
+    if (this.#keepNewest(this.#limits.budgetTokens * KEPT_SHARE)) return true;
+    if (this.#shortenBefore(beginOfLastResults(running), running)) return true;
+    if (this.#turns.length > 0) {
+      this.#leaveOut(this.#turns.length);
+      return true;
+    }
+    return this.#shortenBefore({ position: running.position + 1, sequence: 0 }, running);
+  }
+
+  #pastBytes(): number {
+    return this.#turns.reduce((sum, turn) => sum + turnBytes(turn), 0);
+  }
+
+  /** Leaves out the oldest turns until the rest has so many tokens, or is one turn. `false`: it has that already. */
+  #keepNewest(tokens: number): boolean {
+    const { rate = USUAL_RATE } = this.#gauge;
+    let bytes = 0;
+    const isTooMuch = (turn: TurnRecord) => (bytes += turnBytes(turn)) * rate > tokens;
+    const lastLeftOut = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
+    if (lastLeftOut < 0) return false;
+    this.#leaveOut(lastLeftOut + 1);
+    return true;
+  }
+
+  #leaveOut(count: number): void {
+    const before = this.#pastBytes();
+    this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
+    this.#turns = this.#turns.slice(count);
+    this.#gauge.remove(before - this.#pastBytes());
+  }
+
+  /** Puts placeholders for the large results before a place. `false`: there is none. */
+  #shortenBefore(place: BlockPlace, running?: TurnRecord): boolean {
+    const isNew = ({ position }: TurnRecord, block: TurnBlock) => {
+      const at = { position, sequence: block.sequence };
+      return isShortenable(block) && isBefore(at, place) && !isBefore(at, this.#shortened);
+    };
+    const turns = running ? [...this.#turns, running] : this.#turns;
+    if (!turns.some((turn) => turn.blocks.some((block) => isNew(turn, block)))) return false;
+    const sum = () => turns.reduce((bytes, turn) => bytes + turnBytes(this.#shorten(turn)), 0);
+    const before = sum();
+    this.#shortened = place;
+    this.#gauge.remove(before - sum());
+    this.#turns = this.#turns.map((turn) => this.#shorten(turn));
+    return true;
+  }
+
+  #shorten(turn: TurnRecord): TurnRecord {
+    const blocks = shortenResults(turn, this.#shortened);
+    return blocks === turn.blocks ? turn : { ...turn, blocks };
+  }
+}
+
+/** Where the results of the turn's last model call begin. */
+function beginOfLastResults({ position, blocks }: TurnRecord): BlockPlace {
+  const isResult = ({ blockType }: TurnBlock) => blockType === "tool_result";
+  const lastResult = blocks.findLastIndex(isResult);
+  const lastUse = blocks.findLastIndex((block, index) => index < lastResult && !isResult(block));
+  return { position, sequence: blocks[lastUse + 1]?.sequence ?? 0 };
+}

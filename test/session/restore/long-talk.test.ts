@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { createTalkArchive } from "../../../src/session/record/talk-archive.ts";
+import { restore, type Restored } from "../../../src/session/restore/restore.ts";
+import { loadCallsNow } from "../../../src/store/calls.ts";
+import { type Sql } from "../../../src/store/database/pool.ts";
+import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { insertWaitingMessage } from "../../../src/store/turns/waiting-messages.ts";
+import { newTurn, storedSession } from "../../store/store-fixtures.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+
+const database = forFile(tempDatabase);
+const archiveOf = (writer: SessionWriter) => createTalkArchive(writer, { model: "m", maxBytes: 20_000 });
+const SHORT = 300;
+const LONG = 20_000;
+
+/** A talk with a call in each turn, of which the model was shown the last 40 turns. */
+async function storedTalk(length: number, { isOld = false } = {}): Promise<SessionWriter> {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  const { sessionId } = writer.lease;
+  await sql`
+    insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input, state,
+      model, last_stanza, context)
+    select ${sessionId} || n, ${sessionId}, n, 'ann', 'u' || n, 'a' || n, '[{"type": "text", "text": "And then?"}]',
+      'completed', 'm', n * 3, ${
+        isOld
+          ? null
+          : sql`jsonb_build_object('from', greatest(1, n - 40), 'measured', '{"tokens": 900, "bytes": 3000}'::jsonb)`
+      }
+    from generate_series(1, ${length}) as n`;
+  const blocks = [
+    ["tool_use", null, sql`jsonb_build_object('tool_use_id', 't' || n, 'tool_name', 'look', 'input', '{}'::jsonb)`],
+    [
+      "tool_result",
+      null,
+      sql`jsonb_build_object('tool_use_id', 't' || n, 'content', repeat('x', 200), 'is_error', false)`,
+    ],
+    ["text", "It went on.", null],
+  ] as const;
+  for (const [sequence, [type, text, content]] of blocks.entries())
+    await sql`
+      insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
+      select ${sessionId} || n, ${sequence}, ${type}, ${text}, ${content} from generate_series(1, ${length}) as n`;
+  await sql`
+    insert into tool_calls (id, turn_id, in_session, tool_use_id, name, execution_asked, state, timeout_ms,
+      idempotency_key, input, is_background, is_told)
+    select ${sessionId} || n, ${sessionId} || n, ${sessionId}, 't' || n, 'look', 'server', 'success', 1, '', '{}', true, true
+    from generate_series(1, ${length}) as n`;
+  await sql`analyze turns, turn_blocks, tool_calls, waiting_messages`;
+  return writer;
+}
+
+/** How many rows the database reads for something. */
+async function rowsRead<Result>(
+  writer: SessionWriter,
+  act: (writer: SessionWriter) => Promise<Result>,
+): Promise<{ rows: number; result: Result }> {
+  return (await database.sql.begin(async (tx) => {
+    const sql = tx as unknown as Sql;
+    const read = async () => {
+      const [all] = await sql<{ rows: number }[]>`
+        select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables`;
+      return all?.rows ?? 0;
+    };
+    const before = await read();
+    const result = await act({ ...writer, sql });
+    return { rows: (await read()) - before, result };
+  })) as { rows: number; result: Result };
+}
+
+const restored = (writer: SessionWriter) => restore(writer, { archive: archiveOf(writer), resultMaxBytes: 1_000 });
+const sizeOf = ({ window, messageIds }: Restored) => [window.turns.length, messageIds.length];
+
+test("a talk of 20,000 turns is restored by reading as many rows as one of 300, and takes no more memory", async () => {
+  const [short, long] = [await storedTalk(SHORT), await storedTalk(LONG)];
+
+  const ofShort = await rowsRead(short, restored);
+  const ofLong = await rowsRead(long, restored);
+
+  expect(sizeOf(ofLong.result)).toEqual(sizeOf(ofShort.result));
+  expect(ofLong.result.window.turns.at(-1)).toMatchObject({ position: LONG, input: [{ text: "And then?" }] });
+  expect(ofLong.result.lastPosition).toBe(LONG);
+  expect(ofLong.rows).toBeLessThanOrEqual(ofShort.rows * 1.2);
+});
+
+test("turns of an older version, which do not say what was shown, are read from the newest back until there is enough", async () => {
+  const [short, long] = [await storedTalk(SHORT, { isOld: true }), await storedTalk(LONG, { isOld: true })];
+
+  const ofShort = await rowsRead(short, restored);
+  const ofLong = await rowsRead(long, restored);
+
+  expect(ofLong.result.window.turns.length).toBeGreaterThan(20);
+  expect(ofLong.result.window.turns.length).toBeLessThan(60);
+  expect(sizeOf(ofLong.result)).toEqual(sizeOf(ofShort.result));
+  expect(ofLong.rows).toBeLessThanOrEqual(ofShort.rows * 1.2);
+});
+
+test("a turn of a long talk reads no more rows than one of a short talk, whatever it does", async () => {
+  const [short, long] = [await storedTalk(SHORT), await storedTalk(LONG)];
+  const turnOf = async (writer: SessionWriter) => {
+    const { sessionId } = writer.lease;
+    const archive = archiveOf(writer);
+    const turn = newTurn();
+    await insertWaitingMessage(writer, { id: turn.parentMessageId ?? "", participantIdentity: "ann", content: "Hi" });
+    await insertTurn(writer, turn);
+    await finishTurn(writer, { turnId: turn.id, state: "completed", lastStanza: 1_000_000 });
+    await archive.find("u200");
+    await archive.windowBefore(200);
+    const found = await archive.answers({ after: 600, until: 615, limit: 51 });
+    expect(found.map(({ messageId }) => messageId)).toEqual(["a201", "a202", "a203", "a204", "a205"]);
+    return loadCallsNow(writer.sql, { sessionId });
+  };
+
+  const [ofShort, ofLong] = [await rowsRead(short, turnOf), await rowsRead(long, turnOf)];
+
+  expect(ofLong.rows).toBeLessThanOrEqual(ofShort.rows * 1.2);
+});

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { toolResultBlock } from "../../src/conversation/block.ts";
+import { textBlock, type HistoryMessage } from "../../src/conversation/history.ts";
+import { asText } from "../../src/lib/json.ts";
+import { type TurnRecord } from "../../src/conversation/turn-record.ts";
+import { type NextCall, ShownTalk } from "../../src/turn/shown-talk.ts";
+import { placed, turn } from "../conversation/arbitrary-turns.ts";
+
+const LIMITS = { budgetTokens: 2_000, hardTokens: 10_000 };
+const said = (position: number, words = "So it goes. ".repeat(20)) =>
+  turn(position, "completed", { input: [{ type: "text", text: "And?" }], blocks: placed([textBlock(words)]) });
+const used = (id: string, content: string) => [
+  { blockType: "tool_use", textContent: null, content: { tool_use_id: id, tool_name: "look", input: {} } },
+  toolResultBlock(id, { content, isError: false }),
+];
+const running = (position: number, blocks: Parameters<typeof placed>[0] = []): TurnRecord =>
+  turn(position, "running", { input: [{ type: "text", text: "And now?" }], blocks: placed(blocks) });
+const next = (of: TurnRecord, changes: Partial<NextCall> = {}): NextCall => ({
+  turn: of,
+  isPaused: false,
+  others: () => ({ key: "", bytes: 0 }),
+  count: () => Promise.reject(new Error("asked to count")),
+  ...changes,
+});
+const sizeOf = (history: readonly HistoryMessage[]) => JSON.stringify(history).length;
+const textsOf = (history: readonly HistoryMessage[]) =>
+  history.flatMap(({ blocks }) => blocks.map(({ textContent, content }) => textContent ?? content?.["content"]));
+
+/** A talk whose turns the API has counted, at a token for each three bytes. */
+async function talked(turns: readonly TurnRecord[], limits = LIMITS): Promise<ShownTalk> {
+  const shown = new ShownTalk({ turns: [], context: undefined }, limits);
+  for (const past of turns) {
+    shown.measure(
+      Math.ceil(sizeOf(await shown.fit(next({ ...past, state: "running" }, { count: async () => 1 }))) / 3),
+    );
+    shown.add(past);
+  }
+  return shown;
+}
+
+test("nothing is left out while past turns are within the budget", async () => {
+  const shown = await talked([1, 2, 3].map((position) => said(position)));
+  shown.makeRoom();
+  expect(shown.turns).toHaveLength(3);
+});
+
+test("over the budget, whole old turns are left out at once, so that it lasts for many turns", async () => {
+  const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
+
+  shown.makeRoom();
+
+  const left = shown.turns.length;
+  expect(left).toBeLessThan(16);
+  expect(left).toBeGreaterThan(5);
+  expect(shown.context.from).toBe(31 - left);
+  const history = await shown.fit(next(running(31)));
+  expect(history[0]).toMatchObject({ role: "user" });
+  shown.makeRoom();
+  expect(shown.turns).toHaveLength(left);
+});
+
+test("large results of older turns give way to placeholders before the turns do", async () => {
+  const shown = await talked([
+    turn(1, "completed", { input: [{ type: "text", text: "Look" }], blocks: placed(used("t1", "x".repeat(9_000))) }),
+    said(2),
+    said(3),
+  ]);
+
+  shown.makeRoom();
+
+  expect(textsOf(await shown.fit(next(running(4))))).toContain("[result of 9 kB, read it with recall: t1]");
+});
+
+test("what is shown goes on the same after the talk was stored and loaded", async () => {
+  const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
+  shown.makeRoom();
+  const { turns, context } = shown;
+
+  const again = new ShownTalk({ turns, context: structuredClone(context) }, LIMITS);
+
+  expect(await again.fit(next(running(31)))).toEqual(await shown.fit(next(running(31))));
+});
+
+test("as long as a request cannot be too long, nobody is asked to count", async () => {
+  const shown = await talked([said(1), said(2)]);
+  await expect(shown.fit(next(running(3, used("t1", "x".repeat(5_000)))))).resolves.toBeDefined();
+});
+
+test("a request that might be too long is counted, and sent whole if it is not", async () => {
+  const shown = await talked([said(1)]);
+  const long = running(2, used("t1", "x".repeat(20_000)));
+
+  const history = await shown.fit(next(long, { count: async () => 9_000 }));
+
+  expect(textsOf(history)).toContain("x".repeat(20_000));
+});
+
+test("in one long turn, older results give way to placeholders and the newest stay, with every call and its result", async () => {
+  const shown = await talked([said(1)]);
+  const uses = ["t1", "t2", "t3"].flatMap((id) => used(id, `${id} ${"x".repeat(12_000)}`));
+
+  const history = await shown.fit(next(running(2, uses), { count: async (sent) => Math.ceil(sizeOf(sent) / 3) }));
+
+  const results = history.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
+  expect(results.map(({ content }) => asText(content?.["content"]).slice(0, 40))).toEqual([
+    "[result of 12 kB, read it with recall: t",
+    "[result of 12 kB, read it with recall: t",
+    `t3 ${"x".repeat(37)}`,
+  ]);
+});
+
+test("without a count, a byte is taken for a token, and no request can be too long", async () => {
+  const shown = await talked([said(1), said(2)]);
+  const uses = ["t1", "t2"].flatMap((id) => used(id, "x".repeat(8_000)));
+
+  const history = await shown.fit(next(running(3, uses), { count: async () => undefined }));
+
+  expect(sizeOf(history)).toBeLessThan(10_500);
+});
+
+test("a message that is too long by itself is refused before it is sent", async () => {
+  const shown = await talked([said(1)]);
+  const long = turn(2, "running", { input: [{ type: "text", text: "x".repeat(40_000) }] });
+
+  await expect(shown.fit(next(long, { count: async () => 20_000 }))).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("other tools than those that were counted count with all their bytes", async () => {
+  const shown = await talked([said(1, "x".repeat(30_000)), said(2)]);
+  shown.measure(9_000);
+  const tools = { key: "many", bytes: 2_000 };
+  let counted = 0;
+
+  await shown.fit(next(running(2)));
+
+  await shown.fit(next(running(2), { others: () => tools, count: async () => (counted += 1) }));
+
+  expect(counted).toBe(1);
+});
