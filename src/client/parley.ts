@@ -54,7 +54,7 @@ export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer
 export interface SentText {
   /** The message's id; its answer has it as `previousId`. */
   readonly messageId: string;
-  /** Resolves when the worker has the message. Rejects with `unavailable` after 30 s, or on `close`. May be ignored. */
+  /** Resolves when the worker has the message. Rejects with `unavailable` after 60 s, or on `close`. May be ignored. */
   readonly acknowledged: Promise<void>;
 }
 
@@ -206,7 +206,7 @@ export class Parley implements AsyncDisposable {
    * Answers a `permission_request`. Resolves when the worker has the answer. One that does not count (another came
    * first, or the permission has expired) comes back as the event `error` with the permission's id as `originatingId`.
    *
-   * @throws {AppError} `unavailable` when no worker acknowledged it within 30 s, or on `close`
+   * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
    */
   async respondToPermission<Answer extends PermissionAnswer>(
     permissionId: string,

@@ -18,6 +18,8 @@ interface LivekitOptions {
   readonly port: number;
   /** From the environment. Absent: made once, and kept in the data folder. */
   readonly keys?: LivekitKeys;
+  /** Of a Redis (`host:port`): the server is one node of the cluster that meets there. */
+  readonly redisAddress?: string;
   readonly progress: TellProgress;
 }
 
@@ -42,7 +44,7 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
   const keys = options.keys ?? (await loadLivekitKeys(join(dataDir, "livekit-keys.json")));
   const configFile = join(dataDir, "livekit.json");
   const logFile = join(dataDir, "livekit-server.log");
-  await writeFile(configFile, JSON.stringify(serverConfig(port, keys), null, 2), { mode: 0o600 });
+  await writeFile(configFile, JSON.stringify(serverConfig(options, keys), null, 2), { mode: 0o600 });
   const server = await startServer({
     name: "livekit-server",
     port,
@@ -58,7 +60,7 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
 }
 
 /** Written as JSON, which is also YAML. */
-function serverConfig(port: number, { apiKey, apiSecret }: LivekitKeys) {
+function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecret }: LivekitKeys) {
   return {
     port,
     bind_addresses: ["127.0.0.1"],
@@ -70,6 +72,7 @@ function serverConfig(port: number, { apiKey, apiSecret }: LivekitKeys) {
       enable_loopback_candidate: true,
       ips: { includes: ["127.0.0.0/8"] },
     },
+    ...(redisAddress !== undefined && { redis: { address: redisAddress } }),
     keys: { [apiKey]: apiSecret },
     logging: { level: "info", json: true },
   };

@@ -14,14 +14,16 @@ export interface OwnLivekit extends LivekitService {
   readonly restart: () => Promise<void>;
 }
 
+type Node = Pick<Parameters<typeof startLivekitServer>[0], "keys" | "redisAddress">;
+
 /**
  * A livekit-server of one's own, for tests that run a worker: on the shared one, LiveKit would give it the rooms of
  * other test files. Starts in about 0.1 s; whoever starts it closes it.
  */
-export async function startOwnLivekit(): Promise<OwnLivekit> {
+export async function startOwnLivekit(node: Node = {}): Promise<OwnLivekit> {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-livekit-"));
   const port = await findFreePorts(3);
-  const start = () => startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress: () => {} });
+  const start = () => startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress: () => {}, ...node });
   let server = await start();
   const close = async () => {
     await server.close();
