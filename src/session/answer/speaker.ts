@@ -1,3 +1,5 @@
+import { keepNewest } from "../../lib/keep-newest.ts";
+
 /** Where an answer's words go. Called in order; must not throw. */
 export interface SpeechOutput {
   readonly onSentence: (sentence: {
@@ -82,7 +84,20 @@ export function countSentences(texts: readonly string[], language: string | unde
   return count;
 }
 
+/** By language: to make one takes a tenth of a millisecond. */
+const segmenters = new Map<string | undefined, Intl.Segmenter>();
+const MAX_SEGMENTERS = 50;
+
 function segmenterFor(language: string | undefined): Intl.Segmenter {
+  const known = segmenters.get(language);
+  if (known) return known;
+  const made = makeSegmenter(language);
+  segmenters.set(language, made);
+  keepNewest(segmenters, MAX_SEGMENTERS);
+  return made;
+}
+
+function makeSegmenter(language: string | undefined): Intl.Segmenter {
   try {
     return new Intl.Segmenter(language, { granularity: "sentence" });
   } catch {

@@ -2,23 +2,35 @@ import { type RoomLink } from "../room/room-link.ts";
 
 type TextStream = Awaited<ReturnType<RoomLink["openTranscription"]>>;
 
-/** Opens its stream with the first words. A failure ends this stream and nothing else. */
+/**
+ * Opens its stream with the first words. What comes while a write is under way goes as one: each write costs as much as
+ * a packet. A failure ends this stream and nothing else.
+ */
 export class TranscriptionStream {
   readonly #open: () => Promise<TextStream>;
   #stream: Promise<TextStream> | undefined;
   #last: Promise<void> = Promise.resolve();
+  #waiting = "";
 
   constructor(open: () => Promise<TextStream>) {
     this.#open = open;
   }
 
   write(text: string): void {
+    if (text === "") return;
     this.#stream ??= this.#open();
-    this.#then((stream) => stream.write(text));
+    if (this.#waiting === "") this.#then((stream) => stream.write(this.#takeWaiting()));
+    this.#waiting += text;
   }
 
   close(): void {
     this.#then((stream) => stream.close());
+  }
+
+  #takeWaiting(): string {
+    const text = this.#waiting;
+    this.#waiting = "";
+    return text;
   }
 
   #then(action: (stream: TextStream) => Promise<void>): void {
