@@ -20,14 +20,10 @@ import { type Environment, parseEnvironment } from "./environment.ts";
 export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<Config> {
   await addEnvFile(env, resolve(cwd, ".env"));
   const variables = parseEnvironment(env);
-  const path = resolve(cwd, variables.PARLEY_CONFIG);
-  const file = await readConfigFile(path);
-  const modelName = variables.ANTHROPIC_MODEL ?? file.model.name;
-  const problem = missingPrice(file, modelName);
-  if (problem !== undefined) throw new AppError("invalid_config", `${path}: ${problem}`);
+  const file = await readConfigFile(resolve(cwd, variables.PARLEY_CONFIG));
   return {
     ...file,
-    model: { ...file.model, name: modelName },
+    model: { ...file.model, name: variables.ANTHROPIC_MODEL ?? file.model.name },
     toolsFolder: resolve(cwd, file.toolsFolder),
     anthropicApiKey: variables.ANTHROPIC_API_KEY,
     anthropicBaseUrl: variables.ANTHROPIC_BASE_URL,
@@ -54,13 +50,6 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     dataDir: resolve(cwd, variables.PARLEY_DATA_DIR),
     cacheDir: resolve(cwd, variables.PARLEY_CACHE_DIR),
   };
-}
-
-/** A budget of money that no price can use up would hold nobody back. */
-function missingPrice({ budget, prices }: z.output<typeof configFileSchema>, model: string): string | undefined {
-  const needsPrice = Object.values(budget).some(({ money }) => money !== undefined);
-  if (!needsPrice || Object.hasOwn(prices, model)) return undefined;
-  return `prices: expected a price of "${model}", because budget names money, got none`;
 }
 
 /** Sessions of one process, where the environment does not say it (docs/scaling.md). */

@@ -17,9 +17,16 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
       config.databaseUrl === undefined &&
       config.databaseDirectUrl !== undefined &&
       "DATABASE_URL: DATABASE_DIRECT_URL only names another way to it",
+    needsPrice(config) && `prices: the price of "${config.model.name}" in the config file, because budget names money`,
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];
   return missing.filter((line) => line !== false);
+}
+
+/** A budget of money that no price can use up would hold nobody back. The scripted model costs nothing. */
+function needsPrice({ budget, prices, model, ...config }: Config): boolean {
+  const namesMoney = Object.values(budget).some(({ money }) => money !== undefined);
+  return namesMoney && hasModel(config) && !Object.hasOwn(prices, model.name);
 }
 
 /** Whether a model is configured. Without one the scripted model is used, or the start fails. */

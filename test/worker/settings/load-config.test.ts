@@ -176,10 +176,6 @@ const BAD_FILES: readonly [string, string][] = [
     `export default { instructions: "x", budget: { session: {} } };`,
     "budget.session: expected tokens, money or both, got {}",
   ],
-  [
-    `export default { instructions: "x", budget: { session: { money: 1 } } };`,
-    'prices: expected a price of "claude-sonnet-5-5", because budget names money, got none',
-  ],
   [`export default { instructions: "x", maxStep: 3 };`, "maxStep: expected no such field, got one"],
   [`export default { instructions: "x", toolSettings: [] };`, "toolSettings: expected record, got []"],
   [`export const config = {};`, "default export: expected object, got nothing"],
@@ -217,6 +213,21 @@ test("another way to the database is none without the way itself", async () => {
   const config = await loadConfig({ DATABASE_DIRECT_URL: "postgres://parley@db/parley" }, folder);
 
   expect(missingSettings(config, false)).toEqual(["DATABASE_URL: DATABASE_DIRECT_URL only names another way to it"]);
+});
+
+test("a budget of money needs the model's price, where a model is configured", async () => {
+  const source = (prices: string) =>
+    `export default { instructions: "x", budget: { session: { money: 1 } }, prices: ${prices} };`;
+  const priced = '{ "claude-sonnet-5-5": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }';
+  const key = { anthropicApiKey: "key" };
+
+  const config = await loadFile(source("{}"));
+
+  expect(missingSettings({ ...config, ...key }, false)).toEqual([
+    'prices: the price of "claude-sonnet-5-5" in the config file, because budget names money',
+  ]);
+  expect(missingSettings(config, false)).toEqual([]);
+  expect(missingSettings({ ...(await loadFile(source(priced))), ...key }, false)).toEqual([]);
 });
 
 test("a LiveKit that runs elsewhere needs its keys", async () => {
