@@ -17,7 +17,7 @@ export async function runConformance(args: readonly string[]): Promise<void> {
     if (!options) return undefined;
     const expected = options.expected === undefined ? [] : parseExpected(await readFile(options.expected, "utf8"));
     const summary = summarize(await check(options), expected);
-    console.log(toTable(summary));
+    process.stdout.write(`${toTable(summary)}\n`);
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(summary, null, 2)}\n`);
     if (options.html !== undefined) await writeFile(options.html, toHtml(summary, `Conformance of a ${options.role}`));
     return summary.status;

@@ -69,13 +69,14 @@ export class KitClient implements AsyncDisposable {
     }
   }
 
-  /** Sends a Configuration as a stream, and returns when the worker has sent its own. */
+  /** Sends a Configuration as a stream, and returns when the worker has acknowledged it and sent its own. */
   async configure(configuration: Configuration = {}): Promise<void> {
-    const before = this.frames.items.length;
-    await this.send({ type: "configuration", body: configuration }, { way: "stream" });
-    const look = (frames: readonly Frame[]) =>
-      frames.slice(before).find(({ message }) => message?.type === "configuration");
-    await this.frames.next(look, "the worker's Configuration", 10_000);
+    const stanzaId = await this.send({ type: "configuration", body: configuration }, { way: "stream" });
+    const look = (frames: readonly Frame[]) => {
+      const ack = frames.findIndex(isAckOf(stanzaId));
+      return ack === -1 ? undefined : frames.slice(ack).find(({ message }) => message?.type === "configuration");
+    };
+    await this.frames.next(look, "the worker's Configuration after its Ack of ours", 10_000);
   }
 
   /** Sends a message that is right. @throws {KitFault} when it is not */
@@ -128,9 +129,7 @@ export class KitClient implements AsyncDisposable {
   }
 
   async acknowledged(stanzaId: number): Promise<Frame> {
-    const isAck = ({ message }: Frame) =>
-      message?.type === "acknowledgement" && message.body.acknowledgedStanzaId === stanzaId;
-    return this.frames.next((frames) => frames.find(isAck), `the Ack of stanza ${stanzaId}`);
+    return this.frames.next((frames) => frames.find(isAckOf(stanzaId)), `the Ack of stanza ${stanzaId}`);
   }
 
   all<Type extends Message["type"]>(type: Type): MessageBody<Type>[] {
@@ -152,6 +151,10 @@ export class KitClient implements AsyncDisposable {
     const { id } = await this.next("start_answer", ({ previousId }) => previousId === messageId, 10_000);
     await this.next("assistant_sentence", (body) => body.previousId === id && body.isFinal, 10_000);
     return id;
+  }
+
+  isAcknowledged(stanzaId: number): boolean {
+    return this.frames.items.some(isAckOf(stanzaId));
   }
 
   isAnswered(messageId: string): boolean {
@@ -177,6 +180,10 @@ export class KitClient implements AsyncDisposable {
     if (arrival.topic !== TOPIC) return;
     this.frames.add(readFrame(arrival, { side: "worker", conversationId: this.#conversationId, isFirst: false }));
   }
+}
+
+function isAckOf(stanzaId: number): (frame: Frame) => boolean {
+  return ({ message }) => message?.type === "acknowledgement" && message.body.acknowledgedStanzaId === stanzaId;
 }
 
 /** A Configuration with every feature, and these tools. */

@@ -88,6 +88,7 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
       const tools = names.map((name) => ({ name, description: "", inputSchema: anyInput }));
       // Our own reader would take 64 of them.
       await client.sendWrong({ type: 12, body: { features: [], tools } });
+      await client.frames.next(() => client.all("error_message")[before], "an ErrorMessage");
       await client.settle();
       const codes = client
         .all("error_message")
