@@ -45,7 +45,7 @@ beforeEach(({ skip }) => {
 /** A module of Python with arguments, in a folder; what it prints, also when it fails. */
 async function module(args: readonly string[], { cwd = PACKAGE, env = {} }: { cwd?: string; env?: object } = {}) {
   const options = { cwd, env: { ...process.env, ...python?.env, ...env } };
-  const done = run("python3", ["-m", ...args], options).catch(
+  const done = run(python?.command ?? "", ["-m", ...args], options).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
   const { code, stdout, stderr } = { code: 0, ...(await done) };

@@ -15,6 +15,8 @@ const REQUIREMENTS = join(PACKAGE, "requirements-dev.txt");
 export const NO_PYTHON = "there is no python3 of version 3.11 or newer on this machine";
 const CACHE_DIR = join(ROOT, ".cache/python-client");
 
+const ABOUT = "import sys; print(sys.version_info >= (3, 11), sys.executable, repr(sys.version), sep='\\n')";
+
 export interface Python {
   readonly command: string;
   /** Where what the Python client needs is installed, without the client itself. */
@@ -28,37 +30,37 @@ export interface Python {
  * Python; undefined without a Python that the client can run in.
  */
 export async function preparePython(): Promise<Python | undefined> {
-  const version = await run("python3", ["-c", "import sys; print(sys.version_info >= (3, 11), sys.version)"]).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    },
-  );
-  if (!version?.stdout.startsWith("True")) {
+  const found = await run("python3", ["-c", ABOUT]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  // The program itself: what is on the PATH may be a script that looks for it at each start.
+  const [isNew, command = "python3", version = ""] = found?.stdout.trim().split("\n") ?? [];
+  if (isNew !== "True") {
     process.stderr.write(`The Python client is not tested: ${NO_PYTHON}\n`);
     return undefined;
   }
   const key = createHash("sha256")
     .update(await readFile(REQUIREMENTS))
-    .update(version.stdout)
+    .update(version)
     .digest("hex")
     .slice(0, 16);
   const packages = join(CACHE_DIR, key);
   // A folder of packages, not the environment itself: it may be moved, and a Python without `venv` can use it.
   const env = { PYTHONPATH: [join(PACKAGE, "src"), packages].join(delimiter), PYTHONDONTWRITEBYTECODE: "1" };
-  const python = { command: "python3", packages, env };
+  const python = { command, packages, env };
   if (await stat(packages).catch(() => undefined)) return python;
   const unfinished = `${packages}.${process.pid}`;
   const environment = `${unfinished}.venv`;
   await mkdir(CACHE_DIR, { recursive: true });
   try {
-    const hasEnvironment = await run("python3", ["-m", "venv", environment]).then(
+    const hasEnvironment = await run(command, ["-m", "venv", environment]).then(
       () => true,
       () => false,
     );
-    const command = hasEnvironment ? join(environment, "bin/python") : "python3";
+    const installer = hasEnvironment ? join(environment, "bin/python") : command;
     const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", unfinished];
-    await run(command, [...install, "-r", REQUIREMENTS]);
+    await run(installer, [...install, "-r", REQUIREMENTS]);
     // Another run may have been faster.
     await rename(unfinished, packages).catch(async (error: unknown) => {
       if (!(await stat(packages).catch(() => undefined))) throw error;
