@@ -22,12 +22,13 @@ import { burst } from "./works/burst.ts";
 import { clientSdk } from "./works/client-sdk.ts";
 import { floors } from "./works/floors.ts";
 import { joins } from "./works/joins.ts";
+import { longAnswers } from "./works/long-answers.ts";
 import { longTalk } from "./works/long-talk.ts";
 import { measureProfile } from "./works/profile.ts";
 import { slowDatabase } from "./works/slow-database.ts";
 import { spans } from "./works/spans.ts";
 
-const WORKS = [answers, floors, longTalk, burst, joins, slowDatabase, spans, clientSdk];
+const WORKS = [answers, floors, longTalk, longAnswers, burst, joins, slowDatabase, spans, clientSdk];
 const PEERS = { "agents-js": AGENTS_JS, "agents-python": AGENTS_PYTHON } as const;
 const progress = (line: string) => process.stderr.write(`bench: ${line}\n`);
 

@@ -1,4 +1,4 @@
-import { cpuOfTree, endTree } from "./processes.ts";
+import { cpuOfTree } from "./processes.ts";
 import { type LivekitServer, Talk, type ToolWay } from "./talk.ts";
 
 /** What is measured beside each other. `floor` is what no agent can do without, on the same machine. */
@@ -16,6 +16,7 @@ interface ArmParts {
   readonly pid: number;
   readonly livekit: LivekitServer;
   readonly toolWay: ToolWay;
+  /** Ends it, and then what it needs. */
   readonly cleanup: AsyncDisposableStack;
 }
 
@@ -34,7 +35,7 @@ export class Arm implements AsyncDisposable {
   /** Joins a room of its own. */
   async join(question: "plain" | "tool"): Promise<Talk> {
     const { livekit, toolWay } = this.#parts;
-    return Talk.join(livekit, `bench-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
+    return Talk.join(livekit, `${this.name}-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
   }
 
   /** Does some work and says what the process computed meanwhile that computed most: the session's. */
@@ -46,7 +47,6 @@ export class Arm implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await endTree(this.#parts.pid);
     await this.#parts.cleanup.disposeAsync();
   }
 }

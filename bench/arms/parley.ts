@@ -4,6 +4,7 @@ import { startOwnLivekit } from "../../test/support/servers/own-livekit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
 import { Arm } from "./arm.ts";
+import { endTree } from "./processes.ts";
 
 /** What the agents are told; none has any other tool than the participant's. */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
@@ -26,6 +27,7 @@ export async function startParley({ databaseUrl, modelUrl, env = {} }: ParleyPar
   await writeFile(config, `export default ${JSON.stringify({ instructions: INSTRUCTIONS, toolsFolder })};\n`);
   const settings = await settingsFor({ livekit, databaseUrl, modelUrl: `${modelUrl}/parley`, folder });
   const main = runMain({ ...settings, PARLEY_CONFIG: config, MAX_SESSIONS: "100", ...env }, "--worker-only");
+  starting.defer(() => endTree(main.pid));
   await main.ready;
   return new Arm({ name: "parley", pid: main.pid, livekit, toolWay: "parley", cleanup: starting.move() });
 }

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { findFreePorts } from "../../test/support/servers/free-ports.ts";
 import { startOwnLivekit } from "../../test/support/servers/own-livekit.ts";
 import { Arm, type ArmName } from "./arm.ts";
+import { endTree } from "./processes.ts";
 
 const PEERS = join(import.meta.dirname, "../peers");
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 /** A folder with packages of its own. */
 interface Installable {
@@ -77,6 +78,8 @@ export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> 
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const pid = Number(child.pid);
+  starting.defer(() => endTree(pid));
   const registered = Promise.withResolvers<void>();
   let output = "";
   const read = (chunk: Buffer) => {
@@ -90,6 +93,5 @@ export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> 
   child.on("exit", () => fail("has ended"));
   const late = setTimeout(() => fail(`did not register within ${START_MS} ms`), START_MS);
   await registered.promise.finally(() => clearTimeout(late));
-  const pid = Number(child.pid);
   return new Arm({ name: kind.name, pid, livekit, toolWay: "rpc", cleanup: starting.move() });
 }

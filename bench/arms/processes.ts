@@ -18,12 +18,15 @@ export function cpuOfTree(pid: number): ReadonlyMap<number, number> {
 
 /** Asks a process to end; kills what is left of it and of all below it. Returns when nothing of it runs any more. */
 export async function endTree(pid: number): Promise<void> {
-  const tree = treeOf(pid, listProcesses());
-  if (tree.length > 0) signal(pid, "SIGTERM");
   const until = performance.now() + END_MS;
-  while (tree.some(isRunning)) {
-    if (performance.now() > until) for (const each of tree) signal(each, "SIGKILL");
+  let left = treeOf(pid, listProcesses());
+  signal(pid, "SIGTERM");
+  while (left.length > 0) {
+    if (performance.now() > until) for (const each of left) signal(each, "SIGKILL");
     await sleep(50);
+    const all = listProcesses();
+    // Also what they have started meanwhile.
+    left = [...new Set(left.flatMap((each) => treeOf(each, all)))];
   }
 }
 
@@ -43,10 +46,6 @@ function listProcesses(): ReadonlyMap<number, Seen> {
       return [[Number(pid), { parent: Number(parent), cpuMs: (Number(inUser) + Number(inSystem)) * MS_A_TICK }]];
     }),
   );
-}
-
-function isRunning(pid: number): boolean {
-  return listProcesses().has(pid);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -10,7 +10,14 @@ import { timedTransport } from "./timed-transport.ts";
 
 /** How a participant offers the tool `look_up`: by Parley's SDK, or as an RPC method; or it has no tool. */
 export type ToolWay = "parley" | "rpc" | "none";
-export type Question = "plain" | "tool";
+/** `long` gets a long answer, `input` a long input for the tool. */
+export type Question = "plain" | "tool" | "long" | "input";
+const WORDS = {
+  plain: { text: "What time is it?", mark: "q" },
+  tool: { text: "Look up the time, please.", mark: "t" },
+  long: { text: "Tell me all of it.", mark: "l" },
+  input: { text: "Write all of it down, please.", mark: "i" },
+} as const;
 
 export interface LivekitServer {
   readonly url: string;
@@ -30,18 +37,22 @@ export interface Asked {
 }
 
 const JOIN_MS = 60_000;
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 60_000;
+/** The end of an answer is looked for in so much of it. */
+const TAIL = 100;
 let last = 0;
 
 /** A participant that asks on `lk.chat` and reads `lk.transcription`, as any LiveKit client may. */
 export class Talk implements AsyncDisposable {
   /** From the joining to the agent's being there to listen. */
   readonly joinMs: number;
+  readonly #name: string;
   readonly #room: Room;
   readonly #parley: Parley | undefined;
   readonly #state: TalkState;
 
   private constructor(room: Room, { state, joinMs, parley }: { state: TalkState; joinMs: number; parley?: Parley }) {
+    this.#name = room.name ?? "";
     this.#room = room;
     this.#state = state;
     this.joinMs = joinMs;
@@ -73,14 +84,21 @@ export class Talk implements AsyncDisposable {
     return new Talk(room, { state, joinMs: clockMs() - startedAt, ...(parley && { parley }) });
   }
 
-  /** @throws when the whole answer did not come in time */
-  async ask(question: Question): Promise<Asked> {
+  /**
+   * @param deltas how long the answer or the input is, for `long` and `input`
+   * @throws when the whole answer did not come in time
+   */
+  async ask(question: Question, deltas?: number): Promise<Asked> {
     const id = (++last).toString(36).padStart(6, "0");
-    const text = question === "plain" ? `What time is it? [q-${id}]` : `Look up the time, please. [t-${id}]`;
+    const { text: words, mark } = WORDS[question];
+    const text = `${words} [${mark}-${deltas === undefined ? "" : `${deltas}-`}${id}]`;
     const whole = this.#state.expect(id);
     const askedAt = clockMs();
     await this.#room.localParticipant?.sendText(text, { topic: "lk.chat" });
-    const late = setTimeout(() => this.#state.fail(new Error(`No answer within ${ANSWER_MS} ms`)), ANSWER_MS);
+    const late = setTimeout(
+      () => this.#state.fail(new Error(`${this.#name}: no answer to "${text}" within ${ANSWER_MS} ms`)),
+      ANSWER_MS,
+    );
     const times = await whole.finally(() => clearTimeout(late));
     return { id, askedAt, ...times };
   }
@@ -123,7 +141,7 @@ class TalkState {
 
   #hear(text: string): void {
     const at = clockMs();
-    this.#text += text;
+    this.#text = (this.#text + text).slice(-TAIL);
     this.#times.firstWordAt ??= at;
     const { firstWordAt, toolRanAt, toolReturnedAt } = this.#times;
     if (this.#text.includes(`That was ${this.#id}.`))

@@ -2,7 +2,7 @@ import { type Step } from "./messages.ts";
 
 /** A step as server-sent events of Anthropic's Messages API. */
 export function* toAnthropicEvents(step: Step, toolUseId: string): Generator<string> {
-  const isTool = "toolInput" in step;
+  const isTool = step.kind === "tool_input";
   const usage = { input_tokens: 100, output_tokens: 1 };
   const message = { id: "msg_1", type: "message", role: "assistant", model: "bench", content: [], usage };
   yield toSse({ type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } });
@@ -10,10 +10,10 @@ export function* toAnthropicEvents(step: Step, toolUseId: string): Generator<str
     ? { type: "tool_use", id: toolUseId, name: "look_up", input: {} }
     : { type: "text", text: "", citations: null };
   yield toSse({ type: "content_block_start", index: 0, content_block: block });
-  const deltas = isTool
-    ? [{ type: "input_json_delta", partial_json: JSON.stringify(step.toolInput) }]
-    : step.words.map((text) => ({ type: "text_delta", text }));
-  for (const delta of deltas) yield toSse({ type: "content_block_delta", index: 0, delta });
+  for (const piece of step.pieces) {
+    const delta = isTool ? { type: "input_json_delta", partial_json: piece } : { type: "text_delta", text: piece };
+    yield toSse({ type: "content_block_delta", index: 0, delta });
+  }
   yield toSse({ type: "content_block_stop", index: 0 });
   const delta = { stop_reason: isTool ? "tool_use" : "end_turn", stop_sequence: null };
   yield toSse({ type: "message_delta", delta, usage: { output_tokens: 30 } });

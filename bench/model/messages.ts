@@ -10,5 +10,8 @@ export type FromModel =
   | { readonly type: "ready"; readonly port: number }
   | { readonly type: "calls"; readonly calls: readonly ModelCall[] };
 
-/** What the model says: words, or a call of the tool `look_up`. */
-export type Step = { readonly words: readonly string[] } | { readonly toolInput: { readonly id: string } };
+/** What the model says, in pieces: words, or the input of a call of the tool `look_up`. */
+export interface Step {
+  readonly kind: "words" | "tool_input";
+  readonly pieces: readonly string[];
+}

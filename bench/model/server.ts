@@ -12,15 +12,24 @@ import { toOpenAiEvents } from "./openai.ts";
  */
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
 const PIECE = 8;
+/** `[q-id]` asks for words, `[t-id]` for the tool; `[l-deltas-id]` and `[i-deltas-id]` for long words and a long input. */
+const MARKS = ["[q-", "[t-", "[l-", "[i-"];
 let calls: ModelCall[] = [];
 
 function plan(body: string): { readonly id: string; readonly step: Step } {
-  const mark = Math.max(body.lastIndexOf("[q-"), body.lastIndexOf("[t-"));
-  const id = /^\w+/.exec(body.slice(mark + 3, mark + 40))?.[0] ?? "";
-  const isForTool = mark >= 0 && body[mark + 1] === "t";
-  if (isForTool && !body.includes(`seen:${id}`)) return { id, step: { toolInput: { id } } };
-  const whole = `${ANSWER} That was ${id}.`;
-  return { id, step: { words: whole.match(new RegExp(`.{1,${PIECE}}`, "gu")) ?? [] } };
+  const at = Math.max(...MARKS.map((mark) => body.lastIndexOf(mark)));
+  const [, kind, deltas = "0", id = ""] = /^\[(\w)-(?:(\d+)-)?(\w+)/.exec(body.slice(at, at + 40)) ?? [];
+  const isForTool = (kind === "t" || kind === "i") && !body.includes(`seen:${id}`);
+  if (isForTool) {
+    const text = "x".repeat(Number(deltas) * PIECE);
+    return { id, step: { kind: "tool_input", pieces: toPieces(JSON.stringify({ id, text })) } };
+  }
+  const long = kind === "l" ? "And so on. ".repeat((Number(deltas) * PIECE) / 11) : "";
+  return { id, step: { kind: "words", pieces: toPieces(`${ANSWER} ${long}That was ${id}.`) } };
+}
+
+function toPieces(text: string): readonly string[] {
+  return text.match(new RegExp(`.{1,${PIECE}}`, "gu")) ?? [];
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

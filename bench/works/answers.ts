@@ -12,7 +12,7 @@ export const answers: Work = {
   async run(bench) {
     await using open = new AsyncDisposableStack();
     const floors = open.use(await openFloors(bench));
-    const talks = new Map<Arm, Record<Question, Talk>>();
+    const talks = new Map<Arm, Record<"plain" | "tool", Talk>>();
     for (const arm of bench.arms) {
       const [plain, tool] = [open.use(await arm.join("plain")), open.use(await arm.join("tool"))];
       talks.set(arm, { plain, tool });

@@ -29,6 +29,7 @@ export const WORK_NAMES = [
   "answers",
   "floors",
   "long-talk",
+  "long-answers",
   "burst",
   "joins",
   "slow-database",
