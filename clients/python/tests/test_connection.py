@@ -208,6 +208,27 @@ async def test_another_room_object_takes_over_tools_and_running_calls() -> None:
         assert room.listener is None
 
 
+async def test_a_result_from_between_two_rooms_names_the_conversation_too() -> None:
+    work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @tool(name="echo")
+    async def wait() -> str:
+        """Waits."""
+        return await work
+
+    async with opened([wait]) as (room, parley):
+        room.request("r1")
+        await settled()
+        following = MemoryRoom(room_name="", is_connected=False)
+        parley.rejoin(following)
+        work.set_result("done")
+        await settled()
+        following.room_name = room.room_name
+        following.connect()
+        await following.result("r1")
+        assert {heard.conversation_id for heard in following.heard} == {"ac_1"}
+
+
 async def test_closing_cancels_what_runs_answers_it_withdraws_the_tools_and_leaves_no_task() -> None:
     cancelled: list[bool] = []
 

@@ -53,13 +53,14 @@ class Parley:
         self._transport = transport
         self._options = options
         self._tools: dict[str, Tool] = {}
+        self._room_name = ""
         self._is_closed = False
         self._tasks = Tasks()
         self._events = Emitter(self._on_handler_failed)
         self._link = AgentLink(LinkPorts(self._configure, self._on_ready, self._on_lost))
         self._outbox = Outbox(
             OutboxPorts(
-                conversation_id=lambda: conversation_id_of(self._transport.room_name),
+                conversation_id=self._conversation_id,
                 publish=self._publish,
                 when_ready=self._link.when_ready,
                 has_agent=lambda: bool(self._link.agents),
@@ -216,6 +217,11 @@ class Parley:
         if self._transport.is_connected:
             self._link.enter(self._transport.peers)
         return stop
+
+    def _conversation_id(self) -> str:
+        """A room that is not connected yet does not know its name; that of the room before it is the same."""
+        self._room_name = self._transport.room_name or self._room_name
+        return conversation_id_of(self._room_name)
 
     async def _publish(self, frame: bytes, way: Way) -> None:
         to = self._link.agents
