@@ -15,7 +15,9 @@ export interface LoadReport {
   readonly answer: Figures | undefined;
   readonly answerWithClientTool: Figures | undefined;
   readonly answerWithServerTool: Figures | undefined;
-  /** From the last sound of a spoken question to the first sound of the agent. */
+  /** From the last sound of a participant's first spoken question to the first sound of the agent. */
+  readonly firstSpeechToSound: Figures | undefined;
+  /** The same of later questions. */
   readonly speechToSound: Figures | undefined;
   readonly errors: Readonly<Record<string, number>>;
   readonly driver: DriverCost;
@@ -25,6 +27,7 @@ export function toReport({
   joins,
   firstWords,
   answers,
+  firstSounds,
   sounds,
   errors,
   driver,
@@ -35,6 +38,7 @@ export function toReport({
     answer: toFigures(answers.plain),
     answerWithClientTool: toFigures(answers.client),
     answerWithServerTool: toFigures(answers.server),
+    firstSpeechToSound: toFigures(firstSounds),
     speechToSound: toFigures(sounds),
     errors: Object.fromEntries(errors),
     driver,
@@ -50,6 +54,7 @@ export function toTable(report: LoadReport): string {
     ["… with a client tool", report.answerWithClientTool],
     ["… with a server tool", report.answerWithServerTool],
     ["end of speech to sound", report.speechToSound],
+    ["… first of each room", report.firstSpeechToSound],
   ] as const;
   const header = ["", "count", "p50 ms", "p95 ms", "max ms"];
   const lines = rows.flatMap(([name, figures]) =>

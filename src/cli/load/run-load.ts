@@ -16,7 +16,9 @@ export interface Measurements {
   readonly firstWords: number[];
   /** From the question to the end of its answer, by what the question needed. */
   readonly answers: Record<ToolKind | "plain", number[]>;
-  /** From the last sound of a spoken question to the first sound of the agent. */
+  /** From the last sound of a participant's first spoken question, for which the agent loads much, to its first sound. */
+  readonly firstSounds: number[];
+  /** The same of later questions. */
   readonly sounds: number[];
   readonly errors: Map<string, number>;
 }
@@ -31,6 +33,8 @@ const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
 const SPOKEN = QUESTIONS.server;
 /** Longer than the gaps in an answer. */
 const SILENCE_MS = 1_000;
+/** People do not speak in chorus: the first questions are spread over about the time of one with its answer. */
+const SPREAD_MS = 6_000;
 
 type RtcNode = Awaited<ReturnType<typeof loadRtcNode>>;
 type Room = InstanceType<RtcNode["Room"]>;
@@ -49,6 +53,7 @@ export async function runLoad(options: LoadOptions): Promise<Measurements & { re
     joins: [],
     firstWords: [],
     answers: { plain: [], client: [], server: [] },
+    firstSounds: [],
     sounds: [],
     errors: new Map(),
   };
@@ -93,8 +98,10 @@ async function speakIn(room: Room, name: string, run: Run): Promise<void> {
   await using speaker = new Speaker(room, run.rtc);
   const parley = await join({ room, name, isSpeaker: true }, run);
   await speaker.connect(timeoutMs);
+  await sleep(Math.random() * SPREAD_MS);
+  const { firstSounds, sounds } = run.measured;
   for (let turn = 0; turn < turns; turn++) {
-    await askAloud(parley, speaker, run);
+    await askAloud({ parley, speaker, sounds: turn === 0 ? firstSounds : sounds }, run);
     await sleep(pauseMs);
   }
   await parley.close();
@@ -146,14 +153,24 @@ async function askOne(parley: Parley, kind: ToolKind | "plain", { options, measu
   }
 }
 
+interface SpokenQuestion {
+  readonly parley: Parley;
+  readonly speaker: Speaker;
+  /** Where its time goes. */
+  readonly sounds: number[];
+}
+
 /** Says the question, and waits until its answer has been heard to its end. */
-async function askAloud(parley: Parley, speaker: Speaker, { options, measured, speech }: Run): Promise<void> {
+async function askAloud(
+  { parley, speaker, sounds }: SpokenQuestion,
+  { options, measured, speech }: Run,
+): Promise<void> {
   const { timeoutMs } = options;
   const { promise: answered, resolve: end } = Promise.withResolvers<void>();
   const off = parley.on("answer_end", () => end());
   try {
     const saidAt = await speaker.say(speech);
-    measured.sounds.push((await speaker.soundAfter(saidAt, timeoutMs)) - saidAt);
+    sounds.push((await speaker.soundAfter(saidAt, timeoutMs)) - saidAt);
     await Promise.race([answered, sleep(timeoutMs, undefined, { ref: false })]);
     await speaker.silence(SILENCE_MS, timeoutMs);
   } catch (error) {
