@@ -65,7 +65,7 @@ export const VARIABLES = {
   HTTP_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8080" },
   GRPC_PORT: { parse: port, expected: "a port from 1 to 65535" },
   WORKER_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8081" },
-  MAX_SESSIONS: { parse: count, expected: "a number from 1 to 10000", fallback: "25" },
+  MAX_SESSIONS: { parse: count, expected: "a number from 1 to 10000" },
   SESSIONS_PER_PROCESS: { parse: count.refine((value) => value <= 200), expected: "a number from 1 to 200" },
   DRAIN_SECONDS: {
     parse: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().max(3_600)),

@@ -1,4 +1,5 @@
 import { access, readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseEnv } from "node:util";
@@ -21,6 +22,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
   await addEnvFile(env, resolve(cwd, ".env"));
   const variables = parseEnvironment(env);
   const file = await readConfigFile(resolve(cwd, variables.PARLEY_CONFIG));
+  const sessions = defaultSessions(variables);
   return {
     ...file,
     model: { ...file.model, name: variables.ANTHROPIC_MODEL ?? file.model.name },
@@ -39,8 +41,8 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     httpPort: variables.HTTP_PORT,
     grpcPort: variables.GRPC_PORT,
     workerPort: variables.WORKER_PORT,
-    maxSessions: variables.MAX_SESSIONS,
-    sessionsPerProcess: variables.SESSIONS_PER_PROCESS ?? (variables.STT === "none" ? TEXT_SESSIONS : VOICE_SESSIONS),
+    maxSessions: variables.MAX_SESSIONS ?? availableParallelism() * sessions.aCore,
+    sessionsPerProcess: variables.SESSIONS_PER_PROCESS ?? sessions.aProcess,
     drainSeconds: variables.DRAIN_SECONDS,
     tokenSecret: variables.TOKEN_SECRET,
     speech: toSpeechChoice(variables),
@@ -52,10 +54,11 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
   };
 }
 
-/** Sessions of one process, where the environment does not say it (docs/scaling.md). */
-const TEXT_SESSIONS = 50;
-/** Listening computes on the process's one thread. */
-const VOICE_SESSIONS = 5;
+/** How many sessions there may be where the environment does not say it, by what they do (docs/scaling.md). */
+function defaultSessions({ STT, TTS }: Environment) {
+  if (STT !== "none") return { aProcess: 10, aCore: 5 };
+  return { aProcess: 50, aCore: TTS === "none" ? 50 : 20 };
+}
 
 function addressOf(name: "DATABASE_URL" | "DATABASE_DIRECT_URL", variables: Environment): string | undefined {
   const url = variables[name];

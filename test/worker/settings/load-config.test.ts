@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../../src/errors/app-error.ts";
@@ -40,7 +40,7 @@ test("the shortest config file gets every default", async () => {
     httpHost: "127.0.0.1",
     httpPort: 8080,
     workerPort: 8081,
-    maxSessions: 25,
+    maxSessions: 20 * availableParallelism(),
     sessionsPerProcess: 50,
     drainSeconds: 0,
     logLevel: "info",
@@ -236,10 +236,13 @@ test("a LiveKit that runs elsewhere needs its keys", async () => {
   expect(missingSettings(config, false)).toHaveLength(2);
 });
 
+const CORES = availableParallelism();
+
 test.each([
-  [{}, 50],
-  [{ STT: "openai" }, 5],
-  [{ STT: "openai", SESSIONS_PER_PROCESS: "10" }, 10],
-])("with %j a process serves %i sessions", async (env, sessionsPerProcess) => {
-  expect(await loadConfig(env, folder)).toMatchObject({ sessionsPerProcess });
+  [{ TTS: "none" }, 50, 50 * CORES],
+  [{}, 50, 20 * CORES],
+  [{ STT: "openai" }, 10, 5 * CORES],
+  [{ STT: "openai", SESSIONS_PER_PROCESS: "20", MAX_SESSIONS: "40" }, 20, 40],
+])("with %j a process serves %i sessions, and the worker %i", async (env, sessionsPerProcess, maxSessions) => {
+  expect(await loadConfig(env, folder)).toMatchObject({ sessionsPerProcess, maxSessions });
 });

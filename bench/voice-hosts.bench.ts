@@ -1,0 +1,156 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LLMock } from "@copilotkit/aimock";
+import { expect, test } from "vitest";
+import { type LoadReport } from "../src/cli/load/report.ts";
+import { cpuMs } from "../test/support/cpu-ms.ts";
+import { tempFolder } from "../test/support/temp-folder.ts";
+import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";
+
+// What talking aloud costs a session host. `VOICE_CASES` names the runs and their order, as sessions:places of a process;
+// with 1 place each session has a process of its own.
+const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").split(",").map((name) => {
+  const [sessions = 0, places = 0] = name.split(":").map(Number);
+  return { name, sessions, places };
+});
+const TURNS = 4;
+/** A participant thinks before it speaks again. */
+const PAUSE_S = 5;
+/** Costs are counted in this time, in which all talk. */
+const WINDOW_MS = 20_000;
+/** A new worker looks so often whether it needs one more host; joins that fall between two looks share one. */
+const LOOK_EVERY_MS = 5_000;
+const QUESTION = "What is 3 plus 4?";
+
+test.each(CASES)("$name", async ({ sessions, places }) => {
+  await using folder = await tempFolder();
+  const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent", journalMaxEntries: 1 });
+  recogniser.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
+  const sttUrl = await recogniser.start();
+  const main = runMain({
+    ...(await freePortVariables()),
+    PARLEY_DATA_DIR: folder.path,
+    STT: "openai",
+    STT_BASE_URL: `${sttUrl}/v1`,
+    SESSIONS_PER_PROCESS: String(places),
+    MAX_SESSIONS: "200",
+    ...(process.env["VOICE_PROFILE"] && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${process.env["VOICE_PROFILE"]}` }),
+  });
+  const { httpUrl = "" } = await main.ready;
+  await sleep(LOOK_EVERY_MS + 500);
+
+  const rampS = places === 1 ? sessions : 0;
+  const flags = [
+    "--rooms",
+    sessions,
+    "--voice",
+    sessions,
+    "--turns",
+    TURNS,
+    "--pause",
+    PAUSE_S,
+    "--ramp",
+    rampS,
+    "--timeout",
+    30,
+  ].map(String);
+  const args = ["src/cli/load.ts", ...flags, "--http", httpUrl, "--json"];
+  const load = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const output = Promise.all([text(load.stdout), once(load, "exit")]);
+  await sleep(rampS * 1_000 + 14_000);
+  const before = costs(main.pid, Number(load.pid));
+  await sleep(WINDOW_MS);
+  const after = costs(main.pid, Number(load.pid));
+  const [json] = await output;
+  main.kill("SIGTERM");
+  await main.ended;
+  await recogniser.stop();
+
+  const report = JSON.parse(json) as LoadReport;
+  const percents = [...after.cpu].map(([name, ms]) => {
+    const percent = (100 * (ms - (before.cpu.get(name) ?? 0))) / WINDOW_MS;
+    return `${name} ${(percent / sessions).toFixed(1)}`;
+  });
+  const { speechToSound, errors, driver } = report;
+  console.log(
+    [
+      `${sessions} sessions, ${places} a process: ${JSON.stringify(speechToSound)} ${JSON.stringify(errors)}`,
+      `  driver ${JSON.stringify(driver)}; MB of the hosts ${after.hostMb.join(", ")}`,
+      `  % of a core for each session: ${percents.join(", ")}`,
+    ].join("\n"),
+  );
+  expect(speechToSound?.count).toBeGreaterThan(0);
+});
+
+interface Costs {
+  /** Milliseconds of CPU since their start, by what the processes are; of hosts also by thread. */
+  readonly cpu: Map<string, number>;
+  /** Of each host; one that waits for sessions has 205. */
+  readonly hostMb: readonly number[];
+}
+
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/espeak/u, "espeak"],
+  [/host-main|job_proc_lazy_main/u, "host"],
+  [/livekit-server/u, "livekit-server"],
+  [/postgres/u, "postgres"],
+  [/main\.ts/u, "main"],
+];
+
+function costs(mainPid: number, driverPid: number): Costs {
+  const cpu = new Map<string, number>([["recogniser and bench", cpuMs()]]);
+  const add = (name: string, ms: number) => cpu.set(name, (cpu.get(name) ?? 0) + ms);
+  const hostMb: number[] = [];
+  for (const pid of family(mainPid)) {
+    const command = read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+    const kind = KINDS.find(([pattern]) => pattern.test(command))?.[1] ?? "other";
+    add(kind, ticksMs(`/proc/${pid}/stat`));
+    if (kind !== "host") continue;
+    hostMb.push(Math.round(Number(/VmRSS:\s+(\d+)/u.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024));
+    for (const thread of list(`/proc/${pid}/task`)) {
+      const name = thread === String(pid) ? "JavaScript" : read(`/proc/${pid}/task/${thread}/comm`).trim();
+      add(`(${name.replace(/[-\d]+$/u, "")})`, ticksMs(`/proc/${pid}/task/${thread}/stat`));
+    }
+  }
+  add("driver", ticksMs(`/proc/${driverPid}/stat`));
+  return { cpu, hostMb };
+}
+
+/** A process and all below it. */
+function family(root: number): number[] {
+  const parents = list("/proc")
+    .filter((name) => /^\d+$/u.test(name))
+    .map((name) => [Number(name), Number(fields(`/proc/${name}/stat`)[1])] as const);
+  const found = [root];
+  for (const pid of found) found.push(...parents.filter(([, parent]) => parent === pid).map(([child]) => child));
+  return found;
+}
+
+/** Of a process, or of one thread. */
+function ticksMs(path: string): number {
+  const { 11: user = 0, 12: system = 0 } = fields(path);
+  return (Number(user) + Number(system)) * 10;
+}
+
+function fields(path: string): string[] {
+  return read(path).split(") ").at(-1)?.split(" ") ?? [];
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
