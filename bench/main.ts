@@ -54,8 +54,11 @@ async function measure(options: BenchOptions): Promise<Result> {
   const works = WORKS.filter(({ name }) => options.works.includes(name));
   const names = works.some(({ hasArms }) => hasArms) ? installArms(options) : [];
   await using open = new AsyncDisposableStack();
-  for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.once(signal, () => void open.disposeAsync().finally(() => process.exit(1)));
+  for (const event of ["SIGINT", "SIGTERM", "uncaughtException"])
+    process.once(event, (cause) => {
+      console.error(cause);
+      void open.disposeAsync().finally(() => process.exit(1));
+    });
   const { path: dataDir } = open.use(await tempFolder());
   const postgres = await startPostgres({ dataDir, port: 0, progress });
   open.defer(() => postgres.close());

@@ -136,7 +136,11 @@ class TalkState {
   }
 
   async hearAll(texts: AsyncIterable<string>): Promise<void> {
-    for await (const text of texts) this.#hear(text);
+    try {
+      for await (const text of texts) this.#hear(text);
+    } catch {
+      // We have left before it was closed. Who waits for its words is told by the time limit.
+    }
   }
 
   #hear(text: string): void {

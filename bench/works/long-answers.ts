@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type FigureName } from "../report/figures.ts";
 import { rotate, type Work } from "./work.ts";
 
@@ -8,6 +9,8 @@ const LENGTHS = [
   { question: "input", deltas: 12_000, figure: "input12k" },
 ] as const satisfies readonly { readonly figure: FigureName; readonly [key: string]: unknown }[];
 const ROUNDS = 3;
+/** What is done behind an answer belongs to it. */
+const REST_MS = 1_000;
 
 /** Long answers and long tool inputs: a delta of a long one must cost what one of a short one does. */
 export const longAnswers: Work = {
@@ -23,7 +26,10 @@ export const longAnswers: Work = {
         for (const { question, deltas, figure } of LENGTHS) {
           // An RPC takes so long an input only where both ends speak its second version.
           if (question === "input" && arm.name !== "parley") continue;
-          const cpuMs = await arm.cpuOf(async () => void (await talk.ask(question, deltas)));
+          const cpuMs = await arm.cpuOf(async () => {
+            await talk.ask(question, deltas);
+            await sleep(REST_MS);
+          });
           samples.add(figure, arm.name, { round, values: [(cpuMs * 1_000) / deltas] });
         }
       }
