@@ -11,14 +11,15 @@ import { tempFolder } from "../test/support/temp-folder.ts";
 import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";
 
 // What talking aloud costs a session host. `VOICE_CASES` names the runs and their order, as sessions:places of a process;
-// with 1 place each session has a process of its own.
+// with 1 place each session has a process of its own. `VOICE_PAUSE` is the pause between questions in seconds;
+// `VOICE_PROFILE` a folder for CPU profiles of all processes.
 const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").split(",").map((name) => {
   const [sessions = 0, places = 0] = name.split(":").map(Number);
   return { name, sessions, places };
 });
 const TURNS = 4;
 /** A participant thinks before it speaks again. */
-const PAUSE_S = 5;
+const PAUSE_S = process.env["VOICE_PAUSE"] ?? "5";
 /** Costs are counted in this time, in which all talk. */
 const WINDOW_MS = 20_000;
 /** A new worker looks so often whether it needs one more host; joins that fall between two looks share one. */
