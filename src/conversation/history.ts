@@ -30,9 +30,14 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
  * When the last turn still runs, the history ends with the results of its last step, or with the assistant's blocks.
  *
  * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged
+ * @param options.preface what stands for turns that are left out
  */
-export function buildHistory(turns: readonly TurnRecord[], { isPaused = false } = {}): HistoryMessage[] {
+export function buildHistory(
+  turns: readonly TurnRecord[],
+  { isPaused = false, preface = "" }: { readonly isPaused?: boolean; readonly preface?: string } = {},
+): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
+  append(messages, "user", [textBlock(preface)].filter(isSayable));
   const usedIds = new Set<string>();
   for (const [index, turn] of turns.entries()) {
     const isOpen = index === turns.length - 1 && turn.state === "running";

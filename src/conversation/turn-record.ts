@@ -21,6 +21,8 @@ export type ShownContext = {
   readonly from: number;
   /** Large tool results before this place were shown as placeholders. */
   readonly shortened?: BlockPlace;
+  /** The id of what stood for the turns before. */
+  readonly summary?: string;
   /** How many tokens the call's request had, by the API's own count, and how many bytes they were made of. */
   readonly measured?: Measured;
 };

@@ -29,7 +29,7 @@ const BYTES_A_TOKEN = 3;
 
 export interface OpenSessionOptions extends Pick<
   SessionOptions,
-  "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "countTokens" | "logger" | "voice"
+  "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "countTokens" | "notesModel" | "logger" | "voice"
 > {
   readonly sql: Sql;
   /** Hears of answers to permission requests. */
@@ -127,6 +127,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     liveTools: options.liveTools,
     openStream: spending.limited(options.openStream, policy.model),
     countTokens: options.countTokens,
+    notesModel: options.notesModel && spending.countedNotes(options.notesModel),
     logger,
     link,
     outbox,

@@ -10,11 +10,12 @@ import { type TalkArchive } from "./record/talk-archive.ts";
 import { type Restored } from "./restore/restore.ts";
 import { type RoomLink } from "./room/room-link.ts";
 import { type VoicePort } from "./room/voice-port.ts";
+import { Summariser, type NotesModel } from "./context/summariser.ts";
 import { phrasesFor } from "./answer/phrases.ts";
 import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
-import { ShownTalk } from "../turn/shown-talk.ts";
+import { ShownTalk, type Window } from "../turn/shown-talk.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type Outbox } from "./wire/outbox.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
@@ -36,6 +37,8 @@ interface SessionTurnsOptions {
   readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases" | "context">;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
+  /** Writes notes on older turns. @defaultValue nobody does */
+  readonly notesModel?: NotesModel | undefined;
   readonly calls: SessionCalls;
   readonly permissions: Pick<PermissionDesk, "sayAgain">;
   readonly configurations: Pick<Configurations, "untilAnnounced">;
@@ -51,6 +54,9 @@ interface SessionTurnsOptions {
   readonly tell: (event: SessionEvent) => void;
 }
 
+/** Anthropic keeps a prompt for five minutes after it was used last. */
+const CACHE_LASTS_MS = 5 * 60_000;
+
 /** A session's turns, one after another: begins them, ends them early, and knows what the next goes on from. */
 export class SessionTurns {
   readonly #options: Omit<SessionTurnsOptions, "restored">;
@@ -60,6 +66,9 @@ export class SessionTurns {
   );
   readonly #lateOutcomes: LateOutcomes;
   #shown: ShownTalk;
+  readonly #summariser: Summariser | undefined;
+  /** `performance.now()` when a turn ended last. */
+  #lastEnd = performance.now();
   /** Of the newest turn, replaced or not. */
   #lastPosition: number;
   /** The running turn's id first, then its messages': a ControlStop may name any of them. */
@@ -68,7 +77,10 @@ export class SessionTurns {
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    this.#shown = new ShownTalk(restored.window, options.policy.context);
+    const { notesModel: model, logger, policy } = options;
+    const { budgetTokens } = policy.context;
+    this.#summariser = model && new Summariser({ model, budgetTokens, logger });
+    this.#shown = this.#showing(restored.window);
     this.#lastPosition = restored.lastPosition;
     this.#lateOutcomes = new LateOutcomes({
       isPause: () => !this.#queue.isRunning && !options.peers.isEmpty,
@@ -125,6 +137,7 @@ export class SessionTurns {
   async close(graceMs: number): Promise<void> {
     const { outbox, calls } = this.#options;
     this.#lateOutcomes.close();
+    this.#summariser?.close();
     for (const { from, id, why } of this.#queue.shut()) outbox.postError(why, from, id);
     await this.#queue.close(graceMs, () => calls.isOnlyWaitingToStart(this.#runningIds[0]));
   }
@@ -158,6 +171,8 @@ export class SessionTurns {
       this.#runningIds = [];
       this.#answer = undefined;
       this.#shown.add(turn);
+      this.#lastEnd = performance.now();
+      this.#summariser?.consider(this.#shown);
       this.#lastPosition = turn.position;
       const ms = Math.round(performance.now() - startedAt);
       const { id: turnId, state, blocks, errorCode } = turn;
@@ -168,18 +183,31 @@ export class SessionTurns {
 
   /** What a turn begins with: a participant's turn also with the promised outcomes that have come meanwhile. */
   #prepare(begin: TurnInput): TurnInput {
-    this.#shown.makeRoom();
+    this.#shown.makeRoom({
+      notes: this.#summariser?.notes,
+      isWriting: this.#summariser?.isAble ?? false,
+      isCold: performance.now() - this.#lastEnd > CACHE_LASTS_MS,
+    });
     if ("turn" in begin || begin.messageId === null) return begin;
     return withOutcomes(begin, this.#lateOutcomes.take(begin.participant));
+  }
+
+  #showing(window: Window): ShownTalk {
+    const { policy, peers, recorder } = this.#options;
+    return new ShownTalk(window, policy.context, {
+      languageOf: (identity) => peers.get(identity)?.language,
+      onLeftOut: (summary) => recorder.keepSummary(summary),
+    });
   }
 
   /** A turn that replaces another goes on from those before that one, and from what was shown then. */
   #replacing(input: TurnInput): Promise<NewTurn> | undefined {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;
-    const { archive, policy } = this.#options;
+    const { archive } = this.#options;
     return Promise.all([archive.windowBefore(position), archive.outcomesToldFrom(position)]).then(([window, told]) => {
-      this.#shown = new ShownTalk(window, policy.context);
+      this.#shown = this.#showing(window);
+      this.#summariser?.forget();
       return withOpening(input, told);
     });
   }

@@ -3,6 +3,7 @@ import { type JsonObject } from "../lib/json.ts";
 import { type Logger } from "pino";
 import { type LiveTools, type ServerTool } from "../tool/server-tool.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
+import { type NotesModel } from "./context/summariser.ts";
 import { createBlockEvents } from "./events/block-events.ts";
 import { type SessionEvent, type SessionWatcher } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
@@ -42,6 +43,8 @@ export interface SessionOptions {
   readonly openStream: OpenStream;
   /** @defaultValue the API does not tell */
   readonly countTokens?: CountTokens | undefined;
+  /** Writes notes on older turns. @defaultValue nobody does */
+  readonly notesModel?: NotesModel | undefined;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
   /** @defaultValue what is spent is not counted */

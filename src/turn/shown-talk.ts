@@ -1,8 +1,17 @@
 import { type TurnBlock } from "../conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
-import { isBefore, isShortenable, shortenResults, START, turnBytes } from "../conversation/shown-context.ts";
+import {
+  byteLength,
+  isBefore,
+  isShortenable,
+  shortenResults,
+  START,
+  turnBytes,
+} from "../conversation/shown-context.ts";
+import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
 import { type BlockPlace, type ShownContext, type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
+import { leaveOut } from "./leave-out.ts";
 import { TokenGauge, type Others } from "./token-gauge.ts";
 
 /** How much of a talk the model may be shown. */
@@ -17,6 +26,25 @@ export interface ContextLimits {
 export interface Window {
   readonly turns: readonly TurnRecord[];
   readonly context: ShownContext | undefined;
+  /** What stood for the turns before. */
+  readonly summary?: Summary | undefined;
+}
+
+/** What leaving turns out needs of the session. */
+export interface LeaveOutPorts {
+  readonly languageOf: (identity: string) => string | undefined;
+  /** Stores what stands for turns that are left out. */
+  readonly onLeftOut: (summary: Summary) => void;
+}
+
+/** What is known before a turn begins. */
+interface Moment {
+  /** What a model has written of the turns that are shown. */
+  readonly notes?: Notes | undefined;
+  /** More notes are on their way: there is patience. */
+  readonly isWriting?: boolean;
+  /** So much time has passed that the prompt cache is lost anyway. */
+  readonly isCold?: boolean;
 }
 
 /** A model call that is about to be made. */
@@ -32,6 +60,8 @@ export interface NextCall {
 
 /** Of the budget, how much is kept where something is left out: so it happens seldom, and the prompt cache lasts. */
 const KEPT_SHARE = 0.5;
+/** How far past turns may grow over the budget while notes on them are written. */
+const PATIENCE = 1.5;
 /** Results of this many newest turns are kept whole, as long as they fit. */
 const WHOLE_TURNS = 2;
 /** A guard for the memory, should an API not tell its tokens truly: real text has fewer bytes a token. */
@@ -47,12 +77,16 @@ const USUAL_RATE = 1 / 3;
 export class ShownTalk {
   readonly #limits: ContextLimits;
   readonly #gauge: TokenGauge;
+  readonly #ports: LeaveOutPorts;
+  #summary: Summary | undefined;
   #turns: readonly TurnRecord[];
   #shortened: BlockPlace;
   #from: number;
 
-  constructor({ turns, context }: Window, limits: ContextLimits) {
+  constructor({ turns, context, summary }: Window, limits: ContextLimits, ports: LeaveOutPorts = NOTHING) {
     this.#limits = limits;
+    this.#ports = ports;
+    this.#summary = summary;
     this.#gauge = new TokenGauge(context?.measured);
     this.#from = context?.from ?? turns[0]?.position ?? 1;
     this.#shortened = context?.shortened ?? START;
@@ -73,7 +107,30 @@ export class ShownTalk {
   get context(): ShownContext {
     const { measured } = this.#gauge;
     const isShortened = isBefore(START, this.#shortened);
-    return { from: this.#from, ...(isShortened && { shortened: this.#shortened }), ...(measured && { measured }) };
+    return {
+      from: this.#from,
+      ...(isShortened && { shortened: this.#shortened }),
+      ...(this.#summary && { summary: this.#summary.id }),
+      ...(measured && { measured }),
+    };
+  }
+
+  /** What stands for the turns that are left out. */
+  get summary(): Summary | undefined {
+    return this.#summary;
+  }
+
+  /** The turns that are shown after a position, without the newest ones of so many tokens. */
+  turnsAfter(position: number, { without }: { readonly without: number }): readonly TurnRecord[] {
+    let bytes = 0;
+    const isOlder = (turn: TurnRecord) => (bytes += turnBytes(turn)) * (this.#gauge.rate ?? 0) > without;
+    const end = this.#turns.findLastIndex(isOlder) + 1;
+    return this.#turns.slice(0, end).filter((turn) => turn.position > position);
+  }
+
+  /** By their share of what the API counted. */
+  tokensOf(turns: readonly TurnRecord[]): number {
+    return (this.#gauge.rate ?? 0) * turns.reduce((sum, turn) => sum + turnBytes(turn), 0);
   }
 
   /** Takes a turn that has ended. */
@@ -81,16 +138,22 @@ export class ShownTalk {
     this.#turns = [...this.#turns, this.#shorten(turn)];
   }
 
-  /** Makes room before a turn begins: when past turns are over the budget, it leaves out so much that it lasts. */
-  makeRoom(): void {
+  /**
+   * Makes room before a turn begins: when past turns are over the budget, it leaves out so much that it lasts. Turns of
+   * which a model has written notes go first, also when the prompt cache is lost anyway.
+   */
+  makeRoom({ notes, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;
-    const { rate = 0 } = this.#gauge;
-    const kept = budgetTokens * KEPT_SHARE;
-    const bytes = this.#pastBytes();
-    if (rate * bytes <= budgetTokens && bytes <= hardTokens * MAX_BYTES_A_TOKEN) return;
+    const isOver = (share = 1) => {
+      const isTooLarge = this.#pastBytes() > hardTokens * MAX_BYTES_A_TOKEN;
+      return isTooLarge || this.tokensOf(this.#turns) > budgetTokens * share;
+    };
+    const noted = notes ? this.#turns.findLastIndex(({ position }) => position <= notes.textTo) + 1 : 0;
+    if (noted > 0 && (isOver() || isCold)) this.#leaveOut(Math.min(noted, this.#turns.length - 1), notes);
+    if (!isOver(isWriting ? PATIENCE : 1)) return;
     const firstWhole = this.#turns.at(-WHOLE_TURNS);
     if (firstWhole) this.#shortenBefore({ position: firstWhole.position, sequence: 0 });
-    this.#keepNewest(kept);
+    this.#keepNewest(budgetTokens * KEPT_SHARE, notes);
   }
 
   /**
@@ -104,8 +167,9 @@ export class ShownTalk {
     for (;;) {
       const shown = this.#shorten(turn);
       const beside = others({ isCut: this.isCut });
-      const bytes = this.#pastBytes() + turnBytes(shown) + beside.bytes;
-      const history = buildHistory([...this.#turns, shown], { isPaused });
+      const preface = this.#summary ? prefaceOf(this.#summary) : "";
+      const bytes = this.#pastBytes() + turnBytes(shown) + beside.bytes + byteLength(preface);
+      const history = buildHistory([...this.#turns, shown], { isPaused, preface });
       if (this.#gauge.atMost(bytes, beside) <= hardTokens) return history;
       const tokens = await count(history);
       if (tokens !== undefined) this.#gauge.count(tokens);
@@ -142,18 +206,22 @@ export class ShownTalk {
   }
 
   /** Leaves out the oldest turns until the rest has so many tokens, or is one turn. `false`: it has that already. */
-  #keepNewest(tokens: number): boolean {
+  #keepNewest(tokens: number, notes?: Notes): boolean {
     const { rate = USUAL_RATE } = this.#gauge;
     let bytes = 0;
     const isTooMuch = (turn: TurnRecord) => (bytes += turnBytes(turn)) * rate > tokens;
     const lastLeftOut = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
     if (lastLeftOut < 0) return false;
-    this.#leaveOut(lastLeftOut + 1);
+    this.#leaveOut(lastLeftOut + 1, notes);
     return true;
   }
 
-  #leaveOut(count: number): void {
+  #leaveOut(count: number, notes?: Notes): void {
+    if (count <= 0) return;
+    const { languageOf, onLeftOut } = this.#ports;
     const before = this.#pastBytes();
+    this.#summary = leaveOut(this.#turns.slice(0, count), { before: this.#summary, notes, languageOf });
+    if (this.#summary) onLeftOut(this.#summary);
     this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
     this.#turns = this.#turns.slice(count);
     this.#gauge.remove(before - this.#pastBytes());
@@ -180,6 +248,8 @@ export class ShownTalk {
     return blocks === turn.blocks ? turn : { ...turn, blocks };
   }
 }
+
+const NOTHING: LeaveOutPorts = { languageOf: () => undefined, onLeftOut: () => {} };
 
 /** Where the results of the turn's last model call begin. */
 function beginOfLastResults({ position, blocks }: TurnRecord): BlockPlace {

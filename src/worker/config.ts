@@ -50,6 +50,8 @@ const contextSchema = z
     budgetTokens: z.number().int().min(1_000).default(30_000),
     /** Tokens of a whole request, never exceeded; with `model.maxTokens` it must fit into the model's context. */
     hardTokens: z.number().int().min(2_000).default(120_000),
+    /** A model id: it writes notes on turns before they are left out. Absent: they are left out without. */
+    summaryModel: z.string().min(1).optional(),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
     error: "expected hardTokens to be more than budgetTokens",

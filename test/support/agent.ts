@@ -5,6 +5,7 @@ import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
+import { createNotesModel } from "../../src/session/context/notes-model.ts";
 import { createCountTokens, createOpenStream } from "../../src/session/turns/open-stream.ts";
 import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { type Telemetry } from "../../src/telemetry/telemetry.ts";
@@ -30,6 +31,8 @@ export interface AgentOptions {
   readonly toolNews?: LiveTools;
   readonly policy?: Partial<SessionPolicy>;
   readonly modelIdleTimeoutMs?: number;
+  /** Writes notes on older turns. @defaultValue nobody does */
+  readonly summaryModel?: string;
   /** Anthropic's own tools that are switched on. */
   readonly serverTools?: readonly JsonObject[];
   readonly effort?: "low";
@@ -111,7 +114,7 @@ export class TestAgent implements AsyncDisposable {
 
   /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
   async join(): Promise<void> {
-    const { tools = {}, policy = {}, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
+    const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
     const room = new Room();
     this.#room = room;
     const sql = connect(this.database?.url ?? this.databaseUrl);
@@ -172,6 +175,7 @@ export class TestAgent implements AsyncDisposable {
       liveTools: this.#options.toolNews ?? { prefixes: [], onChanged: () => () => {} },
       openStream: createOpenStream(model, fixed),
       countTokens: createCountTokens(model, fixed),
+      ...(summaryModel !== undefined && { notesModel: createNotesModel(model, summaryModel) }),
       close: async () => {},
     });
     this.#leave = async () => {

@@ -147,7 +147,7 @@ test("a full context window leaves out the older half of the turns, then the res
   const full = stop("model_context_window_exceeded");
   const memory = await run({ past, calls: [full, full, full] });
 
-  const questions = memory.requests.map(({ history }) => history[0]?.blocks[0]?.textContent);
+  const questions = memory.requests.map(({ history }) => history[0]?.blocks.at(-1)?.textContent);
   expect(questions).toEqual(["q1", "q3", "Go"]);
   expect(memory.end.stopReason).toBe("model_context_window_exceeded");
 });

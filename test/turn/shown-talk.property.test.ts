@@ -30,7 +30,7 @@ test("wherever a talk is cut at a turn's end, and results before any place are s
   fc.assert(
     fc.property(long, fc.nat(6), fc.record({ position: fc.nat(5), sequence: fc.nat(12) }), (past, first, place) => {
       const window = past.slice(first).map((record) => ({ ...record, blocks: shortenResults(record, place) }));
-      const history = buildHistory([...window, next(past.length + 1)]);
+      const history = buildHistory([...window, next(past.length + 1)], { preface: "[Turns 1 to 3 …]" });
 
       expect(problemsOf(history, { written: written(past) })).toEqual([]);
       expect(history.at(-1)?.blocks.at(-1)?.textContent).toBe("Go on");

@@ -74,9 +74,9 @@ test("large results of older turns give way to placeholders before the turns do"
 test("what is shown goes on the same after the talk was stored and loaded", async () => {
   const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
   shown.makeRoom();
-  const { turns, context } = shown;
+  const { turns, context, summary } = shown;
 
-  const again = new ShownTalk({ turns, context: structuredClone(context) }, LIMITS);
+  const again = new ShownTalk({ turns, context: structuredClone(context), summary }, LIMITS);
 
   expect(await again.fit(next(running(31)))).toEqual(await shown.fit(next(running(31))));
 });
@@ -136,4 +136,48 @@ test("other tools than those that were counted count with all their bytes", asyn
   await shown.fit(next(running(2), { others: () => tools, count: async () => (counted += 1) }));
 
   expect(counted).toBe(1);
+});
+
+test("what was promised is told with the turns that are left out, until it has come", async () => {
+  const receipt = "Started in the background (call c1). Its result will be reported when it arrives.";
+  const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
+  const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
+  shown.makeRoom();
+  const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
+  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
+
+  const input = { tool_use_id: "t1", tool: "look", note: "" };
+  const outcome = {
+    blockType: "tool_use",
+    textContent: null,
+    content: { tool_use_id: "t2", tool_name: "call_outcome", input },
+  };
+  shown.add({ ...said(22), blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]) });
+  for (let position = 23; position < 40; position++) shown.add(said(position));
+  shown.makeRoom();
+
+  expect(JSON.stringify(await shown.fit(next(running(40))))).not.toContain("was still open");
+});
+
+test("turns of which there are notes leave first, over the budget or when the cache is lost anyway", async () => {
+  const notes = { text: "They talked.", textTo: 4, model: "small", usage: null };
+  const turns = Array.from({ length: 8 }, (_, index) => said(index + 1));
+  const shown = await talked(turns);
+  shown.makeRoom({ notes });
+  expect(shown.turns).toHaveLength(8);
+
+  shown.makeRoom({ notes, isCold: true });
+
+  expect(shown.turns.map(({ position }) => position)).toEqual([5, 6, 7, 8]);
+  expect(textsOf(await shown.fit(next(running(9))))[0]).toContain("newer:]\nThey talked.");
+});
+
+test("while notes are being written there is patience over the budget, and none over half as much again", async () => {
+  const shown = await talked(Array.from({ length: 20 }, (_, index) => said(index + 1)));
+  shown.makeRoom({ isWriting: true });
+  expect(shown.turns).toHaveLength(20);
+
+  for (let position = 21; position < 50; position++) shown.add(said(position));
+  shown.makeRoom({ isWriting: true });
+  expect(shown.turns.length).toBeLessThan(20);
 });

@@ -2,12 +2,14 @@ import PQueue from "p-queue";
 import pRetry from "p-retry";
 import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import { type TurnBlock } from "../../conversation/block.ts";
+import { type Summary } from "../../conversation/summary.ts";
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
+import { insertSummary } from "../../store/turns/summaries.ts";
 import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { type TurnEndRow, countAside, finishTurn, insertTurn } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
@@ -117,6 +119,11 @@ export class Recorder implements LedgerListener {
       throw new AppError("conversation_not_found", "commentary.messageId: no such message in this session");
     if (kept === "too_many")
       throw new AppError("invalid_state", `A turn takes ${MAX_COMMENTARIES} notes, and has them`);
+  }
+
+  /** Stores what stands for turns that are no longer shown: before the end of the turn that goes on from it. */
+  keepSummary(summary: Summary): void {
+    this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }
 
   /** Counts an aside that was sent as a sentence: it has a sentence number, and is in no block. */

@@ -11,6 +11,7 @@ import {
   type Spender,
 } from "../../store/spending/spending.ts";
 import { type Sql } from "../../store/database/pool.ts";
+import { type NotesModel } from "../context/summariser.ts";
 import { type OpenStream } from "../turns/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
 
@@ -66,6 +67,15 @@ export class Spending {
       this.#step(() => openStream(request, signal), { participant: request.participant, model });
   }
 
+  /** The same model for notes, whose calls count. It is asked for nothing when a budget is used up. */
+  countedNotes({ name, ask }: NotesModel): NotesModel {
+    return {
+      name,
+      ask: (prompt, participant, signal) =>
+        this.#notes(() => ask(prompt, participant, signal), { participant, model: name }),
+    };
+  }
+
   /**
    * Passes a model call's events on and counts its tokens: those of the request when it is answered, so that they are
    * known even if the worker is killed, the rest at the end. Each attempt counts.
@@ -97,6 +107,11 @@ export class Spending {
     if (await this.isSpent(of.participant))
       yield { type: "message_stop", stopReason: "budget", stopDetails: null, usage: NO_USAGE };
     else yield* this.counted(open(), { ...of, purpose: "step" });
+  }
+
+  async *#notes(open: () => AsyncIterable<ModelEvent>, of: Omit<Counted, "purpose">): AsyncGenerator<ModelEvent> {
+    if (await this.isSpent(of.participant)) throw new AppError("invalid_state", "A budget is used up");
+    yield* this.counted(open(), { ...of, purpose: "summary" });
   }
 
   /**

@@ -39,6 +39,11 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
 
 /** Removes all that is stored of a person, in small steps; what was removed before an error stays so. */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
+  // Notes on a talk have everybody's words in them. Without them, its next turn goes on from the turns alone.
+  await runQuery(sql`
+    delete from summaries where people @> ${sql.json([{ identity }])}
+      or session_id in (select session_id from turns where participant_identity = ${identity})
+  `);
   const turns = await inBatches(async () => {
     const { count } = await runQuery(sql`
       delete from turns where id in (select id from turns where participant_identity = ${identity} limit ${BATCH})

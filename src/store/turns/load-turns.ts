@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { type TurnBlock } from "../../conversation/block.ts";
 import { shortenedResult, SHORT_RESULT_BYTES, START, turnBytes } from "../../conversation/shown-context.ts";
+import { type Summary } from "../../conversation/summary.ts";
 import {
   type BlockPlace,
   type InputText,
@@ -10,6 +11,7 @@ import {
 } from "../../conversation/turn-record.ts";
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { loadSummary } from "./summaries.ts";
 
 /** A turn as it is loaded. */
 export interface StoredTurn extends TurnRecord {
@@ -51,6 +53,8 @@ export async function loadRunningTurns(sql: Sql, { sessionId }: { readonly sessi
 export interface StoredWindow {
   readonly turns: readonly StoredTurn[];
   readonly context: ShownContext | undefined;
+  /** What stood for the turns before. */
+  readonly summary: Summary | undefined;
 }
 
 /** Turns of older versions do not say what was shown. A few are looked at, for a turn may have ended without a call. */
@@ -78,7 +82,11 @@ export async function loadWindow(
   if (told?.context) {
     const { measured, ...shown } = told.context;
     const context = { ...shown, ...(measured && told.model === model && { measured }) };
-    return { turns: await loadTurns(sql, { sessionId, before, ...shown }), context };
+    const [turns, summary] = await Promise.all([
+      loadTurns(sql, { sessionId, before, ...shown }),
+      shown.summary === undefined ? undefined : loadSummary(sql, { id: shown.summary }),
+    ]);
+    return { turns, context, summary };
   }
   const turns: StoredTurn[] = [];
   for (let bytes = 0; bytes < maxBytes;) {
@@ -87,7 +95,7 @@ export async function loadWindow(
     turns.unshift(...page.slice(Math.min(tooMuch + 1, page.length - 1)));
     if (page.length < PAGE) break;
   }
-  return { turns, context: undefined };
+  return { turns, context: undefined, summary: undefined };
 }
 
 interface TurnRow {

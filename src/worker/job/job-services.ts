@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
+import { createNotesModel } from "../../session/context/notes-model.ts";
+import { type NotesModel } from "../../session/context/summariser.ts";
 import { createModel } from "../../llm/stream-message.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
 import { recallTool } from "../../session/recall/recall-tool.ts";
@@ -38,6 +40,7 @@ export interface JobServices {
   readonly liveTools: LiveTools;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens;
+  readonly notesModel?: NotesModel | undefined;
   /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
@@ -79,6 +82,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     idleTimeoutMs: modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
   });
+  const { summaryModel } = config.context;
   const fixed = {
     model: name,
     maxTokens,
@@ -103,6 +107,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     liveTools: mcp,
     openStream: createOpenStream(model, fixed),
     countTokens: createCountTokens(model, fixed),
+    notesModel: summaryModel === undefined ? undefined : createNotesModel(model, summaryModel),
     speech,
     telemetry,
     close,

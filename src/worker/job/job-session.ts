@@ -85,6 +85,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     liveTools: services.liveTools,
     openStream: services.openStream,
     countTokens: services.countTokens,
+    notesModel: services.notesModel,
     telemetry: services.telemetry,
     link,
     voice,

@@ -1,0 +1,38 @@
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { asText } from "../../lib/json.ts";
+
+/** Of arguments, a result or an answer: the rest adds nothing to notes. */
+const MAX_CHARACTERS = 1_500;
+
+/**
+ * Turns as plain text, for a model that is to write notes on them: no tool use of theirs can be taken for one of its
+ * own, and no message for one to it.
+ */
+export function flatten(turns: readonly TurnRecord[]): string {
+  return turns.flatMap((turn) => [`Turn ${turn.position}`, ...linesOf(turn)]).join("\n");
+}
+
+function linesOf({ input, blocks, heard, participantIdentity }: TurnRecord): string[] {
+  const said = input.map(({ text }) => `${JSON.stringify(participantIdentity)} said: ${cut(text)}`);
+  const done = blocks.flatMap(({ blockType, textContent, content }) => {
+    switch (blockType) {
+      case "text":
+        return heard === undefined && textContent ? [`The assistant said: ${cut(textContent)}`] : [];
+      case "tool_use":
+        return [
+          `Tool ${asText(content?.["tool_name"])} was called with ${cut(JSON.stringify(content?.["input"] ?? {}))}`,
+        ];
+      case "tool_result":
+        return [`The tool gave: ${cut(asText(content?.["content"]))}`];
+      default:
+        return [];
+    }
+  });
+  return [...said, ...done, ...(heard === undefined ? [] : [`The assistant was interrupted after: ${cut(heard)}`])];
+}
+
+/** Without line breaks and tags, which could be taken for the end of the transcript. */
+function cut(text: string): string {
+  const flat = text.replaceAll(/\s+/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").trim();
+  return flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS).toWellFormed()}…` : flat;
+}

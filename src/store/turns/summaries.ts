@@ -1,0 +1,33 @@
+import { type Summary } from "../../conversation/summary.ts";
+import { jsonParameter, type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
+
+/** Stores what stands for turns that are left out, once. */
+export async function insertSummary(writer: SessionWriter, summary: Summary): Promise<void> {
+  const { sql, lease } = writer;
+  const { id, from, to, toTurn, text, textTo, model, usage, promises, people } = summary;
+  const statement = sql`
+    insert into summaries (
+      id, session_id, from_position, to_position, to_turn, text, text_to, model, usage, promises, people
+    )
+    select
+      ${id}, ${lease.sessionId}, ${from}, ${to}, ${toTurn}, ${text}, ${textTo}, ${model}, ${jsonParameter(sql, usage ?? undefined)}::jsonb,
+      ${sql.json(promises)}, ${sql.json(people)}
+    from fence
+    where exists (select from turns where id = ${toTurn})
+    on conflict do nothing
+    returning id
+  `;
+  await writeFenced(writer, statement);
+}
+
+export async function loadSummary(sql: Sql, { id }: { readonly id: string }): Promise<Summary | undefined> {
+  const [summary] = await runQuery(sql<Summary[]>`
+    select
+      id, from_position as "from", to_position as "to", to_turn as "toTurn", text, text_to as "textTo", model, usage,
+      promises, people
+    from summaries where id = ${id}
+  `);
+  return summary;
+}

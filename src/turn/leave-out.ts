@@ -1,0 +1,62 @@
+import { outcomeSubject, toolUseId, type TurnBlock } from "../conversation/block.ts";
+import { NO_NOTES, type Notes, type Person, type PromisedOutcome, type Summary } from "../conversation/summary.ts";
+import { type TurnRecord } from "../conversation/turn-record.ts";
+import { createId } from "../lib/id.ts";
+import { asText } from "../lib/json.ts";
+import { isReceipt } from "../tool/calls/follow-call.ts";
+
+interface LeaveOut {
+  /** What stands for earlier turns by now. */
+  readonly before: Summary | undefined;
+  /** What a model has written meanwhile. */
+  readonly notes: Notes | undefined;
+  readonly languageOf: (identity: string) => string | undefined;
+}
+
+/** What stands for turns that are left out now, oldest first, and for all before them. */
+export function leaveOut(turns: readonly TurnRecord[], { before, notes, languageOf }: LeaveOut): Summary | undefined {
+  const [first, last] = [turns[0], turns.at(-1)];
+  if (!first || !last) return before;
+  const known = before ?? NO_NOTES;
+  const { text, textTo, model, usage } = notes && notes.textTo > known.textTo ? notes : known;
+  const range = { id: createId(), from: first.position, to: last.position, toTurn: last.id };
+  const promises = promisedAfter(before?.promises ?? [], turns);
+  return {
+    ...range,
+    text,
+    textTo,
+    model,
+    usage,
+    promises,
+    people: peopleAfter(before?.people ?? [], turns, languageOf),
+  };
+}
+
+/** From the blocks themselves: what was promised, without what has been told. */
+function promisedAfter(before: readonly PromisedOutcome[], turns: readonly TurnRecord[]): PromisedOutcome[] {
+  const told = new Set(turns.flatMap(({ blocks }) => blocks.flatMap((block) => outcomeSubject(block) ?? [])));
+  const promised = turns.flatMap(({ blocks, participantIdentity: participant }) =>
+    blocks.filter(isPromise).map((block) => {
+      const id = toolUseId(block) ?? "";
+      const use = blocks.find(({ blockType, content }) => blockType === "tool_use" && content?.["tool_use_id"] === id);
+      return { toolUseId: id, toolName: asText(use?.content?.["tool_name"]), participant };
+    }),
+  );
+  return [...before, ...promised].filter((one) => !told.has(one.toolUseId));
+}
+
+function isPromise({ blockType, content }: TurnBlock): boolean {
+  return blockType === "tool_result" && isReceipt(content?.["content"]);
+}
+
+/** Who has spoken, in the order of their first turns. */
+function peopleAfter(
+  before: readonly Person[],
+  turns: readonly TurnRecord[],
+  languageOf: LeaveOut["languageOf"],
+): Person[] {
+  const languages = new Map(before.map(({ identity, language }) => [identity, language]));
+  for (const { participantIdentity: identity } of turns)
+    languages.set(identity, languageOf(identity) ?? languages.get(identity) ?? null);
+  return [...languages].map(([identity, language]) => ({ identity, language }));
+}
