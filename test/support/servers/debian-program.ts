@@ -1,41 +1,68 @@
-import { execFile } from "node:child_process";
-import { access, constants } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { existsSync } from "node:fs";
+import { glob, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { runCommand } from "../../../src/worker/process/start-program.ts";
 
-const run = promisify(execFile);
-/** Debian's servers are in a folder that users have not on their PATH. */
-const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"].filter(Boolean);
+const CACHE = join(import.meta.dirname, "../../../.cache");
 
-/**
- * Path of a program that Debian has a package for. Installs it where that may be done: as root, with apt.
- *
- * @throws {Error} that says what to install, where it can neither be found nor installed
- */
-export async function debianProgram(name: string, debianPackage = name): Promise<string> {
-  const found = await find(name);
-  if (found !== undefined) return found;
-  const missing = `${name} is missing: apt-get install ${debianPackage}`;
-  if (process.getuid?.() !== 0 || (await find("apt-get")) === undefined) throw new Error(missing);
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const install = () => run("apt-get", ["install", "-y", "--no-install-recommends", debianPackage], { env });
-  // The list of packages may be old, or not there at all.
-  await install().catch(async () => {
-    await run("apt-get", ["update"], { env });
-    await install();
-  });
-  const installed = await find(name);
-  if (installed === undefined) throw new Error(missing);
-  return installed;
+export interface DebianProgram {
+  readonly command: string;
+  /** Where its libraries are, unless the system has them. */
+  readonly libraries: string;
 }
 
-async function find(name: string): Promise<string | undefined> {
-  for (const path of FOLDERS.map((folder) => join(folder, name))) {
-    const isExecutable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isExecutable) return path;
+interface Wanted {
+  /** The name of its package, too, and of its folder in the cache. */
+  readonly name: string;
+  /** Its path in the package. */
+  readonly path: string;
+}
+
+/**
+ * A server that Debian has a package for: the installed one, or that of the package, unpacked in the cache. Nothing is
+ * installed, so no rights are needed.
+ *
+ * @throws {Error} that says what to install, where it can be had in neither way
+ */
+export async function debianProgram({ name, path }: Wanted): Promise<DebianProgram> {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+  const installed = folders.map((folder) => join(folder, name)).find((each) => existsSync(each));
+  if (installed !== undefined) return { command: installed, libraries: "" };
+  // What is in the packages, as if it were installed there.
+  const root = join(CACHE, name);
+  if (!existsSync(root)) await unpackPackages(name, root);
+  const [library] = await Array.fromAsync(glob("usr/lib/*/lib*.so*", { cwd: root }));
+  return { command: join(root, path), libraries: library === undefined ? "" : join(root, dirname(library)) };
+}
+
+async function unpackPackages(name: string, root: string): Promise<void> {
+  await mkdir(CACHE, { recursive: true });
+  const folder = await mkdtemp(join(CACHE, `${name}-`));
+  try {
+    await mkdir(join(folder, "archives/partial"), { recursive: true });
+    await download(name, join(folder, "archives"));
+    for await (const archive of glob(join(folder, "archives/*.deb")))
+      await runCommand("dpkg-deb", ["--extract", archive, join(folder, "root")]);
+    // Another test file may have been quicker.
+    await rename(join(folder, "root"), root).catch((error: unknown) => {
+      if (!existsSync(root)) throw error;
+    });
+  } catch (error) {
+    const how = `This test needs ${name} on PATH, or Debian's or Ubuntu's apt-get to download it (apt-get update)`;
+    throw new Error(`${how}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  return undefined;
+}
+
+/** With what it needs and the machine does not have. */
+async function download(name: string, archives: string): Promise<void> {
+  const options = [`Dir::Cache::Archives=${archives}`, "Debug::NoLocking=true", "APT::Sandbox::User="];
+  const flags = ["--yes", "--download-only", "--no-install-recommends", ...options.flatMap((option) => ["-o", option])];
+  const get = () => runCommand("apt-get", ["install", ...flags, name]);
+  // A fresh machine has no lists of packages; only root can load them.
+  await get().catch(async () => {
+    await runCommand("apt-get", ["update"]).catch(() => {});
+    await get();
+  });
 }

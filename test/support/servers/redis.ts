@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { connect } from "node:net";
-import { once } from "node:events";
 import { type RunningServer, startServer } from "../../../src/worker/process/start-program.ts";
 import { debianProgram } from "./debian-program.ts";
 import { findFreePorts } from "./free-ports.ts";
+import { takesConnections } from "./pgbouncer.ts";
 
 export interface Redis extends RunningServer {
   /** `host:port` */
@@ -12,7 +11,7 @@ export interface Redis extends RunningServer {
 
 /** A Redis on loopback that keeps nothing. Whoever starts it closes it. */
 export async function startRedis(folder: string): Promise<Redis> {
-  const command = await debianProgram("redis-server");
+  const { command, libraries } = await debianProgram({ name: "redis-server", path: "usr/bin/redis-server" });
   const port = await findFreePorts(1);
   const server = await startServer({
     name: "redis-server",
@@ -22,20 +21,9 @@ export async function startRedis(folder: string): Promise<Redis> {
     pidFile: join(folder, "redis.pid"),
     logFile: join(folder, "redis.log"),
     stopSignals: ["SIGTERM", "SIGKILL"],
-    isReady: () => accepts(port),
+    place: { env: { ...process.env, LD_LIBRARY_PATH: libraries } },
+    isReady: () => takesConnections(port),
     readyWithinMs: 10_000,
   });
   return { ...server, address: `127.0.0.1:${port}` };
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
