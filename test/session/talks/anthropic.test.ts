@@ -145,7 +145,8 @@ test("a history that outgrew the model is shortened at a turn", async () => {
   ]);
   for (const words of ["a", "b"]) await user.answerTo(await user.say(words));
   expect(await user.answerTo(await user.say("c"))).toContain("Three.");
-  expect(types(agent)[0]).toBe("user: text");
+  // What stands for the first turn, and the second message.
+  expect(types(agent)[0]).toBe("user: text, text");
   expect(agent.model.requests.at(-1)?.body["messages"]).toHaveLength(5);
   expect(agent.model.rejections).toEqual([]);
 });
