@@ -46,7 +46,7 @@ function adminUrl(): string {
 
 function openDatabase(name: string): TempDatabase {
   const url = urlOf(name);
-  const sql = connect(url);
+  const sql = connect(url, { maxConnections: 4 });
   const drop = async () => {
     await sql.end({ timeout: 1 });
     await withAdmin((admin) => admin`drop database if exists ${admin(name)} with (force)`);
