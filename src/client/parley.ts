@@ -67,6 +67,8 @@ export class Parley implements AsyncDisposable {
   readonly #tools = new Map<string, CompiledTool>();
   readonly #events = new Emitter<ParleyEvents>((error, event) => this.#onHandlerThrew(error, event));
   #transport: Transport;
+  /** The last that was known: a room that is not connected yet has no name. After `rejoin` it is the same room. */
+  #roomName = "";
   #stopListening: (() => void) | undefined;
   #isClosed = false;
 
@@ -78,7 +80,7 @@ export class Parley implements AsyncDisposable {
   }
 
   readonly #outbox = new ClientOutbox({
-    conversationId: () => conversationIdOfRoom(this.#transport.roomName),
+    conversationId: () => conversationIdOfRoom((this.#roomName = this.#transport.roomName || this.#roomName)),
     publish: (bytes, way) => {
       const to = this.#link.agents;
       if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));

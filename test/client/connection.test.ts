@@ -227,6 +227,26 @@ test("another room object takes over tools and open calls", async () => {
   expect(room.listenerCount).toBe(0);
 });
 
+test("a result that is made while the next room is not connected, and has no name, is of the conversation", async () => {
+  const work = Promise.withResolvers<string>();
+  const { room, parley } = await openWithTool(() => work.promise);
+  room.request({ id: "r1" });
+  const next = new MemoryRoom({ hasAgent: false });
+  next.roomName = "";
+  next.disconnect();
+
+  parley.rejoin(next.transport);
+  work.resolve("done");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  next.roomName = "conv_ac_1";
+  next.join();
+  next.connect();
+
+  // What has no Ack is sent again after five seconds.
+  const results = () => next.heard.filter(({ message }) => message.type === "tool_use_result");
+  await expect.poll(results, { timeout: 8_000 }).toMatchObject([{ conversationId: "ac_1" }]);
+});
+
 test("connected and disconnected are told", async () => {
   const { room, parley } = await openClient();
   const told: string[] = [];
