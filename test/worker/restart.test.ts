@@ -121,11 +121,11 @@ test("killed before the first block: the turn is answered by the next worker", a
   expect(await turnBlocks()).toEqual(["text"]);
 });
 
-test("killed between the tool uses and their run: what acts is not run, and the model is told so", async () => {
+test("killed between a tool use and its run: what acts is not run, and the model is told so", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
-  answerScans();
-  scriptOf(reply([toolUse("order", { hangMs: 0 }), toolUse("scan")]), reply([text("Shall I?")]));
+  // One call waits for the lock: a second one would take the host's other connection, which stores the blocks.
+  scriptOf(reply([toolUse("order", { hangMs: 0 })]), reply([text("Shall I?")]));
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = sql.begin(async (transaction) => {
     await transaction`lock table tool_calls in exclusive mode`;
@@ -137,7 +137,7 @@ test("killed between the tool uses and their run: what acts is not run, and the 
   await untilStored(
     () => sql`
       select turn_id from turn_blocks join turns on turns.id = turn_id
-      where parent_message_id = ${id} and block_type = 'tool_use' group by turn_id having count(*) = 2`,
+      where parent_message_id = ${id} and block_type = 'tool_use'`,
   );
   killJobs();
   // The database does not notice that the insert's client is dead while it waits for the lock.
@@ -149,7 +149,7 @@ test("killed between the tool uses and their run: what acts is not run, and the 
   await backWithTools(seen);
   expect(await user.answerTo(id, 20_000)).toBe("Shall I?");
   expect(await runs()).toEqual([]);
-  expect(await turnBlocks()).toEqual(["tool_use", "tool_use", "tool_result (error)", "tool_result (error)", "text"]);
+  expect(await turnBlocks()).toEqual(["tool_use", "tool_result (error)", "text"]);
   expect(model.rejections).toEqual([]);
 });
 

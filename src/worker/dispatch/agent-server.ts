@@ -63,6 +63,8 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
     loadThreshold: FULL_LOAD,
     loadFunc: async () => Math.min(1, accepted.size / config.maxSessions) * FULL_LOAD,
     requestFunc: async (request) => {
+      // LiveKit knows the load of a moment ago.
+      if (accepted.size >= config.maxSessions) return request.reject();
       accepted.add({ id: request.id, room: request.room?.name ?? "", identity: agentIdentity(request.id) });
       await request.accept();
     },

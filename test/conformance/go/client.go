@@ -42,6 +42,8 @@ type unacked struct {
 	frame       []byte
 	sentAt      time.Time
 	dueAt       time.Time
+	// An agent was there to hear it.
+	isOut bool
 }
 
 // Client is one participant of a room. Its fields belong to whoever holds the lock.
@@ -199,7 +201,7 @@ func (c *Client) send(messageType int, body map[string]any, asStream bool) {
 		return
 	}
 	now := time.Now()
-	c.unacked[c.lastStanza] = &unacked{messageType, frame, now, now.Add(againAfter)}
+	c.unacked[c.lastStanza] = &unacked{messageType, frame, now, now.Add(againAfter), len(c.agents) > 0}
 	c.publish(frame, asStream)
 }
 
@@ -251,6 +253,7 @@ func (c *Client) keepSending() {
 				continue
 			}
 			message.dueAt = now.Add(againAfter)
+			message.isOut = true
 			// A stream names its sender.
 			c.publish(message.frame, true)
 		}

@@ -85,7 +85,9 @@ func (c *Client) onAck(body map[string]any) {
 		c.firstMissed = 0
 		// What was said while nobody listened goes out now.
 		for _, message := range c.unacked {
-			message.dueAt = time.Now()
+			if !message.isOut {
+				message.dueAt = time.Now()
+			}
 		}
 	}
 	delete(c.unacked, stanza)

@@ -9,7 +9,9 @@ import { lastContent } from "../../support/model-view.ts";
 const MB = 1_000_000;
 
 test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
-  await using agent = await TestAgent.start();
+  await using agent = await TestAgent.start({
+    policy: { context: { budgetTokens: 30_000, hardTokens: 1_000_000 } } as never,
+  });
   const user = await agent.client("user", { tools: [announced("scan")] });
   agent.model.script(scriptOf("scan", { page: "p".repeat(MB) }));
   const messageId = await user.say("Go");

@@ -44,7 +44,8 @@ const job = {
 const sql = connect(databaseUrl);
 await openJobSession(job, {
   config: {
-    model: { name: "claude-test" },
+    instructions: "Be brief.",
+    model: { name: "claude-test", serverTools: [] },
     maxSteps: 10,
     toolTimeoutMs: 30_000,
     toolResultMaxBytes: 100_000,
