@@ -37,6 +37,7 @@ export interface PermissionClosedEvent {
   readonly state: "approved" | "rejected" | "expired" | "withdrawn";
 }
 
+/** An answer that was given while we were away is one sentence. */
 export interface AnswerEndEvent {
   /** The answer's id. */
   readonly id: string;

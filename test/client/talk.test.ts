@@ -131,6 +131,23 @@ test("ask gathers the results of the answer's calls", async () => {
   ]);
 });
 
+test("an answer that another worker has given meanwhile, and that comes whole, is the answer, once", async () => {
+  const { room, parley } = await openClient();
+  const ends: string[] = [];
+  parley.on("answer_end", ({ text }) => ends.push(text));
+  const asking = parley.ask("Are you there?", { timeoutMs: 2_000 });
+  await room.until(() => room.all("user_message").length === 1);
+  const previousId = room.all("user_message")[0]?.id ?? "";
+  room.say({ type: "start_answer", body: { id: "a", previousId } });
+
+  for (let times = 0; times < 2; times++)
+    room.say({ type: "assistant_message", body: { id: "a", previousId, content: "I am. Go on." } });
+
+  expect((await asking).text).toBe("I am. Go on.");
+  expect(ends).toEqual(["I am. Go on."]);
+  expect(parley.isAnswering).toBe(false);
+});
+
 test("a long sentence that comes after the final one is waited for", async () => {
   const { room, parley } = await openClient();
   const texts: string[] = [];

@@ -192,7 +192,8 @@ test("a tool that runs on through the absence answers under the new connection, 
 
 test("an answer that went on while the client was away is sent again", async () => {
   await using agent = await TestAgent.start();
-  agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 60, chunking: 4 })]);
+  // It must still be given when Python has left, which takes long on a busy machine.
+  agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 300, chunking: 4 })]);
   const { untilTold, cue, end } = await play("leave", agent.roomName);
   await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(1);
 

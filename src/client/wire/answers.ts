@@ -15,6 +15,8 @@ const MAX_OPEN = 32;
 /** Puts each answer's sentences in order, and calls `onEnd` when an answer is whole. */
 export class Answers {
   readonly #open = new Map<string, OpenAnswer>();
+  /** Ids of the last answers that were whole. */
+  readonly #ended = new Set<string>();
   readonly #onEnd: (answer: AnswerEndEvent) => void;
 
   constructor(onEnd: (answer: AnswerEndEvent) => void) {
@@ -26,7 +28,7 @@ export class Answers {
   }
 
   begin({ id, previousId }: MessageBody<"start_answer">): void {
-    if (this.#open.has(id)) return;
+    if (this.#open.has(id) || this.#ended.has(id)) return;
     this.#open.set(id, { id, previousId, sentences: new Map() });
     keepNewest(this.#open, MAX_OPEN);
   }
@@ -39,8 +41,19 @@ export class Answers {
     const inOrder = [...answer.sentences.values()].toSorted((a, b) => a.sequence - b.sequence);
     const last = inOrder.at(-1);
     if (!last?.isFinal || inOrder.length < last.sequence) return;
-    this.#open.delete(answer.id);
     const sentences = inOrder.map(({ text }) => text).filter((text) => text !== "");
-    this.#onEnd({ id: answer.id, previousId: answer.previousId, text: sentences.join(" "), sentences });
+    this.#end({ id: answer.id, previousId: answer.previousId, text: sentences.join(" "), sentences });
+  }
+
+  /** An answer that we have missed comes as one message. */
+  addWhole({ id, previousId = "", content }: MessageBody<"assistant_message">): void {
+    if (!this.#ended.has(id)) this.#end({ id, previousId, text: content, sentences: content === "" ? [] : [content] });
+  }
+
+  #end(answer: AnswerEndEvent): void {
+    this.#open.delete(answer.id);
+    this.#ended.add(answer.id);
+    keepNewest(this.#ended, MAX_OPEN);
+    this.#onEnd(answer);
   }
 }

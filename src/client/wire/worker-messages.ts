@@ -15,13 +15,7 @@ interface WorkerMessagesPorts {
 }
 
 /** The SDK does nothing with these messages; the application gets them, like all others, by the event `message`. */
-type OnlyAsMessage =
-  | "assistant_message"
-  | "audio_chunk"
-  | "reasoning_step"
-  | "memory_trace"
-  | "commentary"
-  | "block_event";
+type OnlyAsMessage = "audio_chunk" | "reasoning_step" | "memory_trace" | "commentary" | "block_event";
 type Handlers = {
   readonly [Type in Exclude<SentBy<"worker">, OnlyAsMessage>]: (
     body: MessageBody<Type>,
@@ -74,6 +68,7 @@ export class WorkerMessages {
       this.#emit("sentence", body);
       this.#answers.add(body);
     },
+    assistant_message: (body) => this.#answers.addWhole(body),
     transcription: (body) => this.#emit("transcription", body),
     permission_request: (body) => {
       this.#askedPermissions.add(body.id);

@@ -45,9 +45,6 @@ export async function runSdkProgram(wrap: (transport: Transport) => Transport = 
     if (word) void parley.respondToPermission(id, word);
   });
   parley.on("permission_closed", ({ id }) => print({ event: "permission_closed", id }));
-  parley.on("message", ({ type, body }) => {
-    if (type === "assistant_message") print({ event: "answer", messageId: body.previousId, text: body.content });
-  });
 
   await enter(room);
   for await (const line of createInterface({ input: process.stdin })) {
