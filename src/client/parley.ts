@@ -17,11 +17,10 @@ import { ProgressSender } from "./tools/progress-sender.ts";
 import { ToolRequests } from "./tools/tool-requests.ts";
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
 import { type Transport } from "./room/transport.ts";
+import { DELIVER_WITHIN_MS } from "./wire/unacknowledged.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 
 const CLIENT_VERSION = "parley-sdk 0.1.0";
-/** A worker that dies may take 20 s to be replaced, and so may the one that replaces it. */
-const DELIVERED_WITHIN_MS = 60_000;
 const CLOSE_MS = 1_000;
 
 export interface ParleyOptions {
@@ -299,13 +298,13 @@ export class Parley implements AsyncDisposable {
   }
 
   async #deliver(message: Message, traceparent?: string): Promise<void> {
-    const until = Date.now() + DELIVERED_WITHIN_MS;
-    for (let left = DELIVERED_WITHIN_MS; left > 0; left = until - Date.now()) {
+    const until = Date.now() + DELIVER_WITHIN_MS;
+    for (let left = DELIVER_WITHIN_MS; left > 0; left = until - Date.now()) {
       await this.#link.whenReady(left);
       const { stanzaId } = this.#outbox.send(message, "packet", traceparent);
       if (await this.#outbox.unacknowledged.wait(stanzaId, left)) return;
     }
-    throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVERED_WITHIN_MS / 1000} s`);
+    throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVER_WITHIN_MS / 1000} s`);
   }
 
   #post(message: Message): void {

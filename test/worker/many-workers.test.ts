@@ -4,18 +4,23 @@ import { pingsOnly, reply, text } from "../support/model-server/step.ts";
 import { type Participant } from "../support/participant.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses } from "./support/run-main.ts";
-import { WorkerParts } from "./support/worker-parts.ts";
+import { type RunOptions, WorkerParts } from "./support/worker-parts.ts";
 
 /** One for each worker, and one in answer to each of ours. */
 const configurations = (user: Participant) => user.all("configuration").length;
 
-test("when a worker's machine dies, another worker takes its talks over", async () => {
-  await using parts = await WorkerParts.start();
-  const room = `room-${createId()}`;
-  const first = await parts.run();
-  const user = await parts.join(room, "user");
+/** A worker, and a participant of a room that it serves. */
+async function startTalk(parts: WorkerParts, options: RunOptions = {}) {
+  const worker = await parts.run(options);
+  const user = await parts.join(`room-${createId()}`, "user");
   await user.until(() => configurations(user) === 1, "the first worker", 20_000);
   await user.configure({});
+  return { worker, user };
+}
+
+test("when a worker's machine dies, another worker takes its talks over", async () => {
+  await using parts = await WorkerParts.start();
+  const { worker: first, user } = await startTalk(parts);
   parts.model.script([reply([text("Hello.")]), reply([text("Still here.")])]);
   expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
@@ -31,11 +36,9 @@ test("when a worker's machine dies, another worker takes its talks over", async 
 
 test("a worker that is told to stop hands its talks over at a pause: nobody hears an error, and no message is lost", async () => {
   await using parts = await WorkerParts.start();
-  const room = `room-${createId()}`;
-  const first = await parts.run({ env: { DRAIN_SECONDS: "20", PARLEY_DATA_DIR: `${parts.folder}/draining` } });
-  const user = await parts.join(room, "user");
-  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
-  await user.configure({});
+  const { worker: first, user } = await startTalk(parts, {
+    env: { DRAIN_SECONDS: "20", PARLEY_DATA_DIR: `${parts.folder}/draining` },
+  });
   parts.model.script([reply([text("One. And so on, and so on.")], { slow: 100, chunking: 4 })]);
   const running = await user.say("First");
   await user.next("start_answer");
@@ -61,11 +64,9 @@ test("a worker that is told to stop hands its talks over at a pause: nobody hear
 
 test("a turn that does not end within DRAIN_SECONDS is taken up by the next worker", async () => {
   await using parts = await WorkerParts.start();
-  const room = `room-${createId()}`;
-  const first = await parts.run({ env: { DRAIN_SECONDS: "3", PARLEY_DATA_DIR: `${parts.folder}/draining` } });
-  const user = await parts.join(room, "user");
-  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
-  await user.configure({});
+  const { worker: first, user } = await startTalk(parts, {
+    env: { DRAIN_SECONDS: "3", PARLEY_DATA_DIR: `${parts.folder}/draining` },
+  });
   parts.model.script([reply([text("It takes long.")], { fault: pingsOnly(3) }), reply([text("Here it is.")])]);
   const question = await user.say("Go on");
   await user.next("start_answer");
@@ -79,14 +80,25 @@ test("a turn that does not end within DRAIN_SECONDS is taken up by the next work
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
+test("when only the main process of a worker dies, a turn that does not end soon is taken up by the next worker", async () => {
+  await using parts = await WorkerParts.start();
+  const { worker: first, user } = await startTalk(parts);
+  parts.model.script([reply([text("It takes long.")], { fault: pingsOnly(3) }), reply([text("Here it is.")])]);
+  const question = await user.say("Go on");
+  await user.next("start_answer");
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/next` } });
+
+  first.kill("SIGKILL");
+
+  expect(await user.answerTo(question, 30_000)).toContain("Here it is.");
+  expect(user.all("error_message")).toEqual([]);
+  expect(parts.model.rejections).toEqual([]);
+}, 90_000);
+
 test("a worker that cannot reach LiveKit any more loses its talks to one that can, and says nothing when it is back", async () => {
   await using parts = await WorkerParts.start();
   await using proxy = await TcpProxy.start(parts.livekit.url);
-  const room = `room-${createId()}`;
-  await parts.run({ livekitUrl: proxy.url });
-  const user = await parts.join(room, "user");
-  await user.until(() => configurations(user) === 1, "the first worker", 20_000);
-  await user.configure({});
+  const { user } = await startTalk(parts, { livekitUrl: proxy.url });
   parts.model.script([reply([text("Hello.")]), reply([text("Still here.")])]);
   expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });

@@ -1,7 +1,10 @@
 /** A message without an Ack is sent again after this time. */
 const AGAIN_AFTER_MS = 5_000;
-/** A message is sent this often in all, so for half a minute; after that it is given up. */
-const MAX_TRIES = 7;
+/**
+ * After this time a message is given up. A worker that dies may take 20 s to be replaced, and so may the one that
+ * replaces it.
+ */
+export const DELIVER_WITHIN_MS = 60_000;
 const MAX_KEPT = 512;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 /** Messages per pause; less than the worker accepts from one participant per second. */
@@ -11,7 +14,7 @@ const PAUSE_MS = 1_000;
 interface Kept {
   readonly sizeBytes: number;
   readonly send: () => void;
-  tries: number;
+  readonly giveUpAt: number;
   dueAt: number;
 }
 
@@ -28,7 +31,8 @@ export class Unacknowledged {
 
   /** `send` repeats the message; it must not throw. When too many are kept, the oldest are dropped. */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
-    this.#kept.set(stanzaId, { sizeBytes, send, tries: 1, dueAt: performance.now() + AGAIN_AFTER_MS });
+    const now = performance.now();
+    this.#kept.set(stanzaId, { sizeBytes, send, giveUpAt: now + DELIVER_WITHIN_MS, dueAt: now + AGAIN_AFTER_MS });
     this.#sizeBytes += sizeBytes;
     while (this.#kept.size > MAX_KEPT || this.#sizeBytes > MAX_KEPT_BYTES) {
       const [oldest] = this.#kept.keys();
@@ -94,7 +98,7 @@ export class Unacknowledged {
     const due = [...this.#kept].filter(([, { dueAt }]) => dueAt <= now).slice(0, MAX_AT_ONCE);
     for (const [stanzaId, kept] of due) {
       kept.dueAt = now + AGAIN_AFTER_MS;
-      if (++kept.tries >= MAX_TRIES) this.#forget(stanzaId);
+      if (kept.dueAt > kept.giveUpAt) this.#forget(stanzaId);
       kept.send();
     }
     this.#schedule(PAUSE_MS);

@@ -18,6 +18,8 @@ interface AgentModule {
 
 /** Without its worker a host has this long to end what it runs. */
 const ORPHAN_MS = 8_000;
+/** And a turn has this long to end by itself, before it is left to another worker. */
+const ORPHAN_TURN_MS = 2_000;
 
 const config = await loadConfig(process.env, process.cwd());
 startAgentsLog(config.logLevel);
@@ -39,7 +41,7 @@ process.on("unhandledRejection", (error) => {
 process.on("message", (message: ToHost) => handle(message));
 process.on("disconnect", () => {
   setTimeout(() => process.exit(1), ORPHAN_MS).unref();
-  void Promise.all([...jobs.values()].map(endOrphan)).then(close);
+  void Promise.all([...jobs].map(endOrphan)).then(close);
 });
 // The worker ends its hosts; a terminal's Ctrl-C reaches them, too.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
@@ -80,7 +82,8 @@ async function handOver(jobId: string, withinMs: number): Promise<void> {
   jobs.get(jobId)?.end("handed over");
 }
 
-async function endOrphan(job: HostedJob): Promise<void> {
+async function endOrphan([jobId, job]: [string, HostedJob]): Promise<void> {
+  await module.handOver?.(jobId, { withinMs: ORPHAN_TURN_MS });
   job.end("the worker is gone");
   await job.ended;
 }

@@ -33,9 +33,10 @@ export default defineAgent<JobData>({
 });
 
 /** Gives a job's session to another worker's agent, as far as that is possible in time. */
-export async function handOver(jobId: string, options: HandOver): Promise<void> {
+export async function handOver(jobId: string, { withinMs, ...rest }: HandOver): Promise<void> {
+  const until = performance.now() + withinMs;
   const session = await openedOf(jobId);
-  await session?.handOver(options);
+  await session?.handOver({ withinMs: Math.max(0, until - performance.now()), ...rest });
 }
 
 /** Waits while it is being opened; `undefined` when it could not be. */

@@ -43,14 +43,15 @@ export interface JobRoom {
 
 export interface HandOver {
   readonly withinMs: number;
-  readonly onPause: () => void;
+  /** Asks for another agent, which is waited for. Without it the session is let go of at its next pause. */
+  readonly onPause?: () => void;
 }
 
 export interface JobSession {
   /**
    * Gives the session to another worker's agent: at a pause another agent is asked for by `onPause`, until one is in
-   * the room; then, at the next pause, this one lets go of it. After `withinMs` it does so without a pause: the next
-   * worker takes the running turn up. Never rejects.
+   * the room; then, at the next pause, this one lets go of it. After `withinMs`, or at `close`, it does so without a
+   * pause: the next worker takes the running turn up. Never rejects.
    */
   readonly handOver: (options: HandOver) => Promise<void>;
   /** Ends the session; the running turn has `graceMs` to end by itself. May be called more than once. */
@@ -123,24 +124,31 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
       await sleep(LOOK_EVERY_MS);
     }
   };
+  let isHandedOver = false;
+  let lettingGo: Promise<void> | undefined;
+  const letGo = async () => {
+    if (!("session" in opened)) return;
+    await (lettingGo ??= opened.session.isAtPause ? opened.close(0) : opened.abandon().catch(() => opened.close(0)));
+  };
   return {
     handOver: async ({ withinMs, onPause }) => {
+      isHandedOver = true;
       const late = AbortSignal.timeout(withinMs);
       await untilPause(late);
       const before = link.otherAgents;
       const hasCome = () => link.otherAgents.some((identity) => !before.includes(identity));
-      for (let looks = 0; !hasCome() && !late.aborted; looks++) {
+      for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
         if (looks % LOOKS_A_REQUEST === 0) onPause();
         await sleep(LOOK_EVERY_MS);
       }
       await untilPause(late);
       // The other agent hears what comes from now on. When it is not there yet, clients send again what has no Ack.
       handle = () => {};
-      if (!("session" in opened)) return;
-      await (opened.session.isAtPause ? opened.close(0) : opened.abandon().catch(() => opened.close(0)));
+      await letGo();
     },
     close: async (graceMs) => {
-      if ("session" in opened) await opened.close(isDisconnected ? 0 : graceMs);
+      if (isHandedOver && !isDisconnected) await letGo();
+      else if ("session" in opened) await opened.close(isDisconnected ? 0 : graceMs);
       await voice?.close();
       state.close();
       link.close();

@@ -25,7 +25,7 @@ test("what the worker had no budget for is sent again, in order, until it is ack
   expect(sent).toEqual([1, 3, 3]);
 });
 
-test("a message without an Ack is sent again each five seconds, for half a minute", async () => {
+test("a message without an Ack is sent again each five seconds, for a minute", async () => {
   using clock = new VirtualClock();
   const kept = new Unacknowledged();
   const start = clock.now;
@@ -33,23 +33,23 @@ test("a message without an Ack is sent again each five seconds, for half a minut
   kept.add(1, 10, () => void at.push(clock.now - start));
   await clock.run(120_000);
 
-  expect(at).toEqual([5_000, 10_000, 15_000, 20_000, 25_000, 30_000]);
+  expect(at).toEqual(Array.from({ length: 12 }, (_, index) => (index + 1) * 5_000));
 });
 
-test("a message is sent again eight times at most, and never many in one go", async () => {
+test("many messages are never sent again in one go, and all are given up after a minute", async () => {
   using clock = new VirtualClock();
   const kept = new Unacknowledged();
   const sent: { stanza: number; at: number }[] = [];
   const start = clock.now;
   for (let stanza = 1; stanza <= 100; stanza++)
     kept.add(stanza, 10, () => void sent.push({ stanza, at: clock.now - start }));
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 120; round++) {
     kept.sendAgainAfter(1_000);
     await clock.run(1_000);
   }
 
-  const first = sent.filter(({ stanza }) => stanza === 1);
-  expect(first.length).toBeLessThanOrEqual(8);
+  expect(new Set(sent.map(({ stanza }) => stanza)).size).toBe(100);
+  expect(Math.max(...sent.map(({ at }) => at))).toBeLessThanOrEqual(65_000);
   const perMoment = Object.values(Object.groupBy(sent, ({ at }) => String(at))).map((list) => list?.length);
   expect(Math.max(...perMoment.map(Number))).toBe(40);
 });

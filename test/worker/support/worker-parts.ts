@@ -5,7 +5,7 @@ import { type OwnLivekit, startOwnLivekit } from "../../support/servers/own-live
 import { type TempDatabase, tempDatabase } from "../../support/servers/temp-database.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-interface RunOptions {
+export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly args?: readonly string[];
   /** By which it reaches LiveKit. */

@@ -21,7 +21,7 @@ class SentText:
     message_id: str
     """The answer has it as `previous_id`."""
     acknowledged: "asyncio.Task[None]"
-    """Ends when the worker has stored the message. Raises Unavailable after 30 s, or the worker's error."""
+    """Ends when the worker has stored the message. Raises Unavailable after 60 s, or the worker's error."""
 
 
 @dataclass(frozen=True)

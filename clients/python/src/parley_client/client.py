@@ -169,7 +169,7 @@ class Parley:
         edited_input: Mapping[str, Any] | None = None,
     ) -> None:
         """Answers a PermissionRequest. An answer that does not count (another came first, or the request has expired)
-        comes back as an ErrorEvent with the permission's id. Raises Unavailable when no worker took it in 30 s."""
+        comes back as an ErrorEvent with the permission's id. Raises Unavailable when no worker took it in 60 s."""
         await self._respond(permission_id, PermissionAnswer(response, message, edited_input))
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]:

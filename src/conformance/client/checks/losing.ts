@@ -6,7 +6,7 @@ import { type ClientTalk } from "../client-talk.ts";
 import { say } from "./talking.ts";
 
 const check = make<ClientTalk>;
-const RESEND = "Send the same stanza again after a few seconds without an Ack, for half a minute.";
+const RESEND = "Send the same stanza again after a few seconds without an Ack, for a minute.";
 const RESENT_WITHIN_MS = 12_000;
 const RATE =
   "send that message, and all later ones that were not acknowledged, again after that time, with the same stanzaIds and ids.";

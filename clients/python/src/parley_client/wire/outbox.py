@@ -21,7 +21,7 @@ MAX_QUEUED = 1_000
 
 ACKNOWLEDGED_WITHIN_S = 5.0
 """After this time without an Ack the same stanza goes again, as a stream, which names its sender."""
-DELIVERED_WITHIN_S = 30.0
+DELIVERED_WITHIN_S = 60.0
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Outbox:
         """Repeats a message, under its number, until it is acknowledged.
 
         at_once: the worker need not know our latest tools before it gets the message.
-        Raises Unavailable after 30 s or on `close`, and the worker's error when that refused the message.
+        Raises Unavailable after 60 s or on `close`, and the worker's error when that refused the message.
         """
         try:
             async with asyncio.timeout(DELIVERED_WITHIN_S):
