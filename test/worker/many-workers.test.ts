@@ -116,6 +116,20 @@ test("a worker that cannot reach LiveKit any more loses its talks to one that ca
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
+test("rooms that LiveKit offers to a frozen worker get an agent of another", async () => {
+  await using parts = await WorkerParts.start();
+  const frozen = await parts.run();
+  const pids = [frozen.pid, ...jobProcesses(frozen.pid)];
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  try {
+    const users = await Promise.all(Array.from({ length: 5 }, () => parts.join(`room-${createId()}`, "user")));
+    await Promise.all(users.map((user) => user.until(() => configurations(user) > 0, "a worker", 40_000)));
+  } finally {
+    for (const pid of pids) process.kill(pid, "SIGCONT");
+  }
+}, 90_000);
+
 test("a room that finds all workers full is told so, and gets an agent when there is a place", async () => {
   await using parts = await WorkerParts.start();
   await parts.run({ env: { MAX_SESSIONS: "1" } });

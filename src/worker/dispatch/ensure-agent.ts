@@ -1,5 +1,7 @@
+import { JobStatus } from "@livekit/protocol";
 import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
+import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.ts";
 
 export interface RoomClients {
@@ -16,6 +18,9 @@ export function createRoomClients(livekit: { url: string; apiKey: string; apiSec
   };
 }
 
+/** A worker that LiveKit has given a job to has joined the room by then. */
+const JOINS_WITHIN_MS = 10_000;
+
 interface Asking {
   /** The participant of an agent that has died: LiveKit would keep it for up to 20 s. */
   readonly former?: string | undefined;
@@ -24,19 +29,34 @@ interface Asking {
 }
 
 /**
- * Asks LiveKit for an agent when a room has participants but no agent, or `former` alone, which it removes first;
- * resolves to whether it asked.
+ * Asks LiveKit for an agent when a room has participants but no agent, or `former` alone, which it removes first, and
+ * none is on its way; resolves to whether it asked.
  */
 export async function ensureAgent(clients: RoomClients, room: string, { former, isAllowed }: Asking): Promise<boolean> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const agents = participants.filter((participant) => Number(participant.kind) === ParticipantKind.AGENT);
   const dead = agents.find((agent) => agent.identity === former);
-  const isNeeded = participants.length > agents.length && agents.every((agent) => agent === dead);
+  const isMissing = participants.length > agents.length && agents.every((agent) => agent === dead);
+  const isNeeded = isMissing && !(await isOnItsWay(clients, room, former));
   if (isNeeded && !(await isAllowed())) return false;
   if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreMissing);
   if (!isNeeded) return false;
   await clients.dispatches.createDispatch(room, "");
   return true;
+}
+
+/**
+ * Whether a worker has just been given a job for the room. A request for an agent does not say so: LiveKit may offer the
+ * job to a worker that is frozen, and then forgets it.
+ */
+async function isOnItsWay(clients: RoomClients, room: string, former: string | undefined): Promise<boolean> {
+  const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
+  const jobs = dispatches.flatMap(({ state }) => state?.jobs ?? []);
+  return jobs.some(({ id, state }) => {
+    const isRunning = Number(state?.status) === JobStatus.JS_RUNNING;
+    const givenAt = Number((state?.startedAt ?? 0n) / 1_000_000n);
+    return isRunning && agentIdentity(id) !== former && givenAt > Date.now() - JOINS_WITHIN_MS;
+  });
 }
 
 /** Lets the participants of a room without an agent know that all workers are full, as far as they do not know. */

@@ -27,12 +27,10 @@ const LOOK_RESTS_MS = 1_200;
 /** When those that have a place have not looked for so long, there are none: all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
-/** LiveKit may already have dispatched a job for a room as new as this worker; after this long it has not. */
-const DISPATCHED_WITHIN_MS = 10_000;
 /** After an outage of the database all leases have run out: who is alive renews its own within this time. */
 const RENEWED_WITHIN_MS = 8_000;
-/** An agent that was asked for is in its room by then. */
-export const REST_MS = 10_000;
+/** A worker has the room's job by then, or LiveKit has offered it to one that does not answer. */
+export const REST_MS = 4_000;
 const FORGET_EVERY_MS = 600_000;
 
 /**
@@ -54,7 +52,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const rooms = await clients.rooms.listRooms();
     const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
-      const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - DISPATCHED_WITHIN_MS;
+      const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
       return isOlder && numParticipants > 0 && !isServed(name);
     });
     const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
