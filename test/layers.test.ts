@@ -31,6 +31,10 @@ const CHAINS = [
   [...SHARED, "livekit", "conformance", "cli"],
   // Commands start what `npm start` starts.
   ["worker", "cli"],
+  // The kit for tests of agents plays both ends: a session, and the client that talks to it.
+  [...SHARED, "tool", "store", "llm", "turn", "session", "worker", "testing"],
+  ["client", "testing"],
+  ["testing", "cli"],
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {

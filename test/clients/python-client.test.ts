@@ -8,7 +8,7 @@ import { notPassed, runClient } from "../conformance/run-client.ts";
 import { TestAgent } from "../support/agent.ts";
 import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { httpError, reply, text, toolUse } from "../support/model-server/step.ts";
+import { httpError, reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { NO_PYTHON, PACKAGE, preparePython, type Python, startPython } from "../support/python.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";

@@ -4,7 +4,14 @@ import { z } from "zod";
 import { ATTR, CONTENT, EVENT, METRIC, OPERATION, PARLEY, SPAN, VOCABULARY } from "../../src/telemetry/names.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { httpError, reply, serverToolResult, serverToolUse, text, toolUse } from "../support/model-server/step.ts";
+import {
+  httpError,
+  reply,
+  serverToolResult,
+  serverToolUse,
+  text,
+  toolUse,
+} from "../../src/testing/model-server/step.ts";
 import { type OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { WatchedTalk } from "../telemetry/watched-talk.ts";

@@ -9,8 +9,8 @@ import { type StepRequest } from "../../src/turn/run-step.ts";
 import { runTurn } from "../../src/turn/run-turn.ts";
 import { type TurnEvent } from "../../src/turn/turn-event.ts";
 import { TestAgent } from "../support/agent.ts";
-import { startModelServer } from "../support/model-server/model-server.ts";
-import { reply, text, thinking, toolUse, type Step } from "../support/model-server/step.ts";
+import { startModelServer } from "../../src/testing/model-server/model-server.ts";
+import { reply, text, thinking, toolUse, type Step } from "../../src/testing/model-server/step.ts";
 
 const doc = readFileSync(new URL("../../docs/turns.md", import.meta.url), "utf8");
 

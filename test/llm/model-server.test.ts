@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startModelServer } from "../support/model-server/model-server.ts";
+import { startModelServer } from "../../src/testing/model-server/model-server.ts";
 import {
   httpError,
   type Json,
@@ -10,7 +10,7 @@ import {
   text,
   thinking,
   toolUse,
-} from "../support/model-server/step.ts";
+} from "../../src/testing/model-server/step.ts";
 import { mixedCallsStream } from "../fixtures/model/mixed-calls.ts";
 import { pauseTurnStream } from "../fixtures/model/pause-turn.ts";
 import { searchResult, webSearchStream } from "../fixtures/model/web-search.ts";

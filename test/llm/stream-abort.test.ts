@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { startModelServer } from "../support/model-server/model-server.ts";
+import { startModelServer } from "../../src/testing/model-server/model-server.ts";
 import {
   destroySocket,
   httpError,
@@ -10,7 +10,7 @@ import {
   sseError,
   stallAfter,
   text,
-} from "../support/model-server/step.ts";
+} from "../../src/testing/model-server/step.ts";
 import { callModel, request, user } from "./call-model.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 

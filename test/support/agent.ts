@@ -16,7 +16,7 @@ import { type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { openJobSession } from "../../src/worker/job/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { createToken, Participant } from "./participant.ts";
-import { startModelServer, type ModelServer } from "./model-server/model-server.ts";
+import { startModelServer, type ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { TcpProxy } from "./servers/tcp-proxy.ts";
 import { tempDatabase } from "./servers/temp-database.ts";
 import { openPermissionEvents } from "./permission-events.ts";

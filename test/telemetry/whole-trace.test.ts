@@ -13,7 +13,7 @@ import {
   slow,
   text,
   toolUse,
-} from "../support/model-server/step.ts";
+} from "../../src/testing/model-server/step.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { type OtlpSpan } from "../support/servers/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { AppError } from "../../src/errors/app-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
-import { IssuedContent } from "../support/model-server/issued-content.ts";
-import { validateMessages } from "../support/model-server/validate-messages.ts";
+import { IssuedContent } from "../../src/testing/model-server/issued-content.ts";
+import { validateMessages } from "../../src/testing/model-server/validate-messages.ts";
 import { placed, turn } from "../conversation/arbitrary-turns.ts";
 import {
   begin,

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { reply, text } from "../support/model-server/step.ts";
+import { reply, text } from "../../src/testing/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 const ANSWER = "The sun is out in the north. It rains in the south. And there is fog in the west.";

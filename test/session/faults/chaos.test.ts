@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { startJudge } from "../../support/model-server/judge.ts";
+import { startJudge } from "../../support/judge.ts";
 
 const TURNS = 200;
 const ROOMS = 4;

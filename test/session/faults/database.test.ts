@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { type TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../support/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 
 async function startAgent(ran: string[] = []): Promise<{ agent: TestAgent; database: TcpProxy }> {
   const order = defineTool({ description: "O.", input: z.object({}), run: () => ran.push("order") });

@@ -1,5 +1,5 @@
 import { type RunningMain, runMain, settingsFor } from "./run-main.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import { type ModelServer, startModelServer } from "../../../src/testing/model-server/model-server.ts";
 import { Participant } from "../../support/participant.ts";
 import { type OwnLivekit, startOwnLivekit } from "../../support/servers/own-livekit.ts";
 import { type TempDatabase, tempDatabase } from "../../support/servers/temp-database.ts";
