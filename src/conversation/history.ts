@@ -1,6 +1,7 @@
 import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
 import { heardBlocks } from "./heard.ts";
 import { toSteps, type Step } from "./steps.ts";
+import { KnownTools } from "./tool-changes.ts";
 import { type TurnRecord } from "./turn-record.ts";
 
 /** A block as it goes to the model: its place in the turn no longer matters. */
@@ -8,7 +9,8 @@ export type HistoryBlock = Omit<TurnBlock, "sequence">;
 
 /** One message of the model's history. Neighbours never have the same role. */
 export interface HistoryMessage {
-  readonly role: "user" | "assistant";
+  /** `system`: tools of clients that have come or gone. It follows a user's message and is the last, or an assistant's follows. */
+  readonly role: "user" | "assistant" | "system";
   readonly blocks: readonly HistoryBlock[];
 }
 
@@ -31,24 +33,51 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
  *
  * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged
  * @param options.preface what stands for turns that are left out
+ * @param options.tellsTools whether the model is told in the talk which tools of clients come and go
  */
 export function buildHistory(
   turns: readonly TurnRecord[],
-  { isPaused = false, preface = "" }: { readonly isPaused?: boolean; readonly preface?: string } = {},
+  { isPaused = false, preface = "", tellsTools = false }: HistoryOptions = {},
 ): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
   append(messages, "user", [textBlock(preface)].filter(isSayable));
   const usedIds = new Set<string>();
+  const known = new KnownTools();
+  let untold: HistoryBlock[] = [];
+  /** The API takes it only behind a user's message, and only where the assistant's turn is next. */
+  const tellTools = () => {
+    if (untold.length === 0 || messages.at(-1)?.role !== "user") return;
+    messages.push({ role: "system", blocks: untold });
+    untold = [];
+  };
   for (const [index, turn] of turns.entries()) {
     const isOpen = index === turns.length - 1 && turn.state === "running";
     append(messages, "user", turn.input.map((part) => textBlock(part.text)).filter(isSayable));
     const blocks = turn.heard === undefined ? turn.blocks : heardBlocks(turn.blocks, turn.heard);
-    for (const step of toSteps(blocks, { isOpen, isPaused, usedIds })) appendStep(messages, step);
+    let changes = (tellsTools && turn.context?.tools) || [];
+    const takeChanges = (before: number) => {
+      const due = changes.filter((change) => change.before <= before);
+      changes = changes.slice(due.length);
+      untold.push(...due.flatMap((change) => known.apply(change)));
+    };
+    for (const step of toSteps(blocks, { isOpen, isPaused, usedIds })) {
+      takeChanges(step.blocks[0]?.sequence ?? 0);
+      tellTools();
+      appendStep(messages, step);
+    }
+    takeChanges(Number.POSITIVE_INFINITY);
     const note = END_NOTES[turn.state];
     if (note !== undefined) append(messages, "user", [textBlock(note)]);
   }
+  tellTools();
   if (messages[0]?.role === "assistant") messages.unshift({ role: "user", blocks: [textBlock("[The talk goes on.]")] });
   return messages;
+}
+
+interface HistoryOptions {
+  readonly isPaused?: boolean;
+  readonly preface?: string;
+  readonly tellsTools?: boolean;
 }
 
 export function textBlock(text: string): HistoryBlock {

@@ -1,5 +1,5 @@
 import { toolUseId, type TurnBlock } from "./block.ts";
-import { type BlockPlace, type TurnRecord } from "./turn-record.ts";
+import { type BlockPlace, type ToolChange, type TurnRecord } from "./turn-record.ts";
 
 export const START: BlockPlace = { position: 0, sequence: 0 };
 
@@ -22,6 +22,16 @@ export function shortenResults({ position, blocks }: Pick<TurnRecord, "position"
   const isOld = (block: TurnBlock) => isShortenable(block) && isBefore({ position, sequence: block.sequence }, before);
   if (!blocks.some(isOld)) return blocks;
   return blocks.map((block) => (isOld(block) ? shortenedResult(block, resultBytes(block)) : block));
+}
+
+/** A turn's blocks without the thinking that stands before a place. */
+export function withoutThinking({ position, blocks }: Pick<TurnRecord, "position" | "blocks">, before: BlockPlace) {
+  const isOld = (block: TurnBlock) => isThinking(block) && isBefore({ position, sequence: block.sequence }, before);
+  return blocks.some(isOld) ? blocks.filter((block) => !isOld(block)) : blocks;
+}
+
+export function isThinking({ blockType }: TurnBlock): boolean {
+  return blockType === "thinking" || blockType === "redacted_thinking";
 }
 
 export function isShortenable(block: TurnBlock): boolean {
@@ -51,9 +61,16 @@ export function turnBytes(turn: TurnRecord): number {
   return remembered(turn, sizeOfTurn);
 }
 
-function sizeOfTurn({ input, blocks }: TurnRecord): number {
+function sizeOfTurn({ input, blocks, context }: TurnRecord): number {
   const said = input.reduce((sum, { text }) => sum + FRAME_BYTES + byteLength(text), NOTES_BYTES);
-  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), said);
+  const told = (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), said);
+  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), told);
+}
+
+/** Each tool may be told in the form that is longest. */
+function sizeOfChange({ added, removed }: ToolChange): number {
+  const names = removed.reduce((sum, name) => sum + 3 * FRAME_BYTES + byteLength(name), 0);
+  return added.reduce((sum, tool) => sum + 3 * FRAME_BYTES + byteLength(JSON.stringify(tool)), names);
 }
 
 function sizeOfBlock({ textContent, content }: TurnBlock): number {

@@ -1,3 +1,4 @@
+import { type JsonObject } from "../lib/json.ts";
 import { type TurnBlock } from "./block.ts";
 
 /** A turn ends in one of the last four; `running` on load means that its worker stopped in the middle of it. */
@@ -21,10 +22,31 @@ export type ShownContext = {
   readonly from: number;
   /** Large tool results before this place were shown as placeholders. */
   readonly shortened?: BlockPlace;
+  /** Thinking before this place was not shown. */
+  readonly thinking?: BlockPlace;
   /** The id of what stood for the turns before. */
   readonly summary?: string;
   /** How many tokens the call's request had, by the API's own count, and how many bytes they were made of. */
   readonly measured?: Measured;
+  /** Which tools of clients came and went in the turn, where the model is told so in the talk. */
+  readonly tools?: readonly ToolChange[];
+};
+
+/** A tool of a client, as the model is told of it. */
+export type ToldTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  /** The participant that announced it. */
+  readonly owner: string;
+};
+
+/** From a place in a turn on, the model may call other tools of clients than before. */
+export type ToolChange = {
+  /** It is told before the block of this sequence. */
+  readonly before: number;
+  readonly added: readonly ToldTool[];
+  readonly removed: readonly string[];
 };
 
 export type Measured = {

@@ -12,6 +12,8 @@ interface ToolSpec {
   readonly description: string;
   /** JSON Schema whose root is an object. */
   readonly inputSchema: JsonObject;
+  /** Who announced it. Such tools come and go: they stand behind the others. */
+  readonly owner?: string;
 }
 
 /** `adaptive` lets the model decide; `enabled` gives it a budget of tokens, at least 1024. */
@@ -40,22 +42,26 @@ export interface RequestInput {
 }
 
 /**
- * Builds a request that shares the longest prefix with the one before it: tools are sorted, the tools and the system
- * text carry one cache breakpoint each, and the history carries two (four in all, the API's limit).
+ * Builds a request that shares the longest prefix with the one before it: tools are sorted, the last of those that stay
+ * and the system text carry one cache breakpoint each, and the history carries two (four in all, the API's limit).
  */
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "" } = input;
   const messages = toMessages(input.messages);
-  const tools = [...sorted(input.serverTools ?? []), ...sorted((input.tools ?? []).map(toApiTool))];
+  const ofClients = (is: boolean) => (input.tools ?? []).filter(({ owner }) => (owner !== undefined) === is);
+  const staying = [...sorted(input.serverTools ?? []), ...sorted(ofClients(false).map(toApiTool))];
+  const tools = [...staying, ...sorted(ofClients(true).map(toApiTool))];
   const standIns = tools.length === 0 ? toStandIns(messages) : [];
   const toolChoice =
     standIns.length > 0 ? ({ type: "none" } as const) : tools.length > 0 ? input.toolChoice : undefined;
   const thinking = toThinking(input.thinking, maxTokens, toolChoice);
   const sent = tools.length > 0 ? tools : standIns;
+  const lastStaying = staying.findLast(isCacheableTool);
+  const isMarked = (tool: JsonObject) => (lastStaying ? tool === lastStaying : isCacheableTool(tool));
   return {
     model: input.model,
     max_tokens: maxTokens,
-    ...(sent.length > 0 && { tools: withBreakpoint(sent, isCacheableTool) as unknown as Anthropic.ToolUnion[] }),
+    ...(sent.length > 0 && { tools: withBreakpoint(sent, isMarked) as unknown as Anthropic.ToolUnion[] }),
     ...(system.trim() !== "" && { system: withBreakpoint([{ type: "text" as const, text: system }], () => true) }),
     messages: withHistoryBreakpoints(messages),
     ...(toolChoice && { tool_choice: toolChoice }),
@@ -110,7 +116,8 @@ function toThinking(
 const EPHEMERAL = { type: "ephemeral" } as const;
 
 /** Block types that take `cache_control`; thinking and types unknown here do not. */
-const CACHEABLE = /^(text|image|document|tool_use|tool_result|server_tool_use|.+_tool_result)$/;
+const CACHEABLE =
+  /^(text|image|document|tool_use|tool_result|server_tool_use|tool_addition|tool_removal|.+_tool_result)$/;
 
 /** Puts the breakpoint on the last allowed item; the API caches everything before it too. */
 function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: (item: Item) => boolean): Item[] {
@@ -119,13 +126,14 @@ function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: 
 }
 
 /**
- * Marks the growing history twice: at its end, to be written, and at the end of the last user message before that,
- * where the previous request ended, to be read. A single mark would look back over 20 blocks only, and the step in
- * between may have more.
+ * Marks the growing history twice: at its end, to be written, and before the assistant's last message, where the
+ * previous request ended, to be read. A single mark would look back over 20 blocks only, and the step in between may
+ * have more.
  */
 function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const end = messages.length - 1;
-  const before = messages.findLastIndex(({ role }, index) => role === "user" && index < end);
+  const lastReply = messages.findLastIndex(({ role }) => role === "assistant");
+  const before = messages.findLastIndex(({ role }, index) => role !== "assistant" && index < lastReply);
   return messages.map((message, index) => {
     if ((index !== end && index !== before) || typeof message.content === "string") return message;
     return { ...message, content: withBreakpoint<object>(message.content, isCacheable) } as Anthropic.MessageParam;

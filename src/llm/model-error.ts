@@ -11,6 +11,8 @@ const KINDS = {
   invalid_request: { code: "invalid_state", retryable: false },
   /** More than the API accepts in one request, or than the model's context holds. */
   too_large: { code: "too_large", retryable: false },
+  /** Thinking goes back only behind what it was written behind, and something there has changed. */
+  unbound_thinking: { code: "invalid_state", retryable: false },
   rate_limited: { code: "unavailable", retryable: true },
   overloaded: { code: "unavailable", retryable: true },
   server_error: { code: "unavailable", retryable: true },
@@ -58,8 +60,9 @@ interface ModelErrorDetails extends ErrorOptions {
 
 /** The tool for which the API refuses a whole request. */
 export interface RefusedTool {
-  /** Its place in the request's `tools`. */
+  /** Its place in the request's `tools`, or in the content of a message that tells of it. */
   readonly index: number;
+  readonly message?: number;
   /** The part that is refused, such as `input_schema.properties`. */
   readonly field: string;
 }
@@ -115,8 +118,9 @@ export function toStreamError(event: Record<string, unknown>): ModelError {
 const SHOULD_RETRY: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefined {
-  // The API has no error type of its own for a history that outgrew the context.
+  // The API has no error types of its own for a history that outgrew the context, or has changed.
   if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
+  if (status === 400 && apiMessage?.includes("bound to a different conversation")) return "unbound_thinking";
   const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
   if (byStatus !== undefined) return byStatus;
   const byType = type === null ? undefined : KIND_OF_TYPE[type];
@@ -125,11 +129,14 @@ function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefi
   return byType ?? "server_error";
 }
 
-/** The API begins its message with the place, as `tools.3.custom.input_schema: …`. */
+/** The API begins its message with the place, as `tools.3.custom.input_schema: …`, or `messages.2.content.0.tool_addition…`. */
 function refusedTool({ status, apiMessage }: APIError): RefusedTool | undefined {
-  const [, index, field = "definition"] =
-    /^tools\.(\d+)(?:\.custom)?(?:\.([\w.$-]{1,200}))?:/.exec(apiMessage ?? "") ?? [];
-  return status === 400 && index !== undefined ? { index: Number(index), field } : undefined;
+  const [, message, index, field = "definition"] =
+    /^(?:messages\.(\d+)\.content\.|tools\.)(\d+)(?:\.tool_addition[\w.]*?\.definition)?(?:\.custom)?(?:\.([\w.$-]{1,200}))?:/.exec(
+      apiMessage ?? "",
+    ) ?? [];
+  if (status !== 400 || index === undefined) return undefined;
+  return { index: Number(index), field, ...(message !== undefined && { message: Number(message) }) };
 }
 
 function retryAfterMs(headers: Headers | undefined): number | undefined {

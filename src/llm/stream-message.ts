@@ -18,6 +18,8 @@ export interface ModelOptions {
   readonly maxRetries?: number;
   /** All waits between retries together; a longer `retry-after` fails at once. @defaultValue 10000 */
   readonly retryBudgetMs?: number;
+  /** Betas of the API that requests make use of. */
+  readonly betas?: readonly string[];
 }
 
 export interface Model {
@@ -39,6 +41,7 @@ export function createModel(options: ModelOptions): Model {
     apiKey: options.apiKey,
     authToken: null,
     ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
+    ...(options.betas && options.betas.length > 0 && { defaultHeaders: { "anthropic-beta": options.betas.join() } }),
     maxRetries: 0, // The SDK waits as long as retry-after says, without end; the loop below has a budget.
     openTelemetry: false,
     logLevel: "off", // It would print the events that it cannot parse.

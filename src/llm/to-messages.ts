@@ -10,7 +10,7 @@ import { toToolName } from "../protocol/limits.ts";
 export function toMessages(history: readonly HistoryMessage[]): Anthropic.MessageParam[] {
   return history.flatMap(({ role, blocks }) => {
     const content = blocks.flatMap((block) => toApiBlock(block) ?? []).map((block) => sortKeys(block));
-    return content.length > 0 ? [{ role, content: content as unknown as Anthropic.ContentBlockParam[] }] : [];
+    return content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
   });
 }
 

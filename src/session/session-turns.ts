@@ -19,7 +19,7 @@ import { ShownTalk, type Window } from "../turn/shown-talk.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type Outbox } from "./wire/outbox.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
-import { othersOf, type CountTokens, type OpenStream } from "./turns/open-stream.ts";
+import { othersOf, toToldTool, type CountTokens, type Offer, type OpenStream } from "./turns/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { runSessionTurn } from "./turns/run-session-turn.ts";
 import {
@@ -212,6 +212,16 @@ export class SessionTurns {
     });
   }
 
+  /** A tool that the API refuses is not told of any more. */
+  #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
+    const offer = this.#options.calls.offer(participant, talk);
+    const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
+      this.#shown.withdraw(tool.name);
+      offer.onRefusedTool(tool, field);
+    };
+    return { ...offer, onRefusedTool };
+  }
+
   #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
     const { policy, calls, permissions, outbox, link, voice, recorder, peers, telemetry } = this.#options;
     const { openStream, countTokens } = this.#options;
@@ -240,10 +250,15 @@ export class SessionTurns {
         model: policy.model,
         maxSteps: policy.maxSteps,
         openStream: (request, aborted) =>
-          openStream({ ...request, ...calls.offer(participant, request), participant, observe: observeChat }, aborted),
+          openStream({ ...request, ...this.#offer(participant, request), participant, observe: observeChat }, aborted),
         countTokens: async (request, aborted) =>
           countTokens?.({ ...request, ...calls.offer(participant, request) }, aborted),
-        others: (shownPart) => othersOf(calls.offer(participant, shownPart).tools, policy.context.instructionBytes),
+        others: (shownPart) => {
+          const { inlineTools = false, instructionBytes } = policy.context;
+          const { tools } = calls.offer(participant, shownPart);
+          return othersOf(inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools, instructionBytes);
+        },
+        clientTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {

@@ -1,7 +1,7 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
-import { type TurnRecord } from "../conversation/turn-record.ts";
+import { type ToldTool, type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { type StopReason, type Usage, NO_USAGE } from "../llm/model-event.ts";
@@ -21,6 +21,8 @@ export interface TurnDependencies {
   readonly record: BlockRecord;
   /** What goes with the history in the next model call. */
   readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
+  /** The tools of clients that may be called now. @defaultValue none */
+  readonly clientTools?: () => readonly ToldTool[];
   /** How many tokens the API counts in a request; `undefined` when it does not tell. Never rejects, but when aborted. */
   readonly countTokens: (request: StepRequest, signal: AbortSignal) => Promise<number | undefined>;
   /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
@@ -77,7 +79,8 @@ async function* runSteps(
       return { history, isCut: shown.isCut, toolChoice: isLast ? "none" : "auto", ...container };
     };
     const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
-    const built = await shown.fit({ turn: draft.toRecord(), isPaused, others: deps.others, count });
+    const clientTools = deps.clientTools?.() ?? [];
+    const built = await shown.fit({ turn: draft.toRecord(), isPaused, clientTools, others: deps.others, count });
     const stepDeps = {
       draft,
       openStream: deps.openStream,
@@ -98,6 +101,7 @@ async function* runSteps(
       if (!end.error) await draft.durable();
     }
     if (isTooLong(end) && shown.shorten(draft.toRecord())) continue;
+    if (isUnbound(end) && shown.dropThinking(draft.toRecord())) continue;
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
     switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
@@ -117,6 +121,11 @@ async function* runSteps(
 /** The API refused the request for its size. The next one leaves out older turns; nothing was streamed yet. */
 function isTooLong({ error }: StepEnd): boolean {
   return error?.reason instanceof AppError && error.reason.code === "too_large";
+}
+
+/** The API refused thinking because something before it has changed. The next request goes without; nothing was streamed yet. */
+function isUnbound({ error }: StepEnd): boolean {
+  return error?.reason instanceof AppError && "kind" in error.reason && error.reason.kind === "unbound_thinking";
 }
 
 /** A turn that is taken up again first gets its missing results, in call order. */

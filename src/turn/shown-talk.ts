@@ -4,12 +4,21 @@ import {
   byteLength,
   isBefore,
   isShortenable,
+  isThinking,
   shortenResults,
   START,
   turnBytes,
+  withoutThinking,
 } from "../conversation/shown-context.ts";
 import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
-import { type BlockPlace, type ShownContext, type TurnRecord } from "../conversation/turn-record.ts";
+import { KnownTools } from "../conversation/tool-changes.ts";
+import {
+  type BlockPlace,
+  type ShownContext,
+  type ToldTool,
+  type ToolChange,
+  type TurnRecord,
+} from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { leaveOut } from "./leave-out.ts";
 import { TokenGauge, type Others } from "./token-gauge.ts";
@@ -20,6 +29,8 @@ export interface ContextLimits {
   readonly budgetTokens: number;
   /** Tokens of a whole request, with instructions, tools and the running turn: never more. */
   readonly hardTokens: number;
+  /** Whether the model is told in the talk which tools of clients come and go. @defaultValue false */
+  readonly inlineTools?: boolean;
 }
 
 /** Turns that have ended, one after another, and what the model was shown with the last of them. */
@@ -52,6 +63,8 @@ export interface NextCall {
   /** The running turn by now. */
   readonly turn: TurnRecord;
   readonly isPaused: boolean;
+  /** The tools of clients that may be called now. Told in the talk with `inlineTools`. */
+  readonly clientTools?: readonly ToldTool[];
   /** What goes with the history, which may depend on whether that is the whole talk. */
   readonly others: (talk: { readonly isCut: boolean }) => Others;
   /** Asks the API how many tokens a request with this history has; `undefined` when it does not tell. */
@@ -81,7 +94,10 @@ export class ShownTalk {
   #summary: Summary | undefined;
   #turns: readonly TurnRecord[];
   #shortened: BlockPlace;
+  #thinkingFrom: BlockPlace;
   #from: number;
+  /** Told in the running turn. */
+  #told: readonly ToolChange[] = [];
 
   constructor({ turns, context, summary }: Window, limits: ContextLimits, ports: LeaveOutPorts = NOTHING) {
     this.#limits = limits;
@@ -90,6 +106,7 @@ export class ShownTalk {
     this.#gauge = new TokenGauge(context?.measured);
     this.#from = context?.from ?? turns[0]?.position ?? 1;
     this.#shortened = context?.shortened ?? START;
+    this.#thinkingFrom = context?.thinking ?? START;
     this.#turns = turns.map((turn) => this.#shorten(turn));
   }
 
@@ -110,8 +127,10 @@ export class ShownTalk {
     return {
       from: this.#from,
       ...(isShortened && { shortened: this.#shortened }),
+      ...(isBefore(START, this.#thinkingFrom) && { thinking: this.#thinkingFrom }),
       ...(this.#summary && { summary: this.#summary.id }),
       ...(measured && { measured }),
+      ...(this.#told.length > 0 && { tools: this.#told }),
     };
   }
 
@@ -135,7 +154,13 @@ export class ShownTalk {
 
   /** Takes a turn that has ended. */
   add(turn: TurnRecord): void {
-    this.#turns = [...this.#turns, this.#shorten(turn)];
+    this.#turns = [...this.#turns, this.#shorten({ ...turn, context: this.context })];
+    this.#told = [];
+  }
+
+  /** The API has refused a tool that was told in the running turn: nothing is said of it any more. */
+  withdraw(name: string): void {
+    this.#told = this.#told.map((change) => ({ ...change, added: change.added.filter((tool) => tool.name !== name) }));
   }
 
   /**
@@ -162,14 +187,16 @@ export class ShownTalk {
    *
    * @throws {AppError} `too_large` when the running turn alone is too long
    */
-  async fit({ turn, isPaused, others, count }: NextCall): Promise<readonly HistoryMessage[]> {
-    const { hardTokens } = this.#limits;
+  async fit(next: NextCall): Promise<readonly HistoryMessage[]> {
+    const { turn, isPaused, others, count } = next;
+    const { hardTokens, inlineTools: tellsTools = false } = this.#limits;
     for (;;) {
-      const shown = this.#shorten(turn);
+      if (tellsTools && !isPaused) this.#tell(next);
+      const shown = this.#shorten({ ...turn, context: this.context });
       const beside = others({ isCut: this.isCut });
       const preface = this.#summary ? prefaceOf(this.#summary) : "";
       const bytes = this.#pastBytes() + turnBytes(shown) + beside.bytes + byteLength(preface);
-      const history = buildHistory([...this.#turns, shown], { isPaused, preface });
+      const history = buildHistory([...this.#turns, shown], { isPaused, preface, tellsTools });
       if (this.#gauge.atMost(bytes, beside) <= hardTokens) return history;
       const tokens = await count(history);
       if (tokens !== undefined) this.#gauge.count(tokens);
@@ -188,6 +215,30 @@ export class ShownTalk {
     if (this.#turns.length === 0) return this.#reduce(running);
     this.#leaveOut(Math.ceil(this.#turns.length / 2));
     return true;
+  }
+
+  /** Turns that are left out take with them what they told: it is told anew. */
+  #tell({ turn, clientTools = [] }: NextCall): void {
+    const known = KnownTools.after([...this.#turns, { ...turn, context: this.context }]);
+    const change = known.changeTo(clientTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
+    if (change) this.#told = [...this.#told, change];
+  }
+
+  /** The API refused thinking for what has changed before it. `false`: none of it is shown. */
+  dropThinking(running: TurnRecord): boolean {
+    const shown = [...this.#turns, this.#shorten(running)];
+    if (!shown.some(({ blocks }) => blocks.some(isThinking))) return false;
+    this.#dropThinkingBefore({ position: running.position, sequence: (running.blocks.at(-1)?.sequence ?? -1) + 1 });
+    return true;
+  }
+
+  /** Newer models refuse thinking when something before it has changed: with all that is older, it can be left out. */
+  #dropThinkingBefore(place: BlockPlace): void {
+    if (isBefore(place, this.#thinkingFrom)) return;
+    const before = this.#pastBytes();
+    this.#thinkingFrom = place;
+    this.#turns = this.#turns.map((turn) => this.#shorten(turn));
+    this.#gauge.remove(before - this.#pastBytes());
   }
 
   /** Leaves out what can best be spared. `false`: nothing is left that could be. */
@@ -225,6 +276,7 @@ export class ShownTalk {
     this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
     this.#turns = this.#turns.slice(count);
     this.#gauge.remove(before - this.#pastBytes());
+    this.#dropThinkingBefore(this.#afterPast());
   }
 
   /** Puts placeholders for the large results before a place. `false`: there is none. */
@@ -240,11 +292,18 @@ export class ShownTalk {
     this.#shortened = place;
     this.#gauge.remove(before - sum());
     this.#turns = this.#turns.map((turn) => this.#shorten(turn));
+    this.#dropThinkingBefore(this.#afterPast());
     return true;
   }
 
+  #afterPast(): BlockPlace {
+    return { position: (this.#turns.at(-1)?.position ?? this.#from - 1) + 1, sequence: 0 };
+  }
+
+  /** A turn as it is shown: with placeholders for old results, and without old thinking. */
   #shorten(turn: TurnRecord): TurnRecord {
-    const blocks = shortenResults(turn, this.#shortened);
+    const shortened = { ...turn, blocks: shortenResults(turn, this.#shortened) };
+    const blocks = withoutThinking(shortened, this.#thinkingFrom);
     return blocks === turn.blocks ? turn : { ...turn, blocks };
   }
 }

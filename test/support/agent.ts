@@ -6,7 +6,7 @@ import { createId } from "../../src/lib/id.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
 import { createNotesModel } from "../../src/session/context/notes-model.ts";
-import { createCountTokens, createOpenStream } from "../../src/session/turns/open-stream.ts";
+import { createCountTokens, createOpenStream, INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
 import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { type Telemetry } from "../../src/telemetry/telemetry.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
@@ -123,6 +123,7 @@ export class TestAgent implements AsyncDisposable {
       baseUrl: this.#options.modelUrl ?? this.model.url,
       idleTimeoutMs: modelIdleTimeoutMs,
       retryBudgetMs,
+      betas: policy.context?.inlineTools === true ? [INLINE_TOOLS] : [],
     });
     const jobId = createId();
     const job = {
@@ -148,6 +149,7 @@ export class TestAgent implements AsyncDisposable {
       model: "claude-test",
       maxTokens: 1_024,
       instructions: "Be brief.",
+      inlineTools: policy.context?.inlineTools ?? false,
       serverTools: this.#options.serverTools ?? [],
       ...(this.#options.effort && { effort: this.#options.effort }),
     };

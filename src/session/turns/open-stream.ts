@@ -1,8 +1,10 @@
 import { type HistoryMessage } from "../../conversation/history.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
+import { toldToolName } from "../../conversation/tool-changes.ts";
+import { type ToldTool } from "../../conversation/turn-record.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
-import { ModelError } from "../../llm/model-error.ts";
+import { ModelError, type RefusedTool } from "../../llm/model-error.ts";
 import { type ModelEvent } from "../../llm/model-event.ts";
 import { type Model } from "../../llm/stream-message.ts";
 import { type OfferedTool } from "../../tool/tool-routing.ts";
@@ -26,7 +28,12 @@ export type CountTokens = (request: StepRequest & Offer, signal: AbortSignal) =>
 
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
   readonly instructions: string;
+  /** Tools of clients are told in the history, and are not among the request's tools. @defaultValue false */
+  readonly inlineTools?: boolean;
 };
+
+/** Anthropic's beta in which tools are told in the talk. */
+export const INLINE_TOOLS = "inline-tools-2026-09-15";
 
 /** After this many refusals in one model call, all announced tools are left out. */
 const MAX_REFUSALS_ONE_BY_ONE = 4;
@@ -40,8 +47,12 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   return ({ observe, onRefusedTool, tools, ...step }, signal) => {
     const { history } = step;
     const { instructions, serverTools = [] } = fixed;
-    const ask: Ask = (offered) => {
-      const request = toRequest(fixed, step, offered);
+    const ask: Ask = (offered, refused) => {
+      const told = {
+        ...step,
+        history: withoutTools(history, [...refused, ...serverTools.map((tool) => tool["name"])]),
+      };
+      const request = toRequest(fixed, told, offered);
       const stream = model.stream(request, signal);
       return {
         request,
@@ -54,7 +65,11 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
 
 /** Counts what `createOpenStream` would send. */
 export function createCountTokens(model: Model, fixed: Fixed): CountTokens {
-  return ({ tools, ...step }, signal) => model.countTokens(toRequest(fixed, step, visible(fixed, tools)), signal);
+  const hidden = (fixed.serverTools ?? []).map((tool) => tool["name"]);
+  return ({ tools, ...step }, signal) => {
+    const told = { ...step, history: withoutTools(step.history, hidden) };
+    return model.countTokens(toRequest(fixed, told, visible(fixed, tools)), signal);
+  };
 }
 
 function visible({ serverTools = [] }: Fixed, tools: readonly OfferedTool[]): OfferedTool[] {
@@ -63,7 +78,7 @@ function visible({ serverTools = [] }: Fixed, tools: readonly OfferedTool[]): Of
 }
 
 function toRequest(
-  { instructions, ...fixed }: Fixed,
+  { instructions, inlineTools = false, ...fixed }: Fixed,
   { history, toolChoice, containerId }: StepRequest,
   tools: readonly OfferedTool[],
 ): ModelRequest {
@@ -71,10 +86,24 @@ function toRequest(
     ...fixed,
     ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
     system: instructions,
-    tools,
+    tools: inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools,
     messages: history,
     toolChoice: { type: toolChoice },
     ...(containerId !== undefined && { containerId }),
+  });
+}
+
+/** A tool of a client as it is told in the talk; the worker's own tools are not. */
+export function toToldTool({ owner, ...tool }: OfferedTool): ToldTool[] {
+  return owner === undefined ? [] : [{ ...tool, owner }];
+}
+
+/** The history without what it tells of some tools: those that the API refuses, or whose names are Anthropic's. */
+function withoutTools(history: readonly HistoryMessage[], names: readonly unknown[]): readonly HistoryMessage[] {
+  if (names.length === 0) return history;
+  return history.flatMap(({ role, blocks }) => {
+    const kept = role === "system" ? blocks.filter((block) => !names.includes(toldToolName(block))) : blocks;
+    return kept.length > 0 ? [{ role, blocks: kept }] : [];
   });
 }
 
@@ -90,7 +119,10 @@ export function othersOf(tools: readonly OfferedTool[], instructionBytes: number
   return { key: `${tools.map(({ name }) => name).join()} ${bytes}`, bytes };
 }
 
-type Ask = (tools: readonly OfferedTool[]) => {
+type Ask = (
+  tools: readonly OfferedTool[],
+  refused: readonly string[],
+) => {
   readonly request: ModelRequest;
   readonly stream: AsyncIterable<ModelEvent>;
 };
@@ -99,25 +131,34 @@ type Ask = (tools: readonly OfferedTool[]) => {
 async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): AsyncGenerator<ModelEvent> {
   let left = tools;
   for (let refusals = 1; ; refusals++) {
-    const { request, stream } = ask(left);
+    const names = tools.filter((tool) => !left.includes(tool)).map(({ name }) => name);
+    const { request, stream } = ask(left, names);
     try {
       return yield* stream;
     } catch (error) {
-      const { index = -1, field = "" } = (error instanceof ModelError && error.refusedTool) || {};
-      const named = request.tools?.[index];
-      const refused = left.find(({ name }) => named && "name" in named && named.name === name);
-      if (!refused || refusals > MAX_REFUSALS) throw error;
-      onRefusedTool(refused, field);
+      const place = error instanceof ModelError ? error.refusedTool : undefined;
+      const refusedName = place && nameAt(request, place);
+      const refused = left.find(({ name }) => name === refusedName);
+      if (!place || !refused || refusals > MAX_REFUSALS) throw error;
+      onRefusedTool(refused, place.field);
       const isLong = refusals >= MAX_REFUSALS_ONE_BY_ONE;
       left = left.filter((tool) => tool !== refused && !(isLong && tool.owner !== undefined));
     }
   }
 }
 
+/** The name of the tool in a place of a request: among its tools, or told in one of its messages. */
+function nameAt({ tools, messages }: ModelRequest, { index, message }: RefusedTool): unknown {
+  if (message === undefined) return (tools?.[index] as { name?: unknown } | undefined)?.name;
+  const content = messages[message]?.content as unknown as { tool?: { definition?: { name?: unknown } } }[] | undefined;
+  return content?.[index]?.tool?.definition?.name;
+}
+
 /** With a thinking budget, the API wants thinking at the start of a message whose tool uses are answered. */
 function needsNoThinking(history: readonly HistoryMessage[]): boolean {
-  const answers = history.at(-1)?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
-  const first = history.at(-2)?.blocks[0]?.blockType;
+  const [step, last] = history.filter(({ role }) => role !== "system").slice(-2);
+  const answers = last?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
+  const first = step?.blocks[0]?.blockType;
   return answers && first !== "thinking" && first !== "redacted_thinking";
 }
 

@@ -51,6 +51,11 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
     return count;
   });
   const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
+  // What the model was told of the person's tools in turns of others: it is told anew, as long as they are announced.
+  await runQuery(sql`
+    update turns set context = context - 'tools'
+    where context -> 'tools' @> ${sql.json([{ added: [{ owner: identity }] }])}
+  `);
   const remove = async (query: ReturnType<Sql>) => (await runQuery(query)).count;
   const permissions = await remove(
     sql`delete from permissions where participant_identity = ${identity} or replied_by = ${identity}`,

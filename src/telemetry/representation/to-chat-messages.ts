@@ -15,9 +15,12 @@ interface OutputMessage {
   readonly finish_reason: FinishReason;
 }
 
-/** The model's history as GenAI messages. A user message's tool results become a message with the role `tool`. */
+/**
+ * The model's history as GenAI messages. A user message's tool results become a message with the role `tool`. Which tools
+ * came and went is left out: a call's own tools are shown beside its messages.
+ */
 export function toChatMessages(history: readonly HistoryMessage[], options: RepresentationOptions): ChatMessage[] {
-  const messages = history.flatMap(splitResults);
+  const messages = history.flatMap(({ role, blocks }) => (role === "system" ? [] : splitResults({ role, blocks })));
   const parts = toPartsByMessage(
     messages.map(({ blocks }) => blocks),
     options,
@@ -48,7 +51,7 @@ interface RoleBlocks {
   readonly blocks: readonly HistoryBlock[];
 }
 
-function splitResults({ role, blocks }: HistoryMessage): RoleBlocks[] {
+function splitResults({ role, blocks }: RoleBlocks): RoleBlocks[] {
   const isResult = (block: HistoryBlock) => role === "user" && block.blockType === "tool_result";
   const results = blocks.filter(isResult);
   const rest = blocks.filter((block) => !isResult(block));

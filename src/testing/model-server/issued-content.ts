@@ -5,7 +5,8 @@ const PAIRED = /^(server_tool_use|mcp_tool_use|.+_tool_result)$/;
 
 /** What the server has written, so that it can tell whether a history repeats it faithfully. */
 export class IssuedContent {
-  readonly #thinking: Json[] = [];
+  /** By signature or data: a history of thousands of turns is looked up in each request. */
+  readonly #thinking = new Map<unknown, Json[]>();
   readonly #types = new Set<string>();
   readonly #paired: Json[] = [];
   readonly #thinkingBefore = new Map<string, readonly Json[]>();
@@ -15,7 +16,8 @@ export class IssuedContent {
   record(events: readonly Json[]): void {
     const blocks = assemble(events);
     const thoughts = blocks.filter(isThinking);
-    this.#thinking.push(...thoughts);
+    for (const thought of thoughts)
+      this.#thinking.set(keyOf(thought), [...(this.#thinking.get(keyOf(thought)) ?? []), thought]);
     for (const block of blocks) {
       this.#types.add(String(block["type"]));
       if (PAIRED.test(String(block["type"]))) this.#paired.push(block);
@@ -30,7 +32,7 @@ export class IssuedContent {
   }
 
   hasThinking(block: Json): boolean {
-    return this.#thinking.some((issued) => isDeepStrictEqual(issued, plain(block)));
+    return this.#thinking.get(keyOf(block))?.some((issued) => isDeepStrictEqual(issued, plain(block))) ?? false;
   }
 
   /** The thinking that was written in one message with this tool use. */
@@ -53,6 +55,10 @@ export class IssuedContent {
       return kept.length > 0 && isDeepStrictEqual(sent.slice(-kept.length), kept);
     });
   }
+}
+
+function keyOf({ signature, data }: Json): unknown {
+  return signature ?? data;
 }
 
 export function isThinking(block: Json): boolean {

@@ -4,6 +4,7 @@ import { text as readText } from "node:stream/consumers";
 import { IssuedContent } from "./issued-content.ts";
 import { PromptCache, tokensOf } from "./prompt-cache.ts";
 import { httpError, type Json, type Step } from "./step.ts";
+import { ThinkingBinding } from "./thinking-binding.ts";
 import { toEvents } from "./to-events.ts";
 import { validateRequest } from "./validate-request.ts";
 import { writeEvents } from "./write-events.ts";
@@ -50,6 +51,8 @@ export interface ModelServerOptions {
   readonly maxTokens?: number;
   /** Whether it knows `POST /v1/messages/count_tokens`, as not every endpoint does. @defaultValue true */
   readonly counts?: boolean;
+  /** Whether thinking is refused when something before it has changed, as by newer models. @defaultValue false */
+  readonly bindsThinking?: boolean;
 }
 
 /**
@@ -60,6 +63,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const requests: RecordedRequest[] = [];
   const issued = new IssuedContent();
   const cache = new PromptCache();
+  const binding = new ThinkingBinding();
   const counted: Json[] = [];
   let queue: Step[] = [];
   let scripted: Exclude<Script, readonly Step[]> | undefined;
@@ -73,9 +77,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     return { ...unscripted, message: `Model call ${requests.length} is not scripted` };
   };
 
-  const count = (body: Json, response: ServerResponse) => {
+  const count = (body: Json, betas: string, response: ServerResponse) => {
     counted.push(body);
-    const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, issued);
+    const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, issued, betas);
     if (options.counts === false) return sendError(response, httpError(404));
     if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
     response.writeHead(200, { "content-type": "application/json" });
@@ -85,7 +89,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const text = await readText(incoming);
     const path = incoming.url?.split("?")[0];
-    if (incoming.method === "POST" && path === "/v1/messages/count_tokens") return count(parseBody(text), response);
+    const betas = String(incoming.headers["anthropic-beta"] ?? "");
+    if (incoming.method === "POST" && path === "/v1/messages/count_tokens")
+      return count(parseBody(text), betas, response);
     if (incoming.method !== "POST" || path !== "/v1/messages") return sendError(response, httpError(404));
     const body = parseBody(text);
     const request: RecordedRequest = {
@@ -104,7 +110,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     request.rejection =
       incoming.headers["anthropic-version"] === undefined
         ? "anthropic-version: header is required"
-        : (validateRequest(body, issued) ?? tooLong(body, options.maxTokens));
+        : (validateRequest(body, issued, betas) ??
+          tooLong(body, options.maxTokens) ??
+          (options.bindsThinking === true ? binding.problemOf(body) : undefined));
     if (request.rejection !== undefined) return sendError(response, { ...invalid, message: request.rejection });
     const step = await nextStep(request);
     if (step.kind === "http_error") return sendError(response, step);
@@ -117,6 +125,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       nextToolUseId: () => `toolu_${String(++toolUseCount).padStart(4, "0")}`,
     });
     issued.record(events.slice(0, step.options.fault?.after));
+    binding.record(events, body);
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
     response.flushHeaders();
     await writeEvents(response, events, step.options);

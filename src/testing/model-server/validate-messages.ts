@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isThinking, type IssuedContent } from "./issued-content.ts";
 import { listOf, type Message } from "./message.ts";
 import { type Json } from "./step.ts";
+import { validateSystemMessages } from "./validate-system-messages.ts";
 import { validateServerTools } from "./validate-server-tools.ts";
 
 /** Fields that the API allows; for a type that is missing here it takes what it wrote itself. */
@@ -17,8 +18,10 @@ const USER_TYPES = ["text", "image", "document", "search_result", "tool_result",
 const ASSISTANT_TYPES = ["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "container_upload"];
 
 /** The rules for `messages`, in the API's words, as it reads them: neighbours of one role are one message. */
-export function* validateMessages(body: Json, issued: IssuedContent): Generator<string> {
-  const messages = mergeNeighbours(listOf(body["messages"]));
+export function* validateMessages(body: Json, issued: IssuedContent, betas = ""): Generator<string> {
+  const all = mergeNeighbours(listOf(body["messages"]));
+  yield* validateSystemMessages(body, all, betas);
+  const messages = all.filter(({ role }) => role !== "system");
   if (messages.length === 0) yield "messages: at least one message is required";
   if (messages[0]?.role === "assistant") yield 'messages: first message must use the "user" role';
   for (const [index, message] of messages.entries()) yield* validateBlocks(message, index, issued);

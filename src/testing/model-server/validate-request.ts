@@ -2,20 +2,17 @@ import { type IssuedContent } from "./issued-content.ts";
 import { type Json } from "./step.ts";
 import { listOf } from "./message.ts";
 import { validateMessages } from "./validate-messages.ts";
+import { validateTool } from "./validate-tool.ts";
 
 const words = (list: string) => new Set(list.split(" "));
 const PARAMS = words(
   "model max_tokens messages system tools tool_choice thinking output_config stream stop_sequences metadata container cache_control service_tier speed inference_geo",
 );
-const TOOL_FIELDS = words(
-  "name description input_schema type cache_control strict defer_loading input_examples allowed_callers eager_input_streaming",
-);
 const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"];
-const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const SERVER_TOOL = /^(web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25))_\d{8}$/;
 
-/** Why the API would answer 400 invalid_request_error, in its words, or `undefined`. */
-export function validateRequest(body: Json, issued: IssuedContent): string | undefined {
+/** Why the API would answer 400 invalid_request_error, in its words, or `undefined`. `betas`: the header. */
+export function validateRequest(body: Json, issued: IssuedContent, betas = ""): string | undefined {
   for (const problem of [
     ...validateParams(body),
     ...validateTools(body),
@@ -24,7 +21,7 @@ export function validateRequest(body: Json, issued: IssuedContent): string | und
   ]) {
     return problem;
   }
-  for (const problem of validateMessages(body, issued)) return problem;
+  for (const problem of validateMessages(body, issued, betas)) return problem;
   return undefined;
 }
 
@@ -45,23 +42,12 @@ function* validateParams(body: Json): Generator<string> {
 function* validateTools(body: Json): Generator<string> {
   const tools = listOf(body["tools"]);
   for (const [index, tool] of tools.entries()) {
-    const name = String(tool["name"]);
     if (typeof tool["type"] === "string" && tool["type"] !== "custom") {
       if (!SERVER_TOOL.test(tool["type"]))
         yield `tools.${index}: Input tag '${tool["type"]}' found using 'type' does not match any of the expected tags`;
       continue;
     }
-    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
-      yield `tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'`;
-    for (const key of Object.keys(tool))
-      if (!TOOL_FIELDS.has(key)) yield `tools.${index}.custom.${key}: Extra inputs are not permitted`;
-    const schema = tool["input_schema"] as Json | undefined;
-    if (typeof schema !== "object") yield `tools.${index}.custom.input_schema: Field required`;
-    else if (schema["type"] !== "object") yield `tools.${index}.custom.input_schema.type: Input should be 'object'`;
-    else if (["oneOf", "allOf", "anyOf"].some((word) => word in schema))
-      yield `tools.${index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`;
-    else if (hasBadProperty(schema))
-      yield `tools.${index}.custom.input_schema.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
+    yield* validateTool(tool, `tools.${index}`);
   }
   if (new Set(tools.map((tool) => tool["name"])).size < tools.length) yield "tools: Tool names must be unique.";
   if (tools.length > 0 && tools.every((tool) => tool["defer_loading"] === true))
@@ -72,14 +58,6 @@ function* validateTools(body: Json): Generator<string> {
     yield "tool_choice: Input tag found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'";
   if (choice?.["type"] === "tool" && !tools.some((tool) => tool["name"] === choice["name"]))
     yield `Tool '${String(choice["name"])}' not found in provided tools`;
-}
-
-/** At any depth; `properties` in an `enum` or the like does not occur in tests. */
-function hasBadProperty(schema: unknown): boolean {
-  if (typeof schema !== "object" || schema === null) return false;
-  const { properties } = schema as Json;
-  const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
-  return names.some((name) => !PROPERTY_NAME.test(name)) || Object.values(schema).some(hasBadProperty);
 }
 
 function* validateThinking(body: Json): Generator<string> {

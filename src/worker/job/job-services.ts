@@ -9,6 +9,7 @@ import { recallTool } from "../../session/recall/recall-tool.ts";
 import {
   createCountTokens,
   createOpenStream,
+  INLINE_TOOLS,
   type CountTokens,
   type OpenStream,
 } from "../../session/turns/open-stream.ts";
@@ -65,7 +66,9 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
-  const recall = recallTool(sql, { isAlwaysOffered: config.recall });
+  const { summaryModel, inlineTools } = config.context;
+  // With tools in the talk one tool is always in the request: the API would miss its cache at the first that is told.
+  const recall = recallTool(sql, { isAlwaysOffered: config.recall || inlineTools });
   const builtIn = [recall, ...(config.memory ? memoryTools(sql) : [])];
   // A tool of this name in the folder takes its place.
   const own = new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...loaded]);
@@ -81,12 +84,13 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     apiKey: anthropicApiKey,
     idleTimeoutMs: modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(inlineTools && { betas: [INLINE_TOOLS] }),
   });
-  const { summaryModel } = config.context;
   const fixed = {
     model: name,
     maxTokens,
     instructions: config.instructions,
+    inlineTools,
     serverTools: anthropicTools.map((tool) => cleanJson(tool) as JsonObject),
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),

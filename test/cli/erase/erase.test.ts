@@ -6,6 +6,7 @@ import { saveCall } from "../../../src/store/calls.ts";
 import { addMemory } from "../../../src/store/memory/memories.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { addSpending } from "../../../src/store/spending/spending.ts";
+import { insertSummary } from "../../../src/store/turns/summaries.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { newCall, newTurn, storedPermission, storedSession, textBlock } from "../../store/store-fixtures.ts";
@@ -76,7 +77,7 @@ async function talk() {
 /** Everything that is stored, as text. */
 async function stored(): Promise<string> {
   const { sql } = database;
-  const tables = ["sessions", "turns", "turn_blocks", "tool_calls", "permissions", "memories", "spending"];
+  const tables = ["sessions", "turns", "summaries", "turn_blocks", "tool_calls", "permissions", "memories", "spending"];
   const rows = await Promise.all(tables.map((table) => sql`select * from ${sql(table)}`));
   return JSON.stringify(rows);
 }
@@ -100,6 +101,34 @@ test("parley erase removes all that is stored of a person, says what, and leaves
   expect(await stored()).not.toContain("ann");
   expect(await stored()).not.toContain("secret");
   expect(await stored()).toContain("bob speaks");
+});
+
+test("notes on a talk in which the person spoke go too, and so does what the model was told of the person's tools", async () => {
+  const { sql } = database;
+  const writer = await talk();
+  const own = await storedSession(sql);
+  const notes = { text: "They spoke of ann's secret.", textTo: 1, model: "small", usage: null, promises: [] };
+  for (const [of, identity] of [
+    [writer, "ann"],
+    [own, "eve"],
+  ] as const) {
+    const turn = newTurn({ participantIdentity: identity === "ann" ? "bob" : identity });
+    const added = [{ name: "scan", description: `Of ${identity}.`, inputSchema: {}, owner: identity }];
+    await insertTurn(of, turn);
+    const context = { from: 1, tools: [{ before: 0, added, removed: [] }] };
+    await finishTurn(of, { turnId: turn.id, state: "completed", context });
+    const text = identity === "ann" ? notes.text : "They spoke of tea.";
+    const people = [{ identity, language: null }];
+    await insertSummary(of, { ...notes, text, people, id: `s-${identity}`, from: 1, to: 1, toTurn: turn.id });
+  }
+  await releaseLease(writer);
+  await releaseLease(own);
+
+  await erase("ann");
+
+  expect(await stored()).not.toContain("ann");
+  expect(await sql`select id, text from summaries`).toEqual([{ id: "s-eve", text: "They spoke of tea." }]);
+  expect(await stored()).toContain("Of eve.");
 });
 
 test("while a talk of the person goes on, nothing is removed", async () => {

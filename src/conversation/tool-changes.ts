@@ -1,0 +1,69 @@
+import canonicalize from "canonicalize";
+import { type JsonObject } from "../lib/json.ts";
+import { type TurnBlock } from "./block.ts";
+import { type ToldTool, type ToolChange, type TurnRecord } from "./turn-record.ts";
+
+type ToldBlock = Omit<TurnBlock, "sequence">;
+
+/**
+ * The tools of clients as the model knows them at a place in the talk. With turns that are left out their changes are
+ * gone, too: what a later one says of a tool that is not known there is left out of the history.
+ */
+export class KnownTools {
+  /** Each tool's newest definition among the turns that are shown. */
+  readonly #defined = new Map<string, ToldTool>();
+  readonly #offered = new Set<string>();
+
+  /** What the model knows after these turns. */
+  static after(turns: readonly TurnRecord[]): KnownTools {
+    const known = new KnownTools();
+    for (const { context } of turns) for (const change of context?.tools ?? []) known.apply(change);
+    return known;
+  }
+
+  /** Takes a change, and returns what is to be told of it, as the API wants it. */
+  apply({ added, removed }: Pick<ToolChange, "added" | "removed">): ToldBlock[] {
+    const gone = removed.filter((name) => this.#offered.delete(name));
+    const blocks = gone.map((name) => toldBlock("tool_removal", referenceTo(name)));
+    for (const tool of added) {
+      const isDefined = isSame(this.#defined.get(tool.name), tool);
+      if (isDefined && this.#offered.has(tool.name)) continue;
+      this.#defined.set(tool.name, tool);
+      this.#offered.add(tool.name);
+      blocks.push(toldBlock("tool_addition", isDefined ? referenceTo(tool.name) : definitionOf(tool)));
+    }
+    return blocks;
+  }
+
+  /** What is to be told so that the model knows these tools and no others; `undefined` when it does. */
+  changeTo(tools: readonly ToldTool[], before: number): ToolChange | undefined {
+    const names = new Set(tools.map(({ name }) => name));
+    const isKnown = (tool: ToldTool) => this.#offered.has(tool.name) && isSame(this.#defined.get(tool.name), tool);
+    const added = tools.filter((tool) => !isKnown(tool));
+    const removed = [...this.#offered].filter((name) => !names.has(name));
+    return added.length + removed.length > 0 ? { before, added, removed } : undefined;
+  }
+}
+
+/** The tool that a block of a system message is about. */
+export function toldToolName({ content }: ToldBlock): string | undefined {
+  const { tool } = (content ?? {}) as { tool?: { name?: string; definition?: { name?: string } } };
+  return tool?.name ?? tool?.definition?.name;
+}
+
+function toldBlock(type: "tool_addition" | "tool_removal", tool: JsonObject): ToldBlock {
+  return { blockType: type, textContent: null, content: { type, tool } };
+}
+
+function referenceTo(name: string): JsonObject {
+  return { type: "tool_reference", name };
+}
+
+function definitionOf({ name, description, inputSchema }: ToldTool): JsonObject {
+  return { type: "tool_definition", definition: { name, description, input_schema: inputSchema } };
+}
+
+/** JSONB keeps keys in an order of its own. */
+function isSame(a: ToldTool | undefined, b: ToldTool): boolean {
+  return a !== undefined && canonicalize(a) === canonicalize(b);
+}

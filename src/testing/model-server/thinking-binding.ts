@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { isThinking } from "./issued-content.ts";
+import { listOf } from "./message.ts";
+import { type Json } from "./step.ts";
+
+/**
+ * The rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is taken back only behind the tools, the system
+ * text and the messages behind which it was written. Older thinking may be left out.
+ */
+export class ThinkingBinding {
+  /** By signature, which equal thoughts share. */
+  readonly #prefixes = new Map<unknown, Set<string>>();
+
+  /** Takes in what was written in answer to a request. */
+  record(events: readonly Json[], body: Json): void {
+    const prefix = prefixesOf(body).at(-1) ?? "";
+    for (const { delta } of events as { delta?: Json }[]) {
+      if (delta?.["type"] !== "signature_delta") continue;
+      const known = this.#prefixes.get(delta["signature"]) ?? new Set();
+      this.#prefixes.set(delta["signature"], known.add(prefix));
+    }
+  }
+
+  /** Why the API refuses a request, in its words, or `undefined`. */
+  problemOf(body: Json): string | undefined {
+    const prefixes = prefixesOf(body);
+    for (const [at, { content }] of listOf(body["messages"]).entries())
+      for (const [index, { type, signature }] of listOf(content).entries())
+        if (type === "thinking" && this.#prefixes.get(signature)?.has(prefixes[at] ?? "") === false)
+          return `messages.${at}.content.${index}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. Remove the block, or set \`thinking.block_binding.prefix_mismatch_behavior\` to "drop_block".`;
+    return undefined;
+  }
+}
+
+/** For each message a hash of all before it, and one of everything. */
+function prefixesOf(body: Json): string[] {
+  const hash = createHash("sha256").update(JSON.stringify([body["tools"], body["system"]].map(plain)));
+  const before = listOf(body["messages"]).map(({ role, content }) => {
+    const prefix = hash.copy().digest("hex");
+    hash.update(JSON.stringify([role, plain(listOf(content).filter((block) => !isThinking(block)))]));
+    return prefix;
+  });
+  return [...before, hash.digest("hex")];
+}
+
+/** Without cache marks, which are no part of a talk. */
+function plain(list: unknown): unknown {
+  return Array.isArray(list) ? (list as Json[]).map(({ cache_control: _mark, ...item }) => item) : list;
+}

@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { announced } from "../../support/client-tool.ts";
+import { type RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
+import { httpError, reply, type Step, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { toolResults } from "../../support/model-view.ts";
+import { type Participant } from "../../support/participant.ts";
+
+const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
+const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky" });
+const context = { budgetTokens: 30_000, hardTokens: 120_000, instructionBytes: 0, inlineTools: true };
+
+function startAgent(more: Partial<typeof context> = {}): Promise<TestAgent> {
+  return TestAgent.start({ tools: { look }, policy: { context: { ...context, ...more } } });
+}
+
+/** The model uses a tool when it is told its name, and else only talks. */
+function follow(agent: TestAgent): void {
+  agent.model.script(({ body }) => {
+    const last = (body["messages"] as { role: string; content: { text?: string }[] }[]).findLast(
+      ({ role }) => role === "user",
+    );
+    const name = /^Use (\w+)/.exec(last?.content.at(-1)?.text ?? "")?.[1];
+    return reply([name === undefined ? text(`Well. ${WORDS}`) : toolUse(name)]);
+  });
+}
+
+const ask = async (user: Participant, words: string) => user.answerTo(await user.say(words));
+
+async function talk(user: Participant, turns: number): Promise<void> {
+  for (let count = 0; count < turns; count++) await ask(user, `And then? ${WORDS}`);
+}
+
+const tokensOf = ({ usage = {} }: RecordedRequest) =>
+  ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].reduce(
+    (sum, key) => sum + Number(usage[key]),
+    0,
+  );
+
+/** Of the tokens of each request, how much the next one read from the cache. */
+function sharesRead(requests: readonly RecordedRequest[]): number[] {
+  return requests.slice(1).map((request, index) => {
+    const before = requests[index] as RecordedRequest;
+    return Number(request.usage?.["cache_read_input_tokens"]) / tokensOf(before);
+  });
+}
+
+/** What a request tells of tools, as `+scan`, `+scan again` (by its name only) and `-scan`. */
+function told({ body }: RecordedRequest): string[] {
+  const messages = body["messages"] as { role: string; content: ToldBlock[] }[];
+  return messages
+    .filter(({ role }) => role === "system")
+    .flatMap(({ content }) =>
+      content.map(({ type, tool: { name = "", definition } }) => {
+        if (type === "tool_removal") return `-${name}`;
+        return definition ? `+${definition.name}` : `+${name} again`;
+      }),
+    );
+}
+
+interface ToldBlock {
+  readonly type: string;
+  readonly tool: { readonly name?: string; readonly definition?: { readonly name: string } };
+}
+
+test("the prompt cache is read on when a client's tool comes, goes and comes back", async () => {
+  await using agent = await startAgent();
+  follow(agent);
+  const user = await agent.client("user", { tools: [announced("print")] });
+  await talk(user, 5);
+  await user.configure({ tools: [announced("print"), announced("scan")] });
+  await talk(user, 2);
+  await user.configure({ tools: [announced("print")] });
+  await talk(user, 2);
+  await user.configure({ tools: [announced("print"), announced("scan")] });
+  await talk(user, 2);
+
+  const shares = sharesRead(agent.model.requests.slice(1));
+  expect(Math.min(...shares)).toBeGreaterThan(0.95);
+  expect(told(agent.model.requests.at(-1) as RecordedRequest)).toEqual(["+print", "+scan", "-scan", "+scan again"]);
+  const tools = agent.model.requests.map(({ body }) => (body["tools"] as { name: string }[]).map(({ name }) => name));
+  expect(new Set(tools.flat())).toEqual(new Set(["look"]));
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("a tool that was told in the talk is called, and one that was taken back is not", async () => {
+  await using agent = await startAgent();
+  agent.model.script([
+    reply([toolUse("scan")]),
+    reply([text("Done.")]),
+    reply([toolUse("scan")]),
+    reply([text("Hm.")]),
+  ]);
+  const user = await agent.client("user", { tools: [announced("scan")] });
+  const first = await user.say("Scan");
+  const request = await user.next("tool_use_request");
+  await user.answer(request.id, { success: true, result: { pages: 2 } });
+  await user.answerTo(first);
+  expect(toolResults(agent)).toEqual([{ content: '{"pages":2}', isError: false }]);
+
+  await user.configure({ tools: [] });
+  await ask(user, "Scan again");
+
+  expect(toolResults(agent)).toEqual([{ content: "Tool 'scan' does not exist", isError: true }]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("participants with tools of their own take turns without a miss of the cache", async () => {
+  await using agent = await startAgent();
+  follow(agent);
+  const phone = await agent.client("phone", { tools: [announced("scan")] });
+  const laptop = await agent.client("laptop", { tools: [announced("print")] });
+  for (const each of [phone, laptop, phone, laptop, phone, laptop]) await talk(each, 2);
+
+  const shares = sharesRead(agent.model.requests.slice(2));
+  expect(Math.min(...shares)).toBeGreaterThan(0.95);
+  expect(told(agent.model.requests.at(-1) as RecordedRequest).slice(0, 6)).toEqual([
+    "+scan",
+    "-scan",
+    "+print",
+    "-print",
+    "+scan again",
+    "-scan",
+  ]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("another worker goes on with the same request, and tells nothing twice", async () => {
+  await using agent = await startAgent();
+  follow(agent);
+  const user = await agent.client("user", { tools: [announced("scan", { description: "Ä scan." })] });
+  await talk(user, 4);
+  await agent.leave();
+  await agent.join();
+  await user.until(() => agent.room.remoteParticipants.size > 0, "the agent sees the client");
+  await user.configure({ tools: [announced("scan", { description: "Ä scan." })] });
+
+  await talk(user, 1);
+
+  const [before, after] = agent.model.requests.slice(-2) as [RecordedRequest, RecordedRequest];
+  expect(Number(after.usage?.["cache_read_input_tokens"]) / tokensOf(before)).toBeGreaterThan(0.95);
+  expect(told(after)).toEqual(["+scan"]);
+});
+
+test("tools are told anew when the turns that told of them are left out", async () => {
+  await using agent = await startAgent({ budgetTokens: 2_000, hardTokens: 8_000 });
+  follow(agent);
+  const user = await agent.client("user", { tools: [announced("scan")] });
+
+  await talk(user, 40);
+
+  const last = agent.model.requests.at(-1) as RecordedRequest;
+  expect(JSON.stringify(last.body["messages"])).toContain("of this talk are not shown any more");
+  expect(told(last)).toEqual(["+scan"]);
+  expect(Math.max(...agent.model.requests.map(tokensOf))).toBeLessThan(8_000);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("a tool that the API refuses is told of no more, and the turn goes on without it", async () => {
+  await using agent = await startAgent();
+  agent.model.script((request) => {
+    const index = told(request).indexOf("+odd");
+    if (index < 0) return reply([text("Hello.")]);
+    const place = `messages.1.content.${index}.tool_addition.tool.tool_definition.definition.custom`;
+    return { ...httpError(400), message: `${place}.input_schema.properties: not like this` } as Step;
+  });
+  const user = await agent.client("user", { tools: [announced("odd"), announced("scan")] });
+
+  expect(await ask(user, "Hi")).toBe("Hello.");
+  expect(await ask(user, "Again")).toBe("Hello.");
+
+  expect(agent.model.requests.map(told)).toEqual([["+odd", "+scan"], ["+scan"], ["+scan"]]);
+  expect(user.all("error_message").map(({ message }) => message)).toEqual([
+    `Tool "odd": the model's API refuses its input_schema.properties`,
+  ]);
+});
