@@ -1,5 +1,9 @@
 import { type RunningMain, runMain, settingsFor } from "./run-main.ts";
-import { type ModelServer, startModelServer } from "../../../src/testing/model-server/model-server.ts";
+import {
+  type ModelServer,
+  type ModelServerOptions,
+  startModelServer,
+} from "../../../src/testing/model-server/model-server.ts";
 import { Participant } from "../../support/participant.ts";
 import { type OwnLivekit, startOwnLivekit } from "../../support/servers/own-livekit.ts";
 import { type TempDatabase, tempDatabase } from "../../support/servers/temp-database.ts";
@@ -28,11 +32,11 @@ export class WorkerParts implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async start(): Promise<WorkerParts> {
+  static async start(modelOptions: ModelServerOptions = {}): Promise<WorkerParts> {
     await using starting = new AsyncDisposableStack();
     const { path: folder } = starting.use(await tempFolder());
     const database = starting.use(await tempDatabase());
-    const model = starting.use(await startModelServer());
+    const model = starting.use(await startModelServer(modelOptions));
     const livekit = await startOwnLivekit();
     starting.defer(() => livekit.close());
     return new WorkerParts({ livekit, database, model, folder }, starting.move());
