@@ -1,4 +1,5 @@
 import { initializeLogger, type AgentServer } from "@livekit/agents";
+import { moduleBeside } from "../lib/module-beside.ts";
 
 const JOB_SEMI_SPACE_MB = 4;
 
@@ -20,7 +21,7 @@ export function startAgentsLog(logLevel: string): string {
  * holds when it is forked. Checked with @livekit/agents 1.9.0.
  */
 export function setJobArguments(): void {
-  const guard = new URL("stdout-guard.ts", import.meta.url).href;
+  const guard = moduleBeside(import.meta.url, "stdout-guard").href;
   if (process.execArgv.includes(guard)) return;
   // A session mostly waits: it does not need V8's 48 MB for young objects.
   process.execArgv.push("--import", guard, `--max-semi-space-size=${JOB_SEMI_SPACE_MB}`);

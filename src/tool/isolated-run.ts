@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { moduleBeside } from "../lib/module-beside.ts";
 import { type ToolContext } from "./define-tool.ts";
 import { type FromThread, type ToThread, type ThreadData } from "./isolated-thread.ts";
 import { messageOf } from "./outcome.ts";
@@ -8,7 +9,7 @@ import { type ServerTool } from "./server-tool.ts";
 const MEMORY_LIMIT_MB = 256;
 /** A tool that was told to stop may tidy up for so long. */
 const ABORT_GRACE_MS = 1_000;
-const THREAD = new URL("isolated-thread.ts", import.meta.url);
+const THREAD = moduleBeside(import.meta.url, "isolated-thread");
 
 /**
  * How a tool with `isolate` runs: each call in a thread of its own, which is ended when the call is over. What the tool

@@ -1,6 +1,7 @@
 import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
+import { Cleanup } from "../lib/cleanup.ts";
 import { loadConfig } from "./settings/load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { migrateOnly } from "./migrate-only.ts";
@@ -16,7 +17,7 @@ const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const isMigration = process.argv.includes("--migrate");
-const cleanup = new AsyncDisposableStack();
+const cleanup = new Cleanup();
 const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
 let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;

@@ -4,6 +4,7 @@ import { createHttpServer } from "../http/http-server.ts";
 import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/routes/token-routes.ts";
+import { type Cleanup } from "../lib/cleanup.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingSpeech } from "../voice/providers/speech-choice.ts";
@@ -29,7 +30,7 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   readonly hasScripted: boolean;
   readonly logger: Logger;
   /** Gets everything that must be closed; it closes in the reverse order. */
-  readonly cleanup: AsyncDisposableStack;
+  readonly cleanup: Pick<Cleanup, "defer" | "disposed">;
   /** How long the sessions may take to go to other workers when this one stops; 0: they end here. */
   readonly handOverMs: () => number;
   /** For tests: another module for job processes than src/worker/job/agent.ts. */
@@ -142,7 +143,7 @@ function reportDatabase(
   );
 }
 
-async function takeDataFolder(config: Config, cleanup: AsyncDisposableStack): Promise<void> {
+async function takeDataFolder(config: Config, cleanup: Pick<Cleanup, "defer">): Promise<void> {
   const lock = await lockDataFolder(config.dataDir);
   cleanup.defer(lock.release);
   await Promise.all([endStaleLivekitServer(config.dataDir), endStalePostgres(config.dataDir)]);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Cleanup } from "../../lib/cleanup.ts";
 import { createId } from "../../lib/id.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
@@ -58,7 +59,7 @@ export class ClientTalk implements AsyncDisposable {
   /** What the worker sends again between its Ack of a Configuration and its own Configuration. */
   replay: () => void = () => {};
   readonly #options: ClientTalkOptions;
-  readonly #cleanup = new AsyncDisposableStack();
+  readonly #cleanup = new Cleanup();
   #program: ClientProgram | undefined;
   #worker: RoomEnd | undefined;
   #lastStanza = 0;

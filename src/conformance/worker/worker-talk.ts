@@ -1,3 +1,4 @@
+import { Cleanup } from "../../lib/cleanup.ts";
 import { createId } from "../../lib/id.ts";
 import { type MessageBody } from "../../protocol/messages/messages.ts";
 import { anyInput, type GiveAccess, KitClient, withTools } from "./kit-client.ts";
@@ -25,7 +26,7 @@ export class WorkerTalk implements AsyncDisposable {
   /** All clients so far, also those that have left. */
   readonly clients: KitClient[] = [];
   readonly #give: GiveAccess;
-  readonly #cleanup = new AsyncDisposableStack();
+  readonly #cleanup = new Cleanup();
 
   private constructor({ give, hasNamedRoom = true }: WorkerTalkOptions) {
     this.#give = give;

@@ -1,5 +1,6 @@
 import { AgentServer, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
+import { moduleBeside } from "../../lib/module-beside.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import { type Config } from "../config.ts";
@@ -80,5 +81,5 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
 }
 
 function jobEntry(): string {
-  return fileURLToPath(new URL("../job/agent.ts", import.meta.url));
+  return fileURLToPath(moduleBeside(import.meta.url, "../job/agent"));
 }

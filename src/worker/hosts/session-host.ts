@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type ipc, type RunningJobInfo } from "@livekit/agents";
+import { moduleBeside } from "../../lib/module-beside.ts";
 import { type PooledJob } from "../../livekit/job-pool.ts";
 import { type Logger } from "../logger.ts";
 import { mainThreadMs } from "../process/running-processes.ts";
@@ -57,7 +58,7 @@ export interface HandOverOptions {
   readonly requestAgent: (room: string) => Promise<unknown>;
 }
 
-const ENTRY = fileURLToPath(new URL("host-main.ts", import.meta.url));
+const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "host-main"));
 
 /** Whether a process of this command line is a session host. */
 export function isHostProcess(command: string): boolean {

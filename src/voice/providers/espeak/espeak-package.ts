@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { moduleBeside } from "../../../lib/module-beside.ts";
 
 /** Sent to `espeak-child.ts`, which sends an EspeakAnswer back. */
 export interface EspeakRequest {
@@ -14,7 +15,7 @@ export interface EspeakAnswer {
   readonly wav: Uint8Array | undefined;
 }
 
-const CHILD = fileURLToPath(new URL("espeak-child.ts", import.meta.url));
+const CHILD = fileURLToPath(moduleBeside(import.meta.url, "espeak-child"));
 
 /** Runs espeak-ng's npm build in a process that lives until `close`; it is started for a text when none runs. */
 export class EspeakPackage {

@@ -1,0 +1,36 @@
+/** What is to be closed, the last first: as AsyncDisposableStack, which Node 22 does not have. */
+export class Cleanup implements AsyncDisposable {
+  readonly #closers: (() => unknown)[] = [];
+  #isDisposed = false;
+
+  get disposed(): boolean {
+    return this.#isDisposed;
+  }
+
+  defer(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+
+  use<Resource extends AsyncDisposable>(resource: Resource): Resource {
+    this.defer(() => resource[Symbol.asyncDispose]());
+    return resource;
+  }
+
+  /** Closes all, also when one cannot be closed; a second time does nothing. */
+  async disposeAsync(): Promise<void> {
+    this.#isDisposed = true;
+    const errors: unknown[] = [];
+    for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, "Closing went wrong");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.disposeAsync();
+  }
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { Cleanup } from "../../src/lib/cleanup.ts";
+
+test("what came last is closed first, once", async () => {
+  const closed: string[] = [];
+  const cleanup = new Cleanup();
+  cleanup.defer(() => closed.push("first"));
+  cleanup.use({ [Symbol.asyncDispose]: async () => void closed.push("last") });
+
+  await cleanup.disposeAsync();
+  await cleanup.disposeAsync();
+
+  expect(closed).toEqual(["last", "first"]);
+  expect(cleanup.disposed).toBe(true);
+});
+
+test("what cannot be closed does not keep the rest open", async () => {
+  const closed: string[] = [];
+  const cleanup = new Cleanup();
+  cleanup.defer(() => closed.push("first"));
+  cleanup.defer(() => Promise.reject(new Error("broken")));
+
+  await expect(cleanup.disposeAsync()).rejects.toThrow("broken");
+
+  expect(closed).toEqual(["first"]);
+});
