@@ -1,4 +1,4 @@
-import { defineConfig } from "./src/worker/config.ts";
+import { defineConfig } from "parley";
 
 // Fields, defaults and the environment variables that win over them: docs/operating.md.
 export default defineConfig({

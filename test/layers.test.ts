@@ -35,6 +35,10 @@ const CHAINS = [
   [...SHARED, "tool", "store", "llm", "turn", "session", "worker", "testing"],
   ["client", "testing"],
   ["testing", "cli"],
+  // The doctor loads the tools.
+  ["tool", "cli"],
+  // The package's entry.
+  [...SHARED, "tool", "worker", "index.ts"],
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {

@@ -8,7 +8,10 @@ import { type Endpoints } from "./start-services.ts";
 const TIME_LIMIT_MS = 2_000;
 
 /** What GET /ready checks. It has a database connection of its own, so that no busy pool delays or fails the check. */
-export function createReadyChecks({ livekit, databaseUrl }: Endpoints): Service & { checks: readonly ReadyCheck[] } {
+export function createReadyChecks({
+  livekit,
+  databaseUrl,
+}: Pick<Endpoints, "livekit" | "databaseUrl">): Service & { checks: readonly ReadyCheck[] } {
   const { url, apiKey, apiSecret } = livekit;
   const rooms = new RoomServiceClient(url, apiKey, apiSecret, { requestTimeout: TIME_LIMIT_MS / 1_000 });
   const sql = connect(databaseUrl, {

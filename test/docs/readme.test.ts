@@ -43,13 +43,15 @@ test("the README's client program prints what the README says", async () => {
     reply([text("The notification is on your screen.")]),
   ]);
   const file = join(folder, "hello.ts");
-  const program = blockWith("// hello.ts").replace("./src/", "../../src/").replace("http://127.0.0.1:8080", tokens.url);
+  const program = blockWith("// hello.ts")
+    .replace("@parley/client", "../../src/client/index.ts")
+    .replace("http://127.0.0.1:8080", tokens.url);
   await writeFile(file, program);
 
   const env = { ...process.env, NODE_ENV: "production" };
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 15_000 });
 
-  expect(readme).toContain(`$ NODE_ENV=production npx node hello.ts\n${stdout}`);
+  expect(readme).toContain(`$ NODE_ENV=production node hello.ts\n${stdout}`);
   expect(stdout).toContain("** dinner is ready **");
 });
 

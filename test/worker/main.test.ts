@@ -58,7 +58,7 @@ test("a line that is typed while a call waits for leave answers it", async () =>
   await writeFile(config, `export default ${JSON.stringify({ instructions: "Help.", permission })};\n`);
   env = { ...env, PARLEY_CONFIG: config };
   const { httpUrl } = await start().ready;
-  const talk = spawn(process.execPath, ["src/cli/talk.ts", "--http", String(httpUrl)], { stdio: "pipe" });
+  const talk = spawn(process.execPath, ["src/cli/parley.ts", "talk", "--http", String(httpUrl)], { stdio: "pipe" });
   let output = "";
   talk.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
 

@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { queryDatabase } from "./_query-database.ts";
 import { querySettings } from "./_query-settings.ts";
 

@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 
 /** Only declared here: the participant's own client reads the file, inside the folder that it chose to share. */
 export default defineTool({

@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { evaluate } from "./_evaluate.ts";
 
 export default defineTool({

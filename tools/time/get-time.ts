@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { isTimeZone, timeIn } from "./_time-in.ts";
 
 const settings = z

@@ -1,4 +1,4 @@
-import { type ToolContext } from "../../src/tool/define-tool.ts";
+import { type ToolContext } from "parley";
 import { readBody } from "./_read-body.ts";
 import { PROVIDERS, type Answer, type Hit } from "./_search-providers.ts";
 import { type SearchSettings } from "./_search-settings.ts";

@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { fetchPage } from "./_fetch-page.ts";
 import { publicNetwork } from "./_network.ts";
 

@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { searchSettings } from "./_search-settings.ts";
 import { searchWeb } from "./_search-web.ts";
 

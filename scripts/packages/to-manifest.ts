@@ -1,0 +1,86 @@
+import { glob, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+type Versions = Readonly<Record<string, string>>;
+export interface RepositoryManifest {
+  readonly version: string;
+  readonly license: string;
+  readonly exports: Readonly<Record<string, string>>;
+  readonly dependencies: Versions;
+  readonly optionalDependencies: Versions;
+  readonly devDependencies: Versions;
+}
+
+export interface Package {
+  readonly name: string;
+  readonly description: string;
+  /** The entries, as paths below `src/`, by the package's own paths. */
+  readonly exports: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  /** Packages that it writes into an agent's package.json: their versions must be known. */
+  readonly writes?: readonly string[];
+  /** What it loads where it is installed, and works without: found by no import in its files. */
+  readonly development?: readonly string[];
+}
+
+/** Of the user's, whose tools import it, too: two copies would have types of their own. */
+const OF_THE_USER = ["zod"];
+
+/**
+ * The package.json of a package that was built into `folder`. It depends on what its files import, in the versions of the
+ * repository; what is optional or for development there is an optional peer (docs/decisions).
+ */
+export async function toManifest(pkg: Package, folder: string, repository: RepositoryManifest): Promise<object> {
+  const { version, license, dependencies, optionalDependencies, devDependencies } = repository;
+  const { name, description, bin, development = [], writes = [] } = pkg;
+  const imported = await importedBy(folder);
+  const isOptional = (each: string) =>
+    each in optionalDependencies || (each in devDependencies && !(each in dependencies));
+  const optional = [...new Set([...imported.filter(isOptional), ...development])].toSorted();
+  const needed = imported.filter((each) => !optional.includes(each));
+  const unknown = needed.filter((each) => !(each in dependencies));
+  if (unknown.length > 0) throw new Error(`${name} imports what package.json does not name: ${unknown.join(", ")}`);
+  const versionOf = (each: string) => dependencies[each] ?? optionalDependencies[each] ?? devDependencies[each] ?? "";
+  const own = needed.filter((each) => !OF_THE_USER.includes(each));
+  const shared = needed.filter((each) => OF_THE_USER.includes(each));
+  const peers = { ...pick(shared, (each) => `^${versionOf(each)}`), ...pick(optional, versionOf) };
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: "module",
+    engines: { node: ">=22.18" },
+    ...(bin && { bin: pick(Object.keys(bin), (each) => `dist/${toJs(bin[each])}`) }),
+    exports: {
+      ...pick(Object.keys(pkg.exports), (each) => toEntry(pkg.exports[each])),
+      "./package.json": "./package.json",
+    },
+    dependencies: pick(own, versionOf),
+    ...(Object.keys(peers).length > 0 && { peerDependencies: peers }),
+    ...(optional.length > 0 && { peerDependenciesMeta: pick(optional, () => ({ optional: true })) }),
+    // Nobody who installs the package gets these.
+    ...(writes.length > 0 && { devDependencies: pick(writes, versionOf) }),
+  };
+}
+
+const toJs = (path = "") => path.replace(/\.ts$/, ".js");
+const toEntry = (path = "") => ({
+  types: `./dist/${path.replace(/\.ts$/, ".d.ts")}`,
+  default: `./dist/${toJs(path)}`,
+});
+
+function pick<Value>(names: readonly string[], valueOf: (name: string) => Value): Record<string, Value> {
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+}
+
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g;
+
+/** The packages that the built files import, types too. */
+async function importedBy(folder: string): Promise<string[]> {
+  const files = await Array.fromAsync(glob("**/*.{js,d.ts}", { cwd: folder }));
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+  const paths = texts.flatMap((text) => [...text.matchAll(IMPORT)].map(([, path = ""]) => path));
+  const names = paths.flatMap((path) => /^(?!node:)(@[\w.-]+\/[\w.-]+|[a-z][\w.-]*)/.exec(path)?.[1] ?? []);
+  return [...new Set(names)].toSorted();
+}

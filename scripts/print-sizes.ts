@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+// npm run sizes: what an installation for production takes, made from the packages as they would be published.
+
+const ROOT = join(import.meta.dirname, "..");
+const SHOWN = 12;
+const run = promisify(execFile);
+const place = await mkdtemp(join(tmpdir(), "parley-sizes-"));
+try {
+  const packages = join(place, "packages");
+  const app = join(place, "app");
+  const { stdout } = await run(process.execPath, [join(ROOT, "scripts/build-packages.ts"), packages]);
+  process.stdout.write(`Packages\n${stdout}\n`);
+  await run("mkdir", [app]);
+  const tarball = (await readdir(packages)).find((name) => /^parley-\d.*\.tgz$/.test(name)) ?? "";
+  const manifest = { private: true, dependencies: { parley: `file:${join(packages, tarball)}` } };
+  await writeFile(join(app, "package.json"), JSON.stringify(manifest));
+  await run("npm", ["install", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: app });
+  const sizes = await sizesOf(join(app, "node_modules"));
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const largest = [...sizes].toSorted(([, a], [, b]) => b - a).slice(0, SHOWN);
+  process.stdout.write(`npm install --omit=dev parley: ${inMb(total)} in ${sizes.size} packages. The largest:\n`);
+  for (const [name, size] of largest) process.stdout.write(`${inMb(size).padStart(10)}  ${name}\n`);
+} finally {
+  await rm(place, { recursive: true });
+}
+
+/** Bytes of each package's files, without those of the packages below it. */
+async function sizesOf(modules: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  const entries = await readdir(modules, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const path = join(entry.parentPath, entry.name).slice(modules.length + 1);
+    const inner = path.split("node_modules/").at(-1) ?? path;
+    const name = inner.split("/", inner.startsWith("@") ? 2 : 1).join("/");
+    const { size } = await stat(join(modules, path));
+    sizes.set(name, (sizes.get(name) ?? 0) + size);
+  }
+  return sizes;
+}
+
+function inMb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

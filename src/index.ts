@@ -1,0 +1,14 @@
+// The package `parley`, for authors of agents: what tools and the config file import. In the repository it is `parley`, too.
+
+export { type JsonObject, type JsonValue } from "./lib/json.ts";
+export {
+  defineTool,
+  type PermissionAsk,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolPermission,
+  type ToolRun,
+} from "./tool/define-tool.ts";
+export { PermissionDenied } from "./tool/permission-denied.ts";
+export { type ConfigFile, defineConfig } from "./worker/config-file.ts";

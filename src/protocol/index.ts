@@ -1,0 +1,23 @@
+// `parley/protocol`: the wire, for clients and workers of others. It runs in browsers, too.
+
+export { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
+export {
+  decodeEnvelope,
+  encodeEnvelope,
+  type Incoming,
+  type OutgoingEnvelope,
+  type ReceivedMessage,
+  type UnknownMessage,
+} from "./codec/codec.ts";
+export { conversationIdOfRoom } from "./conversation-id.ts";
+export { LIMITS, TOOL_NAME, TOOL_TIMES } from "./limits.ts";
+export {
+  type Feature,
+  type Message,
+  type MessageBody,
+  MESSAGES,
+  type MessageType,
+  messageTypeOf,
+  type SentBy,
+} from "./messages/messages.ts";
+export { MalformedMessageError, type ReadableParts } from "./messages/parse-message.ts";

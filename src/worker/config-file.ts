@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { representationSchema } from "../telemetry/representation/representation.ts";
+import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
+import { voiceSchema } from "../voice/voice-settings.ts";
+import { STATE_DETAILS } from "../tool/server-tool.ts";
+
+const positiveInteger = z.number().int().positive();
+
+const phrase = z.string().min(1).exactOptional();
+/** By language: the first part of its tag, as `en` of `en-GB`. */
+const phrasesSchema = z.record(
+  z.string().regex(/^[a-z]{2,3}$/, "expected a language such as en"),
+  z.strictObject({
+    refused: phrase,
+    stopped: phrase,
+    tooManySteps: phrase,
+    unfinished: phrase,
+    failed: phrase,
+    notice: phrase,
+    budgetLow: phrase,
+    budgetSpent: phrase,
+    tooMany: phrase,
+  }),
+);
+const limitSchema = z
+  .strictObject({ tokens: positiveInteger.exactOptional(), money: z.number().positive().exactOptional() })
+  .refine((limit) => Object.keys(limit).length > 0, "expected tokens, money or both");
+const amount = z.number().nonnegative();
+/** `{a,b}` is refused: rules have no alternatives, so a deny rule that was meant so would match nothing. */
+const rulePattern = z
+  .string()
+  .min(1)
+  .refine((text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text), "{a,b} is no choice: write a rule for each, or \\{a,b}");
+const permissionSchema = z.strictObject({
+  /** `type` and `pattern` are globs. A deny wins, else the last match; without a match the participant is asked. */
+  rules: z
+    .array(z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }))
+    .default([]),
+  /** Whether the question is also spoken, and may be answered by a short yes or no. */
+  byVoice: z.boolean().default(false),
+  /** How long an answer is waited for, in ms; then the call is refused. */
+  waitMs: positiveInteger.max(600_000).default(120_000),
+});
+
+const contextSchema = z
+  .strictObject({
+    /** Tokens of past turns that the model is shown. With more, older ones are left out before the next turn. */
+    budgetTokens: z.number().int().min(1_000).default(30_000),
+    /** Tokens of a whole request, never exceeded; with `model.maxTokens` it must fit into the model's context. */
+    hardTokens: z.number().int().min(2_000).default(120_000),
+    /** A model id: it writes notes on turns before they are left out. Absent: they are left out without. */
+    summaryModel: z.string().min(1).optional(),
+    /** Tools of clients are told in the talk and not with the request: Anthropic's beta, not for all models. */
+    inlineTools: z.boolean().default(false),
+  })
+  .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
+    error: "expected hardTokens to be more than budgetTokens",
+  });
+
+/** Shape of parley.config.ts. An unknown field is refused: most often it is a typing mistake. */
+export const configFileSchema = z.strictObject({
+  /** The model's system prompt. */
+  instructions: z.string().min(1),
+  model: z
+    .strictObject({
+      /** A model id of the Messages API. ANTHROPIC_MODEL wins over it. */
+      name: z.string().min(1).default("claude-sonnet-5-5"),
+      maxTokens: positiveInteger.default(4096),
+      /** Absent: no thinking is asked for. */
+      thinking: z
+        .union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
+          error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
+        })
+        .optional(),
+      /** Anthropic's own tools, in the API's words: `{type: "web_search_20260318", name: "web_search"}`. */
+      serverTools: z.array(z.looseObject({ type: z.string().min(1), name: z.string().min(1) })).default([]),
+      effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
+    })
+    .prefault({}),
+  /** Where server tools are read from, relative to the working directory. */
+  toolsFolder: z.string().min(1).default("tools"),
+  /** What a tool gets as `context.settings`, by the tool's name. The tool's own schema checks it at start. */
+  toolSettings: z.record(z.string(), z.unknown()).default({}),
+  /** How much ToolCallState and the event `tool_state` show of a tool's calls, by its name; wins over `stateDetail`. */
+  toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
+  /** MCP servers whose tools the model may use, by the prefix of their tools' names (docs/mcp.md). */
+  mcpServers: mcpServersSchema.default({}),
+  /** Whether the tool `recall` is offered from the start, and not only once the model is not shown the whole talk. */
+  recall: z.boolean().default(false),
+  /** How much of the talk the model is shown (docs/long-talks.md). */
+  context: contextSchema.prefault({}),
+  /** Limit of model calls in one turn. */
+  maxSteps: positiveInteger.default(10),
+  /** Deadline of server tools that set none, in ms. */
+  toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
+  /** How much of one result the model reads, in bytes. */
+  toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
+  /** A model stream that is silent for this long, in ms, counts as broken. */
+  modelIdleTimeoutMs: positiveInteger.default(30_000),
+  /** Times and texts of speech (docs/voice.md). */
+  voice: voiceSchema.prefault({}),
+  /** Whether a message that comes during a turn waits for the turn's end, or interrupts it. */
+  onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
+  /** What the worker says by itself, by language (docs/voice.md). */
+  phrases: phrasesSchema.default({}),
+  telemetry: z
+    .strictObject({
+      /** How captured content shows tools that Anthropic runs (docs/telemetry-representation.md). */
+      representation: representationSchema.default("server_tool_call"),
+      /** `gen_ai.agent.name`. */
+      agentName: z.string().min(1).max(100).default("parley"),
+    })
+    .prefault({}),
+  /** Whether participants may ask for things to be remembered for later talks (docs/memory.md). */
+  memory: z.boolean().default(false),
+  /** Turns older than this are deleted; without it, nothing is (docs/memory.md). */
+  retention: z.strictObject({ days: positiveInteger }).exactOptional(),
+  /** What may be spent on model calls; what is not named has no limit (docs/spending.md). */
+  budget: z
+    .strictObject({
+      session: limitSchema.exactOptional(),
+      /** Of a UTC day. */
+      identityPerDay: limitSchema.exactOptional(),
+      /** Of a UTC day, of all workers of one host. */
+      workerPerDay: limitSchema.exactOptional(),
+    })
+    .default({}),
+  /** What a million tokens cost, by model, in any currency. */
+  prices: z
+    .record(z.string(), z.strictObject({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount }))
+    .default({}),
+  /** Which calls may run, and how a participant is asked (docs/permissions.md). */
+  permission: permissionSchema.prefault({}),
+});
+
+/** What parley.config.ts may hold; everything but `instructions` has a default. */
+export type ConfigFile = z.input<typeof configFileSchema>;
+export type ConfigFileValues = z.output<typeof configFileSchema>;
+
+/** Gives parley.config.ts its types. It is checked at start, where an error can name the file. */
+export function defineConfig(config: ConfigFile): ConfigFile {
+  return config;
+}

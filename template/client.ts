@@ -1,0 +1,26 @@
+// A participant with a tool of its own, which runs here: npm run client -- "notify me that dinner is ready"
+import { Room } from "@livekit/rtc-node";
+import { connect } from "@parley/client";
+import { z } from "zod";
+
+const { HTTP_PORT = "8080", TOKEN_SECRET } = process.env;
+const response = await fetch(`http://127.0.0.1:${HTTP_PORT}/token`, {
+  method: "POST",
+  headers: { "content-type": "application/json", ...(TOKEN_SECRET && { authorization: `Bearer ${TOKEN_SECRET}` }) },
+  body: JSON.stringify({ room: "kitchen", identity: "alice" }),
+});
+const { token, livekitUrl } = (await response.json()) as { token: string; livekitUrl: string };
+const room = new Room();
+// Text only: it plays no sound.
+await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
+
+const parley = await connect(room);
+parley.registerTool({
+  name: "show_notification",
+  description: "Shows a short text on this participant's screen.",
+  input: z.object({ message: z.string() }),
+  run: ({ message }) => process.stdout.write(`** ${message} **\n`),
+});
+const answer = await parley.ask(process.argv[2] ?? "notify me that dinner is ready");
+process.stdout.write(`${answer.text}\n`);
+process.exit();

@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { nodeProblem } from "../../../src/cli/doctor/node-version.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import { freePortVariables } from "../../worker/support/run-main.ts";
+
+const CLI = join(import.meta.dirname, "../../../src/cli/parley.ts");
+const agent = forEachTest(tempFolder);
+
+async function doctor(env: NodeJS.ProcessEnv, ...flags: readonly string[]): Promise<{ code: number; stdout: string }> {
+  const options = { cwd: agent.path, env: { ...(await freePortVariables()), ...env } };
+  return promisify(execFile)(process.execPath, [CLI, "doctor", ...flags], options).then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
+  );
+}
+
+async function writeAgent(config: object = {}): Promise<void> {
+  const text = `export default ${JSON.stringify({ instructions: "Help.", ...config })};\n`;
+  await writeFile(join(agent.path, "parley.config.ts"), text);
+  await mkdir(join(agent.path, "tools"));
+}
+
+test("an empty folder lacks the config file, and parley init makes one", async () => {
+  const { code, stdout } = await doctor({});
+
+  expect(stdout).toMatch(/^MISSING {2}PARLEY_CONFIG: expected a config file at .*\n {9}→ .*parley init/m);
+  expect(code).toBe(1);
+});
+
+test("without livekit-server and Go it names three ways to LiveKit", async () => {
+  await writeAgent();
+
+  const { code, stdout } = await doctor({ PATH: "/nowhere", TTS: "none" });
+
+  expect(stdout).toMatch(/^MISSING {2}LiveKit: no livekit-server, and no Go to build one\n {9}→ one of\n {9}1\. set/m);
+  expect(stdout).toMatch(/^ok {7}PostgreSQL: the embedded one \(18\..*\) will be started$/m);
+  expect(stdout).toMatch(/\nMissing: 1\n$/);
+  expect(code).toBe(1);
+});
+
+test("services that the environment names and that do not answer are missing", async () => {
+  await writeAgent();
+  const LIVEKIT_URL = "ws://127.0.0.1:9";
+
+  const { stdout } = await doctor({
+    LIVEKIT_URL,
+    LIVEKIT_API_KEY: "key",
+    LIVEKIT_API_SECRET: "secret",
+    DATABASE_URL: "postgres://parley@127.0.0.1:9/parley",
+    TTS: "none",
+  });
+
+  expect(stdout).toMatch(/^MISSING {2}LiveKit: LIVEKIT_URL does not answer: /m);
+  expect(stdout).toMatch(/^MISSING {2}PostgreSQL: DATABASE_URL does not answer: /m);
+});
+
+test("with --worker every variable that production needs is named", async () => {
+  await writeAgent();
+
+  const { code, stdout } = await doctor({ TTS: "none" }, "--worker");
+
+  for (const name of ["LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET", "DATABASE_URL", "ANTHROPIC_API_KEY"])
+    expect(stdout).toContain(`MISSING  not set: ${name}: `);
+  expect(code).toBe(1);
+});
+
+test("a tool that cannot be used and a provider that is not there are named", async () => {
+  await writeAgent();
+  await writeFile(join(agent.path, "tools/broken.ts"), "export default 1;\n");
+
+  const { stdout } = await doctor({ TTS: "cartesia" });
+
+  expect(stdout).toMatch(/^MISSING {2}.*tools\/broken\.ts: the default export is not a tool \(use defineTool\)$/m);
+  expect(stdout).toContain("MISSING  not set: CARTESIA_API_KEY: a key for TTS=cartesia");
+});
+
+test.each([
+  ["20.20.2", true],
+  ["22.17.0", true],
+  ["22.18.0", false],
+  ["24.0.0", false],
+])("Node %s is too old: %s", (version, isTooOld) => {
+  expect(nodeProblem(version) !== undefined).toBe(isTooOld);
+});

