@@ -107,6 +107,7 @@ export class Session {
       voice,
       logger,
       tell,
+      untilStored: (callId) => recorder.durable(callId),
     });
     this.#calls = new SessionCalls({
       room,

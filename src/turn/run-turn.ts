@@ -4,7 +4,7 @@ import { endAfterAbort } from "../conversation/turn-abort.ts";
 import { type ToldTool, type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
-import { type StopReason, type Usage, NO_USAGE } from "../llm/model-event.ts";
+import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
 import { type ShownTalk } from "./shown-talk.ts";
@@ -91,7 +91,7 @@ async function* runSteps(
     if (end.promptTokens !== undefined) shown.measure(end.promptTokens);
     if (end.containerId !== undefined) container = { containerId: end.containerId };
     if (end.usage) {
-      progress.usage = add(progress.usage, end.usage);
+      progress.usage = addUsage(progress.usage, end.usage);
       yield { type: "usage", step, usage: end.usage };
     }
     progress.stopReason = end.stopReason;
@@ -187,13 +187,4 @@ function continued(history: readonly HistoryMessage[]): readonly HistoryMessage[
 function idsOf(turns: readonly TurnRecord[]): Set<string> {
   const blocks = turns.flatMap((turn) => turn.blocks);
   return new Set(blocks.filter((block) => block.blockType === "tool_use").map((block) => toolUseId(block) ?? ""));
-}
-
-function add(sum: Usage, usage: Usage): Usage {
-  return {
-    inputTokens: sum.inputTokens + usage.inputTokens,
-    outputTokens: sum.outputTokens + usage.outputTokens,
-    cacheReadTokens: sum.cacheReadTokens + usage.cacheReadTokens,
-    cacheWriteTokens: sum.cacheWriteTokens + usage.cacheWriteTokens,
-  };
 }

@@ -75,7 +75,7 @@ export class MemoryPorts implements CallPorts {
     return hostsFor(participant, hosts.map(toHost));
   };
   readonly durable = () => this.#options.durable?.() ?? Promise.resolve();
-  readonly untilMayStart = () => this.#options.untilMayStart?.() ?? Promise.resolve();
+  readonly untilMayStart = () => this.#options.untilMayStart?.();
   readonly permit: CallPorts["permit"] = (call, need, turn) =>
     this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
   readonly permitRunning: CallPorts["permitRunning"] = (call, need) =>

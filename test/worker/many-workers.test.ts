@@ -124,7 +124,8 @@ test("rooms that LiveKit offers to a frozen worker get an agent of another", asy
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {
     const users = await Promise.all(Array.from({ length: 5 }, () => parts.join(`room-${createId()}`, "user")));
-    await Promise.all(users.map((user) => user.until(() => configurations(user) > 0, "a worker", 40_000)));
+    const isServed = () => users.map((user) => configurations(user) > 0);
+    await expect.poll(isServed, { timeout: 40_000 }).toEqual(users.map(() => true));
   } finally {
     for (const pid of pids) process.kill(pid, "SIGCONT");
   }

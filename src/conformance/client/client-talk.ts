@@ -181,10 +181,11 @@ export class ClientTalk implements AsyncDisposable {
     return this.program.all("run").filter((event) => event["id"] === id).length;
   }
 
-  /** Returns when the client has had time to do whatever it does about what was sent before. */
+  /** Returns when the client has had time to do, and to tell, whatever it does about what was sent before. */
   async settle(): Promise<void> {
     const { id } = await this.request({ toolName: "echo", parameters: { settled: true } });
     await this.result(id);
+    await this.program.next("run", (event) => event["id"] === id);
     await sleep(QUIET_MS);
   }
 

@@ -58,6 +58,8 @@ export class RoomEnd implements AsyncDisposable {
       void reader.readAll().then(
         (chunks) => {
           const bytes = Buffer.concat(chunks);
+          // One whose sender left meanwhile ends like a whole one, without what had not come.
+          if (bytes.length === 0) return;
           onArrival({ bytes, way: "stream", topic: TOPIC, isReliable: true, from: identity, at: performance.now() });
         },
         () => {},

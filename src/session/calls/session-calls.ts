@@ -109,8 +109,9 @@ export class SessionCalls {
       traceOf: (callId) => options.telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
       untilMayStart: (call, turn) => {
+        const { voice } = options;
         const { startWhen } = this.#talkOf(call.current);
-        return untilMayStart(call, turn, { voice: options.voice, startWhen });
+        return voice && untilMayStart(call, turn, { voice, startWhen });
       },
       permit: (call, need, turn) => options.permissions.permit(call, need, turn),
       permitRunning: (call, need) => {

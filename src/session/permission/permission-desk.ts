@@ -53,6 +53,8 @@ interface PermissionDeskOptions {
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
   readonly logger: Logger;
   readonly tell: (event: SessionEvent) => void;
+  /** Resolves when the call is on record: a request names it. */
+  readonly untilStored: (callId: string) => Promise<void>;
 }
 
 interface Asked extends AskedNeed {
@@ -204,7 +206,7 @@ export class PermissionDesk {
   }
 
   async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
-    const { store, logger, tell } = this.#options;
+    const { store, logger, tell, untilStored } = this.#options;
     const { id: callId, toolName, permissionAsked = false } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !permissionAsked) {
@@ -214,6 +216,7 @@ export class PermissionDesk {
       if (isGranted(need, granted)) return { isAllowed: true, approver };
       if (this.#isOutOfReach(need)) return refuseUnaskable();
     }
+    await untilStored(callId);
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;
     const decided = this.#open.decided(record);

@@ -42,6 +42,8 @@ export class Recorder implements LedgerListener {
   readonly #events: Required<RecorderEvents>;
   /** By id of a turn or call: its last write, while that is under way. */
   readonly #chains = new Map<string, Promise<void>>();
+  /** By id of a call: its states that are not stored yet, oldest first. Only the last one is written. */
+  readonly #unsaved = new Map<string, Call[]>();
   /** Notes and extra answers, one at a time: all other connections stay free for the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
   /** One after another: they are answered in this order. */
@@ -198,11 +200,20 @@ export class Recorder implements LedgerListener {
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }
 
-  /** The call's input and result are clean already (`cleanJson`). A repeated write also reports the call as stored. */
+  /**
+   * The call's input and result are clean already (`cleanJson`). A call that is opened and begun in one go is one
+   * statement; a repeated write also reports the call as stored.
+   */
   #saveCall(call: Call, after?: Promise<void>): void {
+    const unsaved = this.#unsaved.get(call.id) ?? [];
+    this.#unsaved.set(call.id, unsaved);
+    unsaved.push(call);
     const write = async () => {
-      await saveCall(this.#writer, call);
-      this.#events.onCallStored(call);
+      const newest = unsaved.at(-1);
+      if (!newest) return;
+      await saveCall(this.#writer, newest);
+      for (const state of unsaved.splice(0, unsaved.indexOf(newest) + 1)) this.#events.onCallStored(state);
+      if (unsaved.length === 0) this.#unsaved.delete(call.id);
     };
     this.#write(call.id, write, after);
   }

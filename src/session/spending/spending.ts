@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import pRetry from "p-retry";
 import { AppError, toAppError } from "../../errors/app-error.ts";
-import { type ModelEvent, type Usage, NO_USAGE } from "../../llm/model-event.ts";
+import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import {
   addSpending,
   BUDGET_SCOPES,
@@ -20,6 +20,8 @@ export type Purpose = "step" | "summary";
 
 /** For how long a write is tried again while the database is away. */
 const GIVE_UP_AFTER_MS = 10_000;
+/** Without a budget nobody asks at once: what a call's start and end cost is stored together, beside no turn. */
+const STORE_AFTER_MS = 250;
 const WARN_AT = 0.8;
 /** What was streamed of an answer that was cut off is not told by the API: so many bytes count as a token. */
 const BYTES_A_TOKEN = 4;
@@ -48,6 +50,12 @@ interface Counted {
   readonly purpose: Purpose;
 }
 
+interface Waiting extends Counted {
+  readonly usage: Usage;
+  readonly calls: number;
+  readonly money: number;
+}
+
 /**
  * Counts what a session's model calls cost, and knows when a budget is used up. The sums are in the database: they
  * outlive the worker, and hold for all workers together.
@@ -56,6 +64,9 @@ export class Spending {
   readonly #options: SpendingOptions;
   /** One after another, so that a session takes one connection for them. */
   readonly #writes = new PQueue({ concurrency: 1 });
+  /** Not handed to the database yet; by participant, model and purpose. */
+  readonly #waiting = new Map<string, Waiting>();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SpendingOptions) {
     this.#options = options;
@@ -77,8 +88,8 @@ export class Spending {
   }
 
   /**
-   * Passes a model call's events on and counts its tokens: those of the request when it is answered, so that they are
-   * known even if the worker is killed, the rest at the end. Each attempt counts.
+   * Passes a model call's events on and counts its tokens: those of the request when it is answered, so that with a
+   * budget they are known even if the worker is killed, the rest at the end. Each attempt counts.
    */
   async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
     let known = NO_USAGE;
@@ -144,13 +155,18 @@ export class Spending {
 
   /** Resolves when what was counted is stored, or cannot be. */
   async close(): Promise<void> {
+    await this.#stored();
+  }
+
+  async #stored(): Promise<void> {
+    this.#store();
     await this.#writes.onIdle();
   }
 
   async #shares(participant: string): Promise<readonly { readonly scope: BudgetScope; readonly share: number }[]> {
     const { sql, budget } = this.#options;
     if (Object.keys(budget).length === 0) return [];
-    await this.#writes.onIdle();
+    await this.#stored();
     const spent = await loadSpent(sql, this.#spender(participant));
     return BUDGET_SCOPES.map((scope) => ({ scope, share: usedShare(budget, scope, spent[scope]) }));
   }
@@ -161,20 +177,36 @@ export class Spending {
   }
 
   #add({ participant, model, purpose }: Counted, usage: Usage, calls: number): void {
-    const { sql, prices, onSpent, onLost } = this.#options;
+    const { prices, budget, onSpent } = this.#options;
     const money = costOf(usage, Object.hasOwn(prices, model) ? prices[model] : undefined);
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
     onSpent({ tokens: inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens, money, model, purpose });
-    const spending = { ...this.#spender(participant), ...usage, model, purpose, calls, money };
-    const write = () =>
-      pRetry(() => addSpending(sql, spending), {
-        retries: Number.POSITIVE_INFINITY,
-        minTimeout: 50,
-        maxTimeout: 1_000,
-        maxRetryTime: GIVE_UP_AFTER_MS,
-        shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
-      });
-    this.#writes.add(write).catch((error: unknown) => onLost(toAppError(error)));
+    const key = `${purpose} ${model} ${participant}`;
+    const { usage: earlier, ...before } = this.#waiting.get(key) ?? { usage: NO_USAGE, calls: 0, money: 0 };
+    const sum = { usage: addUsage(earlier, usage), calls: before.calls + calls, money: before.money + money };
+    this.#waiting.set(key, { participant, model, purpose, ...sum });
+    if (Object.keys(budget).length > 0) this.#store();
+    else this.#timer ??= setTimeout(() => this.#store(), STORE_AFTER_MS);
+  }
+
+  /** Hands what waits to the database. */
+  #store(): void {
+    const { sql, onLost } = this.#options;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const { participant, usage, ...rest } of this.#waiting.values()) {
+      const spending = { ...this.#spender(participant), ...usage, ...rest };
+      const write = () =>
+        pRetry(() => addSpending(sql, spending), {
+          retries: Number.POSITIVE_INFINITY,
+          minTimeout: 50,
+          maxTimeout: 1_000,
+          maxRetryTime: GIVE_UP_AFTER_MS,
+          shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
+        });
+      this.#writes.add(write).catch((error: unknown) => onLost(toAppError(error)));
+    }
+    this.#waiting.clear();
   }
 }
 

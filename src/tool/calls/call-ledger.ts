@@ -23,6 +23,8 @@ export interface OpenCall {
   readonly over: AbortSignal;
   /** The call waits for a permission: to start, or, while it runs, to go on. */
   readonly isWaiting: boolean;
+  /** Somebody may have run it: it was on record as running, and then handed over, here or by an earlier worker. */
+  readonly isGiven: boolean;
 }
 
 interface Entry extends OpenCall {
@@ -32,6 +34,7 @@ interface Entry extends OpenCall {
   readonly begin: (how: "begun") => void;
   readonly controller: AbortController;
   isWaiting: boolean;
+  isGiven: boolean;
   onClientSignal?: (signal: ClientSignal) => void;
 }
 
@@ -92,6 +95,7 @@ export class CallLedger {
       controller,
       over: controller.signal,
       isWaiting: false,
+      isGiven: call.state === "running",
     };
     this.#open.set(call.id, entry);
     this.recall(call, settled.promise);
@@ -169,6 +173,12 @@ export class CallLedger {
     if (!isFurther && !hasLogged) return;
     change(entry, { logs: entry.log.lines, ...(isFurther && { progress: fraction }) });
     this.#listener.onProgress(entry.current);
+  }
+
+  /** Ignored for a call that has ended. */
+  setGiven(callId: string): void {
+    const entry = this.#open.get(callId);
+    if (entry) entry.isGiven = true;
   }
 
   /** Ignored for a call that has ended. */

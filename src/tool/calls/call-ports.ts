@@ -54,8 +54,8 @@ export interface CallPorts {
   readonly resultMaxBytes: number;
   /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
   readonly durable: (callId: string) => Promise<void>;
-  /** Resolves when the call may start, or is over. The deadline does not run before. */
-  readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void>;
+  /** Resolves when the call may start, or is over; `undefined`: at once. The deadline does not run before. */
+  readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void> | undefined;
   /** Whether the call may run: at once when nobody need be asked, else when the approver has answered. */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
   /** The same for what a running call asks permission for. */

@@ -26,9 +26,29 @@ interface Follow {
   readonly start: (call: OpenCall) => Promise<void> | undefined;
 }
 
+/** The call is not on record, and so must not run. */
+class NotStored extends Error {
+  override readonly message = "Not run: the call could not be stored";
+}
+
 /**
- * Opens a call, starts it once it is durable and may start, and waits for its end or the end of its turn; for a
- * background call only until it has begun.
+ * Resolves when the call, which has been set running, is stored with its tool_use block. Whoever hands it to the
+ * server's function or to a client waits for this first.
+ *
+ * @throws {NotStored}
+ */
+export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, "durable" | "ledger">): Promise<void> {
+  try {
+    await ports.durable(current.id);
+  } catch (error) {
+    throw new NotStored(undefined, { cause: error });
+  }
+  ports.ledger.setGiven(current.id);
+}
+
+/**
+ * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
+ * until it has begun. It is stored once, as it is when it is started, and before anybody runs it.
  *
  * @throws the record's error, when the call could not be stored
  */
@@ -36,15 +56,11 @@ export async function followCall(call: Call, turn: CallTurn, { ports, start }: F
   const open = ports.ledger.open(call);
   const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, ports.resultMaxBytes);
   const detached = watchTurn(open, turn.signal, ports);
-  try {
-    await Promise.race([ports.durable(call.id), open.settled]);
-  } catch (error) {
-    ports.ledger.settle(call.id, failure("execution_error", "Not run: the call could not be stored"));
-    throw error;
-  }
-  void startWhenAllowed(open, turn, { ports, start });
+  let unstored: NotStored | undefined;
+  void startWhenAllowed(open, turn, { ports, start, onNotStored: (error) => (unstored = error) });
   const begun = call.isBackground ? [open.begun] : [];
   const end = await Promise.race([open.settled, detached, ...begun]);
+  if (unstored) throw unstored.cause;
   if (typeof end === "object") return toAnswer(end);
   void open.settled.then((late) => ports.onLateOutcome(open.current, toAnswer(late)));
   return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
@@ -81,30 +97,36 @@ export function cancelCall(
   reason: CancelReason,
   ports: Pick<CallPorts, "ledger" | "sendCancel">,
 ): void {
-  const { id, state, addressee } = call.current;
-  const end = reason === "closed" ? endOfClosed(state === "running") : endOfAborted(state === "running");
+  const { id, addressee } = call.current;
+  const end = reason === "closed" ? endOfClosed(call.isGiven) : endOfAborted(call.isGiven);
   if (ports.ledger.settle(id, end) && addressee !== undefined) ports.sendCancel(call.current, reason);
 }
 
-function endOfAborted(isRunning: boolean): Failure {
-  const message = isRunning
+function endOfAborted(isGiven: boolean): Failure {
+  const message = isGiven
     ? "Cancelled while it was running; its outcome is unknown"
     : "Cancelled before it was started";
   return failure("cancelled", message);
 }
 
-function endOfClosed(isRunning: boolean): Failure {
-  return isRunning
+function endOfClosed(isGiven: boolean): Failure {
+  return isGiven
     ? failure("outcome_unknown", "The session was closed while it was running; its outcome is unknown")
     : failure("not_run", "Not run: the session was closed before it was started");
 }
 
 /** Never rejects: a start that fails in any way is the call's failure. */
-async function startWhenAllowed(open: OpenCall, turn: CallTurn, { ports, start }: Follow): Promise<void> {
+async function startWhenAllowed(
+  open: OpenCall,
+  turn: CallTurn,
+  { ports, start, onNotStored }: Follow & { readonly onNotStored: (error: NotStored) => void },
+): Promise<void> {
   try {
-    if (!open.over.aborted) await ports.untilMayStart(open, turn);
+    const mayStart = open.over.aborted ? undefined : ports.untilMayStart(open, turn);
+    if (mayStart) await mayStart;
     if (!open.over.aborted) await start(open);
   } catch (error) {
+    if (error instanceof NotStored) onNotStored(error);
     const failed = failure("execution_error", messageOf(error));
     if (open.current.state === "pending") refuseOpenCall(open, ports, [failed.errorCode, failed.errorMessage]);
     else ports.ledger.settle(open.current.id, failed);
@@ -119,7 +141,8 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
-    const isKept = call.isWaiting || (state === "running" && (onInterrupt !== "cancel" || isBackground));
+    const mayGoOn = call.isGiven && state === "running";
+    const isKept = call.isWaiting || (mayGoOn && (onInterrupt !== "cancel" || isBackground));
     if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
     if (!isBackground) ports.ledger.update(id, { isBackground: true });
     detached.resolve(call.isWaiting ? STILL_WAITING : STILL_RUNNING);

@@ -2,6 +2,7 @@ import { type Failure } from "../../conversation/call.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type ClientSignal, type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
+import { untilStored } from "./follow-call.ts";
 import { type FoundTool, type Route } from "../tool-routing.ts";
 import { failure, timedOut } from "../outcome.ts";
 import { runOnServer } from "./run-on-server.ts";
@@ -43,7 +44,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const timer = setTimeout(expire, leftMs);
   try {
     // Stored first, so that the next worker asks this participant and no other.
-    await ports.durable(id);
+    await untilStored(call, ports);
     if (call.over.aborted) return;
     const end = await requestOfClient(call, ports, { route, wasRequested });
     if (!end || call.over.aborted) return;

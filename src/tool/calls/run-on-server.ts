@@ -8,6 +8,7 @@ import { PermissionDenied } from "../permission-denied.ts";
 import { needOfRunning, type Permit } from "../permission-need.ts";
 import { type OpenCall } from "./call-ledger.ts";
 import { type CallPorts } from "./call-ports.ts";
+import { untilStored } from "./follow-call.ts";
 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
@@ -39,7 +40,7 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
     deadlineAt,
   });
   // Stored first: then the next worker repeats nothing that may have acted, and asks no client to run this call.
-  await ports.durable(id);
+  await untilStored(call, ports);
   if (call.over.aborted) return;
   ports.sendRequest(call.current).catch(() => {});
   const deadline = new Deadline(leftMs ?? timeoutMs, () => ports.ledger.settle(id, timedOut(timeoutMs)));

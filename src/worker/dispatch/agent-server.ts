@@ -31,7 +31,10 @@ interface AgentServerOptions {
   readonly agent?: string;
 }
 
-/** LiveKit's worker, not yet running. Its load counts sessions: what a session does is wait, which no CPU shows. */
+/**
+ * LiveKit's worker, not yet running. Its load counts sessions, for most of a session is waiting, which no CPU shows; and
+ * what its hosts compute, where that is the larger share.
+ */
 export async function createAgentServer({ config, livekit, logger, agent = jobEntry() }: AgentServerOptions) {
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
@@ -62,7 +65,7 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
     production: true,
     numIdleProcesses: 1,
     loadThreshold: FULL_LOAD,
-    loadFunc: async () => Math.min(1, accepted.size / config.maxSessions) * FULL_LOAD,
+    loadFunc: async () => Math.min(1, Math.max(accepted.size / config.maxSessions, pool?.busyShare ?? 0)) * FULL_LOAD,
     requestFunc: async (request) => {
       // LiveKit knows the load of a moment ago.
       if (accepted.size >= config.maxSessions) return request.reject();

@@ -62,7 +62,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
   let isDraining = false;
-  const freePlaces = () => (isDraining ? 0 : config.maxSessions - accepted.size);
+  const freePlaces = () => (isDraining || pool?.busyShare === 1 ? 0 : config.maxSessions - accepted.size);
   // Also after each outage of LiveKit: rooms that were made before we had registered again have no agent.
   onRegistered(server, () => {
     registered.resolve();

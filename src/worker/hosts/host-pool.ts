@@ -21,6 +21,8 @@ const MB = 1_024 * 1_024;
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;
 const LOOK_EVERY_MS = 5_000;
+/** A host's JavaScript that takes more of a core than this answers late. */
+const FULL_AT_SHARE = 0.85;
 /** A room whose hosts ended so often in that time is served alone. */
 const MAX_LOSSES = 2;
 const LOSS_WINDOW_MS = 10 * 60_000;
@@ -47,6 +49,13 @@ export class HostPool implements JobPool {
 
   get processes(): readonly PooledJob[] {
     return [...this.#hosts].flatMap(({ jobs }) => jobs);
+  }
+
+  /** How busy the hosts with sessions are, on the average: 0 to 1. At 1 they can carry no more, whatever is free. */
+  get busyShare(): number {
+    const serving = [...this.#hosts].filter(({ jobs }) => jobs.length > 0);
+    const sum = serving.reduce((total, { busyShare }) => total + busyShare, 0);
+    return Math.min(1, sum / Math.max(1, serving.length) / FULL_AT_SHARE);
   }
 
   start(): void {

@@ -36,6 +36,9 @@ const PING_MS = 250;
 const STALL_MS = 1_000;
 /** And it has computed meanwhile: a machine that is short of time must not lose its hosts. */
 const STALL_COMPUTED_MS = 800;
+/** How busy a host is is looked at so often, and smoothed over so many looks: joins and first turns come in bursts. */
+const SAMPLE_MS = 2_000;
+const SMOOTH_OVER = 4;
 /** One that neither answers nor computes (it was stopped, or waits in the kernel). */
 const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
@@ -86,6 +89,8 @@ export class SessionHost {
   #heardAt = 0;
   #lookedAt = 0;
   #computedBefore = 0;
+  #busyShare = 0;
+  #sampled = { at: 0, computedMs: 0 };
 
   constructor(options: SessionHostOptions) {
     this.#options = options;
@@ -108,6 +113,11 @@ export class SessionHost {
   async handOver(options: HandOverOptions): Promise<void> {
     this.isRetired = true;
     await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));
+  }
+
+  /** What share of a core its JavaScript has taken lately: 1 is all that it can take. */
+  get busyShare(): number {
+    return this.#busyShare;
   }
 
   get freePlaces(): number {
@@ -186,6 +196,7 @@ export class SessionHost {
     }
     this.#heardAt = performance.now();
     this.#computedBefore = this.#computedMs();
+    this.#sampled = { at: this.#heardAt, computedMs: this.#computedBefore };
     this.#pings = setInterval(() => this.#look(), PING_MS);
   }
 
@@ -233,6 +244,7 @@ export class SessionHost {
     // When it is we who stood still, the host's answers are here and not read yet.
     if (now - this.#lookedAt > 2 * PING_MS) this.#heardAt = now;
     this.#lookedAt = now;
+    this.#sample(now);
     const silentMs = now - this.#heardAt;
     const computedMs = this.#computedMs() - this.#computedBefore;
     if (this.rssBytes > memoryLimitBytes) {
@@ -242,6 +254,14 @@ export class SessionHost {
       logger.error({ silentMs: Math.round(silentMs), computedMs }, "a session host stalls: ended");
       this.#kill();
     } else this.#send({ type: "ping" });
+  }
+
+  #sample(now: number): void {
+    const { at, computedMs } = this.#sampled;
+    if (now - at < SAMPLE_MS) return;
+    this.#sampled = { at: now, computedMs: this.#computedMs() };
+    const share = Math.min(1, (this.#sampled.computedMs - computedMs) / (now - at));
+    this.#busyShare += (share - this.#busyShare) / SMOOTH_OVER;
   }
 
   #kill(): void {

@@ -559,10 +559,10 @@ test("who runs a call is on record before anybody does, and the next worker asks
     sendRequest: async ({ addressee = "all" }) => void events.push(`asked ${addressee}`),
   });
   await ports.run("add");
-  expect(events.splice(0)).toEqual(["pending", "running server", "asked all", "run"]);
+  expect(events.splice(0)).toEqual(["running server", "asked all", "run"]);
 
   const stored = await storedCall(ports, "scan");
-  expect(events).toEqual(["pending", "running client phone", "asked phone"]);
+  expect(events).toEqual(["running client phone", "asked phone"]);
   const next = new MemoryPorts({ hosts: { laptop: [scan], user: [scan] } });
   const answer = resume(next, stored);
   await settle();
@@ -573,19 +573,20 @@ test("who runs a call is on record before anybody does, and the next worker asks
 
 test("what the server takes over from a client is on record as its own before it runs", async () => {
   const ran: string[] = [];
+  const gone = new AppError("unavailable", "Gone");
   const ports = new MemoryPorts({
     tools: { both: runs(ran) },
     hosts: { user: undefined },
     durable: async () => {
       const [open] = ports.ledger.openCalls();
-      if (open?.current.executionResolved === "server") throw new AppError("unavailable", "Gone");
+      if (open?.current.executionResolved === "server") throw gone;
     },
   });
   const answer = ports.run("both");
   await settle();
   ports.signal("declined");
 
-  expect(await answer).toEqual({ content: "Gone", isError: true });
+  await expect(answer).rejects.toBe(gone);
   expect(ran).toEqual([]);
 });
 

@@ -97,6 +97,15 @@ test("a host that stalls is ended, once that is certain", async () => {
   expect(performance.now() - launchedAt).toBeGreaterThan(1_000);
 });
 
+test("a host whose sessions compute all the time is full, whatever places it has", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("idle"), undefined);
+  expect(pool.busyShare).toBeLessThan(0.5);
+  await pool.launchJob(jobOf("compute"), undefined);
+
+  await expect.poll(() => pool.busyShare, { timeout: 30_000 }).toBeGreaterThan(0.5);
+});
+
 test("a host that grows past its limit is ended", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("grow"), undefined);

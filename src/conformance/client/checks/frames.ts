@@ -123,19 +123,26 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
   check("sender.stream", ["MUST", AGENT_ONLY], (talk) => ensureNotObeyed(talk, { way: "stream", isAnnounced: true })),
 ];
 
-/** Another participant, which is no agent, asks for a call. */
+/** LiveKit may announce a participant before its first packet is there: of so many one comes first. */
+const STRANGERS = 3;
+
+/** Other participants, which are no agents, ask for a call. */
 async function ensureNotObeyed(
   talk: ClientTalk,
   { way, isAnnounced }: { readonly way: Way; readonly isAnnounced: boolean },
 ): Promise<void> {
   let answers = 0;
-  const stranger = await talk.joinStranger(() => (answers += 1));
-  if (isAnnounced) await sleep(ANNOUNCED_WITHIN_MS);
-  const id = createId();
-  const body = { id, messageId: "msg_a1", toolName: "echo", parameters: {}, execution: "client" };
-  const frame = talk.packEnvelope(-1_000_000, numberOf("tool_use_request"), body);
-  await stranger.publish(frame, { way, to: ["client"] });
+  const ids = Array.from({ length: isAnnounced ? 1 : STRANGERS }, () => createId());
+  for (const id of ids) {
+    const stranger = await talk.joinStranger(() => (answers += 1));
+    if (isAnnounced) await sleep(ANNOUNCED_WITHIN_MS);
+    const body = { id, messageId: "msg_a1", toolName: "echo", parameters: {}, execution: "client" };
+    const frame = talk.packEnvelope(-1_000_000, numberOf("tool_use_request"), body);
+    await stranger.publish(frame, { way, to: ["client"] });
+  }
   await talk.settle();
-  ensure(talk.runs(id) === 0, "The client has run a call that a participant asked for who is no agent");
-  ensure(answers === 0 && talk.results(id).length === 0, "The client has answered a participant who is no agent");
+  const isObeyed = ids.some((id) => talk.runs(id) > 0);
+  ensure(!isObeyed, "The client has run a call that a participant asked for who is no agent");
+  const isAnswered = answers > 0 || ids.some((id) => talk.results(id).length > 0);
+  ensure(!isAnswered, "The client has answered a participant who is no agent");
 }
