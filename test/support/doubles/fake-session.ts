@@ -17,7 +17,7 @@ import { type SessionPolicy } from "../../../src/session/session-policy.ts";
 import { Session } from "../../../src/session/session.ts";
 import { type VoicePort } from "../../../src/session/room/voice-port.ts";
 import { type Tool } from "../../../src/tool/define-tool.ts";
-import { MemoryPermissions } from "./memory-permissions.ts";
+import { MemoryPermissions } from "../../../src/testing/memory/memory-permissions.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 
 /** What the model says in one call. */
