@@ -56,7 +56,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
       ["src/worker/telemetry"],
     ]),
   ),
-  "@livekit/*": ["src/livekit", "src/session", "src/voice", "src/worker", "src/client", "src/conformance", "src/cli"],
+  "@livekit/*": ["livekit", "session", "voice", "worker", "client", "conformance", "testing/stage", "cli"].map(
+    (folder) => `src/${folder}`,
+  ),
 };
 
 interface Import {

@@ -25,8 +25,8 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   const known = new Set([...textOf(".env.example").matchAll(/^#? ?([A-Z][A-Z\d_]+)=/gm)].map(([, name]) => name));
   const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
   const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
-  // Those that are no settings of ours: Node's own, the tests', and what the conformance kit gives to clients.
-  const foreign = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "LIVEKIT_TOKEN"];
+  // Those that no worker reads: Node's own, the tests', and what the conformance kit gives to clients.
+  const foreign = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "PARLEY_RECORD", "LIVEKIT_TOKEN"];
   const unknown = [...named.map(([name]) => name), ...set].filter((name) => ![...known, ...foreign].includes(name));
 
   expect(unknown).toEqual([]);

@@ -178,7 +178,6 @@ export class TestAgent implements AsyncDisposable {
       openStream: createOpenStream(model, fixed),
       countTokens: createCountTokens(model, fixed),
       ...(summaryModel !== undefined && { notesModel: createNotesModel(model, summaryModel) }),
-      close: async () => {},
     });
     this.#leave = async () => {
       await session.close(0);

@@ -1,3 +1,4 @@
+import { createId } from "../../lib/id.ts";
 import { type PermissionListener, type PermissionStore } from "../../session/permission/permission-store.ts";
 import { type NewPermission, type PermissionEnd } from "../../store/permissions/ask-permission.ts";
 import { type GrantRecord } from "../../store/permissions/grants.ts";
@@ -57,6 +58,7 @@ export class MemoryPermissions implements PermissionStore {
       repliedAt: Date.now(),
     };
     this.rows.set(permissionId, decided);
+    if (isAlways) this.#grant(decided, decision.edited?.patterns);
     return decided;
   };
 
@@ -73,6 +75,11 @@ export class MemoryPermissions implements PermissionStore {
   };
 
   readonly grants = async () => this.granted;
+
+  #grant({ toolName, type, pattern }: PermissionRecord, patterns: readonly string[] = pattern): void {
+    const createdAt = Date.now();
+    for (const each of patterns) this.granted.push({ id: createId(), toolName, type, pattern: each, createdAt });
+  }
 
   readonly listen = (listener: PermissionListener) => {
     this.listener = listener;

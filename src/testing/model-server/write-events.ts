@@ -46,7 +46,8 @@ export async function writeEvents(
   }
 }
 
-function toSse(event: Json): string {
+/** One event of a stream, as it goes over the wire. */
+export function toSse(event: Json): string {
   return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 

@@ -1,18 +1,8 @@
 import { resolve } from "node:path";
-import { cleanJson } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { createNotesModel } from "../../session/context/notes-model.ts";
 import { type NotesModel } from "../../session/context/summariser.ts";
-import { createModel } from "../../llm/stream-message.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
 import { recallTool } from "../../session/recall/recall-tool.ts";
-import {
-  createCountTokens,
-  createOpenStream,
-  INLINE_TOOLS,
-  type CountTokens,
-  type OpenStream,
-} from "../../session/turns/open-stream.ts";
+import { type CountTokens, type OpenStream } from "../../session/turns/open-stream.ts";
 import { type PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
@@ -29,6 +19,7 @@ import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
 import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { createSessionModel } from "./session-model.ts";
 
 /** What a job process loads before it knows its room. */
 export interface JobServices {
@@ -63,10 +54,10 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const logger = createLogger(config, watching.logStream);
   reportLosses(logger);
   const loaded = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
-  const { anthropicApiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl, modelIdleTimeoutMs } = config;
+  const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
-  const { summaryModel, inlineTools } = config.context;
+  const { inlineTools } = config.context;
   // With tools in the talk one tool is always in the request: the API would miss its cache at the first that is told.
   const recall = recallTool(sql, { isAlwaysOffered: config.recall || inlineTools });
   const builtIn = [recall, ...(config.memory ? memoryTools(sql) : [])];
@@ -79,22 +70,6 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     sql,
     onError: (error) => logger.warn({ error }, "permission answers are not heard"),
   });
-  const { name, maxTokens, thinking, effort, serverTools: anthropicTools } = config.model;
-  const model = createModel({
-    apiKey: anthropicApiKey,
-    idleTimeoutMs: modelIdleTimeoutMs,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(inlineTools && { betas: [INLINE_TOOLS] }),
-  });
-  const fixed = {
-    model: name,
-    maxTokens,
-    instructions: config.instructions,
-    inlineTools,
-    serverTools: anthropicTools.map((tool) => cleanJson(tool) as JsonObject),
-    ...(thinking !== undefined && { thinking: toThinking(thinking) }),
-    ...(effort !== undefined && { effort }),
-  };
   const speech = await loadSpeech(config.speech, env);
   const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
   const close = async () => {
@@ -109,9 +84,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     permissionEvents,
     serverTools: mcp.tools,
     liveTools: mcp,
-    openStream: createOpenStream(model, fixed),
-    countTokens: createCountTokens(model, fixed),
-    notesModel: summaryModel === undefined ? undefined : createNotesModel(model, summaryModel),
+    ...createSessionModel(config, { apiKey, baseUrl }),
     speech,
     telemetry,
     close,
@@ -122,9 +95,4 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
 function serverOf(baseUrl = "https://api.anthropic.com"): { address: string; port: number } {
   const { hostname, port, protocol } = new URL(baseUrl);
   return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
-}
-
-function toThinking(thinking: NonNullable<Config["model"]["thinking"]>) {
-  if (thinking === "adaptive") return { type: "adaptive" } as const;
-  return { type: "enabled", budgetTokens: thinking.budgetTokens } as const;
 }

@@ -13,16 +13,24 @@ import { type SessionWatcher } from "../../session/events/session-event.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import { type OnRoomInput, type RoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
-import { type SessionPolicy } from "../../session/session-policy.ts";
 import { type RoomApi } from "../../session/room/sender-resolver.ts";
 import { type RoomVoice, type RoomVoiceOptions } from "../../voice/room-voice.ts";
+import { type ConfigFileValues } from "../config-file.ts";
 import { type JobServices } from "./job-services.ts";
+import { toPolicy } from "./to-policy.ts";
 
 const ANNOUNCE = "parley.announce";
 /** How often a session that is to be handed over is looked at. */
 const LOOK_EVERY_MS = 50;
 /** Another worker may have a place only later: it is asked again every ten seconds. Its agent may take some of them. */
 const LOOKS_A_REQUEST = 200;
+
+/** What a session needs of a job's services. */
+export interface SessionServices extends Omit<JobServices, "config" | "close"> {
+  readonly config: ConfigFileValues;
+  /** Told of what happens in the session. @defaultValue nobody */
+  readonly watchers?: readonly SessionWatcher[];
+}
 
 /** The room of a job, with address and keys of LiveKit's server API. */
 export interface JobRoom {
@@ -62,7 +70,7 @@ export interface JobSession {
  * Joins the job's room and opens its session, both at the same time. What arrives before the session is open is kept
  * and then handled.
  */
-export async function openJobSession(job: JobRoom, services: JobServices): Promise<JobSession> {
+export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const waiting: RoomInput[] = [];
   let handle: OnRoomInput = (input) => waiting.push(input);
@@ -90,7 +98,7 @@ export async function openJobSession(job: JobRoom, services: JobServices): Promi
     telemetry: services.telemetry,
     link,
     voice,
-    watchers: [state.watch, watchServerTools(job.onBusy)],
+    watchers: [state.watch, watchServerTools(job.onBusy), ...(services.watchers ?? [])],
     logger,
     ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
     evict: (owner) => evict(job, owner),
@@ -172,20 +180,10 @@ function endWaiting(job: JobRoom): void {
       client.updateParticipant(job.name, identity, { attributes: { [WAITING_ATTRIBUTE]: "" } }).catch(() => {});
 }
 
-/** The part of the configuration that a session needs: no keys, no addresses. */
-function toPolicy(config: JobServices["config"]): SessionPolicy {
-  const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
-  const { budget, prices, memory } = config;
-  const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices, memory };
-  const instructionBytes = Buffer.byteLength(config.instructions + JSON.stringify(model.serverTools));
-  const context = { ...config.context, instructionBytes };
-  return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail, context };
-}
-
 /** Loads the voice only when it is wanted: AgentSession is large. */
 async function createVoice(
   room: Room,
-  { speech, config }: JobServices,
+  { speech, config }: SessionServices,
   rest: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking">,
 ): Promise<RoomVoice | undefined> {
   if (!speech) return undefined;

@@ -1,16 +1,11 @@
 import { pino, type Logger } from "pino";
-import { type Call, type ExtraAnswer } from "../../../src/conversation/call.ts";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
 import { type HistoryMessage } from "../../../src/conversation/history.ts";
-import { type TurnRecord, type TurnState } from "../../../src/conversation/turn-record.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { type JsonObject } from "../../../src/lib/json.ts";
 import { type ModelEvent } from "../../../src/llm/model-event.ts";
 import { decodeEnvelope, encodeEnvelope, type ReceivedMessage } from "../../../src/protocol/codec/codec.ts";
 import { type Message } from "../../../src/protocol/messages/messages.ts";
 import { Outbox, StanzaCounter } from "../../../src/session/wire/outbox.ts";
-import { type Recorder } from "../../../src/session/record/recorder.ts";
-import { type TalkArchive } from "../../../src/session/record/talk-archive.ts";
 import { type RoomParticipant } from "../../../src/session/room/room-input.ts";
 import { type SessionWatcher } from "../../../src/session/events/session-event.ts";
 import { type SessionPolicy } from "../../../src/session/session-policy.ts";
@@ -18,110 +13,13 @@ import { Session } from "../../../src/session/session.ts";
 import { type VoicePort } from "../../../src/session/room/voice-port.ts";
 import { type Tool } from "../../../src/tool/define-tool.ts";
 import { MemoryPermissions } from "../../../src/testing/memory/memory-permissions.ts";
+import { MemoryRecorder } from "../../../src/testing/memory/memory-recorder.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 
 /** What the model says in one call. */
 export interface FakeReply {
   readonly text?: string;
   readonly uses?: readonly { readonly name: string; readonly input?: JsonObject }[];
-}
-
-export interface FakeTurn {
-  readonly turn: TurnRecord;
-  readonly blocks: TurnBlock[];
-  /** Set when the turn has ended. */
-  state: string | undefined;
-  lastStanza: number | undefined;
-  /** A later turn stands in its place. */
-  isReplaced: boolean;
-}
-
-/** Keeps what a session records, and has it durable at once. */
-class MemoryRecorder {
-  readonly turns = new Map<string, FakeTurn>();
-  /** Messages that were stored before their turn, by their ids. */
-  readonly kept: string[] = [];
-  readonly opened: Call[] = [];
-  readonly settled: Call[] = [];
-  readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
-
-  beginTurn(turn: TurnRecord, replaces?: string): void {
-    const from = this.turns.get(replaces ?? "")?.turn.position ?? Number.POSITIVE_INFINITY;
-    for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
-    const fresh = { state: undefined, lastStanza: undefined, isReplaced: false };
-    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], ...fresh });
-  }
-
-  keepMessage({ id }: { readonly id: string }): Promise<void> {
-    this.kept.push(id);
-    return Promise.resolve();
-  }
-
-  begun(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  blocksOf(turnId: string) {
-    return {
-      add: (block: TurnBlock) => void this.turns.get(turnId)?.blocks.push(block),
-      durable: () => this.durable(),
-    };
-  }
-
-  finishTurn({ turnId, ...end }: { turnId: string; state: string; lastStanza?: number }): Promise<void> {
-    const turn = this.turns.get(turnId);
-    if (turn) Object.assign(turn, end);
-    return Promise.resolve();
-  }
-
-  /** What a session reads of its talk. */
-  get archive(): TalkArchive {
-    const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
-    return {
-      find: async (id) => history().findLast(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
-      windowBefore: async (before = Number.POSITIVE_INFINITY) => {
-        const turns = history().map(({ turn, blocks, state }) => ({ ...turn, blocks, state: state as TurnState }));
-        return { turns: turns.filter(({ position }) => position < before), context: undefined };
-      },
-      outcomesToldFrom: async () => [],
-      answers: async ({ after, until, limit }) => {
-        const isBetween = ({ lastStanza = 0 }: FakeTurn) => lastStanza > after && lastStanza <= until;
-        const answers = history().filter(isBetween).slice(-limit);
-        return answers.map(({ turn: { messageId, parentMessageId }, blocks, lastStanza = null }) => {
-          const texts = blocks.flatMap(({ blockType, textContent }) =>
-            blockType === "text" ? (textContent ?? []) : [],
-          );
-          return { messageId, parentMessageId, texts, lastStanza };
-        });
-      },
-    };
-  }
-
-  onOpened(call: Call): void {
-    this.opened.push(call);
-  }
-
-  onChanged(): void {}
-
-  onSettled(call: Call): void {
-    this.settled.push(call);
-  }
-
-  onExtraAnswer(callId: string, answer: ExtraAnswer): void {
-    this.extras.push({ callId, ...answer });
-  }
-
-  noteAside(): void {}
-
-  onProgress(): void {}
-
-  durable(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 interface FakeSessionOptions {
@@ -167,7 +65,7 @@ export class FakeSession {
       serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
       openStream: ({ history }, signal) => stream(think(history), signal),
       outbox,
-      recorder: recorder as unknown as Recorder,
+      recorder: recorder.asRecorder,
       link: { openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }) },
       restored: { window: { turns: [], context: undefined }, lastPosition: 0, messageIds: [] },
       archive: recorder.archive,

@@ -60,7 +60,6 @@ await openJobSession(job, {
   liveTools: { prefixes: [], onChanged: () => () => {} },
   openStream: createOpenStream(model, fixed),
   leaseMs,
-  close: async () => {},
 });
 process.stdout.write("ready\n");
 // It ends with the test, however that ends.

@@ -1,0 +1,50 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { z } from "zod";
+import { AppError } from "../../errors/app-error.ts";
+
+const fields = z.record(z.string(), z.unknown());
+
+const callSchema = z.strictObject({
+  path: z.string(),
+  /** What the agent asked, as `normalise` leaves it. What is not in it is not compared. */
+  request: fields,
+  status: z.number().int(),
+  /** A stream: its events, with the milliseconds from the request to each. */
+  events: z.array(z.strictObject({ ms: z.number(), event: fields })).optional(),
+  /** The stream was cut off by the agent, so it has no end. */
+  isCut: z.boolean().optional(),
+  /** An answer that is no stream. */
+  body: z.unknown().optional(),
+});
+
+const cassetteSchema = z.strictObject({ version: z.literal(1), calls: z.array(callSchema) });
+
+/** One call of the model, as it was recorded. */
+export type RecordedCall = z.output<typeof callSchema>;
+
+/** @throws {AppError} `invalid_config` when there is none, or it is none */
+export async function readCassette(file: string): Promise<RecordedCall[]> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    const how = "record it: run the test with PARLEY_RECORD=1 and ANTHROPIC_API_KEY";
+    throw new AppError("invalid_config", `There is no cassette ${file}: ${how}`, { cause: error });
+  });
+  try {
+    return cassetteSchema.parse(JSON.parse(text)).calls;
+  } catch (error) {
+    throw new AppError("invalid_config", `${file} is no cassette of this version`, { cause: error });
+  }
+}
+
+/** One event a line, so that a difference of two recordings can be read. */
+export async function writeCassette(file: string, calls: readonly RecordedCall[]): Promise<void> {
+  await writeFile(file, toCassetteText(calls));
+}
+
+export function toCassetteText(calls: readonly RecordedCall[]): string {
+  const texts = calls.map(({ events, ...call }) => {
+    if (!events) return JSON.stringify(call, null, 2);
+    const lines = events.map((each) => `    ${JSON.stringify(each)}`).join(",\n");
+    return `${JSON.stringify(call, null, 2).slice(0, -2)},\n  "events": [\n${lines}\n  ]\n}`;
+  });
+  return `{\n"version": 1,\n"calls": [\n${texts.join(",\n")}\n]\n}\n`;
+}

@@ -1,0 +1,88 @@
+import { type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type OpenModel } from "../model/test-model.ts";
+import { type RecordedCall, writeCassette } from "./cassette-file.ts";
+import { type AgentRequest, serve } from "./loopback-server.ts";
+import { normalise, type Redact, redactEvents } from "./redact.ts";
+
+interface RecordOptions {
+  readonly file: string;
+  readonly redact: Redact;
+  readonly apiKey: string;
+  /** The model's API. */
+  readonly upstream: string;
+}
+
+/** Stands before a model, passes everything on, and writes a cassette when it is closed. No header is written. */
+export async function recordCalls({ file, redact, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
+  const calls: RecordedCall[] = [];
+  const handle = async ({ path, headers, text }: AgentRequest, response: ServerResponse) => {
+    const startedAt = performance.now();
+    const request = normalise(JSON.parse(text), redact) as Record<string, unknown>;
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const answer = await fetch(upstream + path, {
+      method: "POST",
+      headers: passedOn(headers),
+      body: text,
+      signal: gone.signal,
+    });
+    const { status } = answer;
+    const type = answer.headers.get("content-type") ?? "application/json";
+    const retryAfter = answer.headers.get("retry-after");
+    response.writeHead(status, { "content-type": type, ...(retryAfter !== null && { "retry-after": retryAfter }) });
+    if (!type.startsWith("text/event-stream") || !answer.body) {
+      const body = await answer.text();
+      calls.push({ path, request, status, body: normalise(JSON.parse(body), redact) });
+      return void response.end(body);
+    }
+    const call = { path, request, status, events: [], isCut: true } satisfies RecordedCall;
+    calls.push(call);
+    const [toAgent, toUs] = answer.body.tee();
+    const passing = pipeline(Readable.fromWeb(toAgent), response).catch(() => {});
+    const events = await readEvents(toUs, startedAt);
+    await passing;
+    Object.assign(call, { events: redactEvents(events, redact), isCut: !response.writableFinished });
+  };
+  const server = await serve(handle);
+  return {
+    baseUrl: server.url,
+    apiKey,
+    problems: () => [],
+    left: () => 0,
+    close: async () => {
+      await server.close();
+      await writeCassette(file, calls.map(withoutFalse));
+    },
+  };
+}
+
+function passedOn(headers: IncomingHttpHeaders): Record<string, string> {
+  const isWanted = (name: string) =>
+    name === "x-api-key" || name === "authorization" || name === "content-type" || name.startsWith("anthropic-");
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (isWanted(name) ? [[name, String(value)]] : [])),
+  );
+}
+
+/** A stream that breaks off has the events that came. */
+async function readEvents(stream: ReadableStream<Uint8Array>, startedAt: number) {
+  const events: { ms: number; event: Record<string, unknown> }[] = [];
+  const input = Readable.fromWeb(stream as never);
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (!line.startsWith("data:")) continue;
+      const event = JSON.parse(line.slice("data:".length)) as Record<string, unknown>;
+      events.push({ ms: Math.round(performance.now() - startedAt), event });
+    }
+  } catch {
+    // The agent has ended the call.
+  }
+  return events;
+}
+
+function withoutFalse({ isCut, ...call }: RecordedCall): RecordedCall {
+  return isCut ? { ...call, isCut } : call;
+}

@@ -1,0 +1,115 @@
+import { isRecord } from "../../lib/json.ts";
+
+/** Changes a text so that it names nobody and opens nothing. */
+export type Redact = (text: string) => string;
+
+const SECRET =
+  /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp])[-_][\w-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|\bAKIA[A-Z0-9]{16}\b/g;
+const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
+/** With a country, or as it is written in North America: other numbers may be anything. */
+const PHONE = /(?<![\w.])(?:\+|00)[1-9][\d ()/.-]{6,}\d|(?<![\w.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w.-])/g;
+const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/g;
+const CARD = /(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])/g;
+
+/** What the API issued and wants back unchanged. */
+const ISSUED: ReadonlySet<string> = new Set([
+  "signature",
+  "data",
+  "encrypted_content",
+  "encrypted_index",
+  "id",
+  "tool_use_id",
+]);
+const NONE: ReadonlySet<string> = new Set();
+
+/** Puts a name such as `<email>` in the place of what looks like a secret, an address or a number of a person. */
+export function createRedact(more: readonly RegExp[] = []): Redact {
+  return (text) => {
+    const known = text
+      .replace(SECRET, "<secret>")
+      .replace(EMAIL, "<email>")
+      .replace(IBAN, "<iban>")
+      .replace(CARD, (digits) => (isCard(digits) ? "<card>" : digits))
+      .replace(PHONE, "<phone>");
+    return more.reduce((result, pattern) => result.replace(global(pattern), "<redacted>"), known);
+  };
+}
+
+/** The same value with all its texts redacted, and the marks of the prompt cache left out: they move by themselves. */
+export function normalise(value: unknown, redact: Redact, issued = ISSUED): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((each) => normalise(each, redact, issued));
+  if (!isRecord(value)) return value;
+  const kept = Object.entries(value).filter(([key, each]) => key !== "cache_control" && each !== undefined);
+  // The arguments of a call are the model's own words, whatever their names are.
+  const below = (key: string) => (key === "input" ? NONE : issued);
+  return Object.fromEntries(
+    kept.map(([key, each]) => [key, issued.has(key) ? each : normalise(each, redact, below(key))]),
+  );
+}
+
+/** The same value with all its texts redacted, whatever they are. */
+export function redactAll(value: unknown, redact: Redact): unknown {
+  return normalise(value, redact, NONE);
+}
+
+interface TimedEvent {
+  readonly ms: number;
+  readonly event: Record<string, unknown>;
+}
+
+/** The field of a delta that holds its text, by the delta's type. */
+const TEXT_OF: Readonly<Record<string, string>> = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+  input_json_delta: "partial_json",
+};
+
+/**
+ * A stream's events redacted. What is to be removed may lie across several deltas: where a block has any, its whole text
+ * comes with its first delta.
+ */
+export function redactEvents(events: readonly TimedEvent[], redact: Redact): TimedEvent[] {
+  const texts = new Map<unknown, string>();
+  for (const { event } of events) {
+    const text = deltaText(event);
+    if (text !== undefined) texts.set(event["index"], (texts.get(event["index"]) ?? "") + text);
+  }
+  const told = new Set<unknown>();
+  return events.flatMap(({ ms, event }) => {
+    const { index } = event;
+    const whole = texts.get(index) ?? "";
+    if (deltaText(event) === undefined || redact(whole) === whole)
+      return [{ ms, event: isDelta(event) ? event : (normalise(event, redact) as Record<string, unknown>) }];
+    if (told.has(index)) return [];
+    told.add(index);
+    const delta = event["delta"] as Record<string, unknown>;
+    const field = TEXT_OF[String(delta["type"])] ?? "";
+    return [{ ms, event: { ...event, delta: { ...delta, [field]: redact(whole) } } }];
+  });
+}
+
+function isDelta(event: Record<string, unknown>): boolean {
+  return event["type"] === "content_block_delta";
+}
+
+function deltaText(event: Record<string, unknown>): string | undefined {
+  const { delta } = event;
+  if (!isDelta(event) || !isRecord(delta)) return undefined;
+  const text = delta[TEXT_OF[String(delta["type"])] ?? ""];
+  return typeof text === "string" ? text : undefined;
+}
+
+/** By the check digit that numbers of payment cards end with (Luhn). */
+function isCard(text: string): boolean {
+  const digits = text.replace(/\D/g, "").split("").toReversed().map(Number);
+  const sum = digits.reduce((total, digit, index) => {
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+function global(pattern: RegExp): RegExp {
+  return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`);
+}

@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { type ServerResponse } from "node:http";
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isRecord } from "../../lib/json.ts";
+import { type OpenModel } from "../model/test-model.ts";
+import { toSse } from "../model-server/write-events.ts";
+import { readCassette, type RecordedCall } from "./cassette-file.ts";
+import { firstDifference } from "./first-difference.ts";
+import { type AgentRequest, serve } from "./loopback-server.ts";
+import { normalise, type Redact } from "./redact.ts";
+
+interface ReplayOptions {
+  readonly file: string;
+  readonly redact: Redact;
+  /** Each event comes as late as it came then. */
+  readonly isTimed: boolean;
+}
+
+/**
+ * Answers as a cassette says. The agent must ask the same as then, call for call: at the first difference it is refused,
+ * and the difference is a problem of the test.
+ */
+export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Promise<OpenModel> {
+  const calls = await readCassette(file);
+  const name = basename(file);
+  const problems: string[] = [];
+  /** Counts of tokens may come at any moment, so each path has an order of its own. */
+  const waiting = Object.groupBy(calls, ({ path }) => path);
+  let played = 0;
+  const refuse = (response: ServerResponse, problem: string) => {
+    problems.push(problem);
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: problem } }));
+  };
+  const server = await serve(async ({ path, text }: AgentRequest, response) => {
+    const call = waiting[path]?.shift();
+    if (!call) return refuse(response, `${name} has ${calls.length} calls, and the agent made one more (${path})`);
+    played += 1;
+    const difference = differenceOf(call, normalise(JSON.parse(text), redact));
+    if (difference !== undefined)
+      return refuse(response, `call ${calls.indexOf(call) + 1} is not the one of ${name}: ${difference}`);
+    if (!call.events) {
+      response.writeHead(call.status, { "content-type": "application/json" });
+      return void response.end(JSON.stringify(call.body));
+    }
+    response.writeHead(call.status, { "content-type": "text/event-stream; charset=utf-8" });
+    await play(call, isTimed, response);
+  });
+  return {
+    baseUrl: server.url,
+    apiKey: "cassette",
+    problems: () => problems,
+    left: () => calls.length - played,
+    close: () => server.close(),
+  };
+}
+
+function differenceOf({ request }: RecordedCall, now: unknown): string | undefined {
+  if (!isRecord(now)) return "it is no JSON object";
+  // A cassette that was made of a stored session knows the messages only.
+  const isWhole = "model" in request;
+  const compared = isWhole ? now : Object.fromEntries(Object.keys(request).map((key) => [key, now[key]]));
+  return firstDifference(request, compared);
+}
+
+async function play({ events = [], isCut }: RecordedCall, isTimed: boolean, response: ServerResponse): Promise<void> {
+  const startedAt = performance.now();
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  for (const { ms, event } of events) {
+    const waitMs = ms - (performance.now() - startedAt);
+    if (isTimed && waitMs > 0) await sleep(waitMs, undefined, { signal: gone.signal });
+    if (!response.write(toSse(event))) await once(response, "drain", { signal: gone.signal });
+  }
+  // What was cut off has no end: the agent cuts it off again.
+  if (!isCut) response.end();
+}

@@ -1,0 +1,91 @@
+import { type JsonObject } from "../../lib/json.ts";
+
+/** What a tool answers: a map is sent as it is, nothing as `{}`, any other value as `{value}`. */
+export type Value = object | string | number | boolean | null | undefined;
+/** Makes it of the model's arguments. */
+export type MakeValue = (input: JsonObject) => Value;
+
+/** What is announced of a device's tool. What is left out comes from the agent's own tool of that name, if it has one. */
+export interface Announced {
+  readonly description?: string;
+  /** A JSON Schema of the arguments. @defaultValue any object */
+  readonly input?: JsonObject;
+  readonly timeoutMs?: number;
+  /** @defaultValue "client" */
+  readonly execution?: "client" | "either";
+}
+
+/** How a tool behaves when it is called. Made by the functions below. */
+export type Behaviour = Announced &
+  (
+    | {
+        readonly kind: "answer";
+        readonly value: Value | MakeValue;
+        /** Its result comes so long after the call. */
+        readonly afterMs: number;
+        readonly times: 1 | 2;
+      }
+    | { readonly kind: "never" }
+    | { readonly kind: "leave"; readonly backAfterMs: number | undefined; readonly value: Value | MakeValue }
+    | { readonly kind: "throws"; readonly message: string; readonly code: string; readonly result?: JsonObject }
+  );
+
+/** The tool answers with this. */
+export function answer(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
+  return { ...announced, kind: "answer", value, afterMs: 0, times: 1 };
+}
+
+/** The tool answers after so many milliseconds, also when nobody waits for it any more. */
+export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behaviour {
+  return { ...announced, kind: "answer", value, afterMs, times: 1 };
+}
+
+/** The tool answers, and then again. */
+export function twice(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
+  return { ...announced, kind: "answer", value, afterMs: 0, times: 2 };
+}
+
+/** The tool takes the call and is never heard of again. */
+export function never(announced: Announced = {}): Behaviour {
+  return { ...announced, kind: "never" };
+}
+
+/** The device leaves the room when it is called. With `backAfterMs` it comes back, and then answers. */
+export function leave({
+  backAfterMs,
+  value,
+  ...announced
+}: Announced & { readonly backAfterMs?: number; readonly value?: Value } = {}): Behaviour {
+  return { ...announced, kind: "leave", backAfterMs, value };
+}
+
+/** The tool fails. */
+export function throws(
+  message: string,
+  { code = "execution_error", ...more }: Announced & { readonly code?: string; readonly result?: JsonObject } = {},
+): Behaviour {
+  return { ...more, kind: "throws", message, code };
+}
+
+export function toValue(value: Value | MakeValue, input: JsonObject): Value {
+  return typeof value === "function" ? (value as MakeValue)(input) : value;
+}
+
+/** One behaviour for all calls, or one for each call in turn, of which the last stays. */
+export type Behaviours = Behaviour | readonly Behaviour[];
+
+export function toList(behaviours: Behaviours): readonly Behaviour[] {
+  return "kind" in behaviours ? [behaviours] : behaviours;
+}
+
+/** Gives the behaviour of one call after another. */
+export function inTurn(behaviours: Behaviours): () => Behaviour {
+  const list = toList(behaviours);
+  let calls = 0;
+  return () => {
+    const next = list[Math.min(calls, list.length - 1)];
+    calls += 1;
+    if (!next) throw new TypeError("expected at least one behaviour of a tool");
+    return next;
+  };
+}

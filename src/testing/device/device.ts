@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Parley } from "../../client/parley.ts";
+import { ToolError, type ClientTool, type ToolContext } from "../../client/tools/client-tool.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+import { type Behaviour, type Behaviours, inTurn, toList, toValue } from "./behaviour.ts";
+import { type Fate } from "./faulty-transport.ts";
+
+interface DevicePorts {
+  readonly parley: () => Parley;
+  /** The agent's own tools: what they say of themselves is announced where the test says nothing. */
+  readonly ownTools: ReadonlyMap<string, ServerTool>;
+  readonly leave: () => Promise<void>;
+  readonly comeBack: () => Promise<void>;
+}
+
+/** The participant's device: tools that behave as the test says. */
+export class Device {
+  readonly #ports: DevicePorts;
+  readonly #withdraw = new Map<string, () => void>();
+  readonly #fates = new Map<string, Fate>();
+
+  constructor(ports: DevicePorts) {
+    this.#ports = ports;
+  }
+
+  readonly fateOf = (callId: string): Fate | undefined => this.#fates.get(callId);
+
+  /** Announces these tools, beside those that were announced before. One of the same name takes the other's place. */
+  announce(tools: Readonly<Record<string, Behaviours>>): void {
+    for (const [name, behaviours] of Object.entries(tools)) {
+      this.#withdraw.get(name)?.();
+      this.#withdraw.set(name, this.#ports.parley().registerTool(this.#toTool(name, behaviours)));
+    }
+  }
+
+  #toTool(name: string, behaviours: Behaviours): ClientTool {
+    const own = this.#ports.ownTools.get(name);
+    const ofTest = Object.assign({}, ...toList(behaviours).toReversed()) as Behaviour;
+    const timeoutMs = ofTest.timeoutMs ?? own?.timeoutMs;
+    const execution = ofTest.execution ?? (own?.execution === "either" ? "either" : undefined);
+    const next = inTurn(behaviours);
+    return {
+      name,
+      description: ofTest.description ?? own?.description ?? `${name} on the participant's device.`,
+      input: ofTest.input ?? own?.input.jsonSchema ?? { type: "object" },
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(execution !== undefined && { execution }),
+      run: (input, context) => this.#run(next(), input, context),
+    };
+  }
+
+  #run(behaviour: Behaviour, input: JsonObject, context: ToolContext): unknown {
+    switch (behaviour.kind) {
+      case "answer": {
+        const { afterMs, times } = behaviour;
+        this.#fates.set(context.callId, { kind: "sent", afterMs, times });
+        return toValue(behaviour.value, input);
+      }
+      case "never":
+        this.#fates.set(context.callId, { kind: "lost" });
+        return undefined;
+      case "leave":
+        return this.#leave(behaviour, input, context.signal);
+      case "throws": {
+        const { code, message, result } = behaviour;
+        throw new ToolError(code, message, result && { result });
+      }
+    }
+  }
+
+  async #leave(
+    { backAfterMs, value }: Extract<Behaviour, { kind: "leave" }>,
+    input: JsonObject,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    await this.#ports.leave();
+    // Without a way back this waits for the call's end, of which nobody will hear.
+    await sleep(backAfterMs ?? 600_000, undefined, { signal });
+    await this.#ports.comeBack();
+    return toValue(value, input);
+  }
+}

@@ -1,0 +1,24 @@
+export {
+  answer,
+  type Announced,
+  type Behaviour,
+  type Behaviours,
+  late,
+  leave,
+  never,
+  throws,
+  twice,
+} from "./device/behaviour.ts";
+export { cassette, type CassetteOptions } from "./cassette/cassette.ts";
+export { type AgentOptions } from "./load-agent.ts";
+export { type CallFields, matchers, type QuestionFields, type TurnMatchers } from "./matchers.ts";
+export { real } from "./model/real.ts";
+export { type Script, scripted, type ScriptedReply } from "./model/scripted.ts";
+export { type TestModel } from "./model/test-model.ts";
+export { type RecordedRequest } from "./model-server/model-server.ts";
+export * as replies from "./model-server/step.ts";
+export { showTurn } from "./show-turn.ts";
+export { type RoomServers, startRoomServers } from "./stage/room-servers.ts";
+export { startTalk, type TalkOptions } from "./start-talk.ts";
+export { type PermissionAnswer, type PermissionOptions, type SayOptions, type Talk } from "./talk.ts";
+export { type Question, type SeenCall, type Turn } from "./turn.ts";

@@ -1,0 +1,58 @@
+import { basename, dirname, resolve } from "node:path";
+import { z } from "zod";
+import { AppError } from "../errors/app-error.ts";
+import { defineTool, type Tool } from "../tool/define-tool.ts";
+import { loadTools } from "../tool/load-tools.ts";
+import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
+import { type ConfigFile, type ConfigFileValues, configFileSchema } from "../worker/config-file.ts";
+import { loadConfig } from "../worker/settings/load-config.ts";
+import { type Behaviours, toList } from "./device/behaviour.ts";
+import { mockTool } from "./device/mock-tool.ts";
+import { type AgentParts } from "./stage/stage.ts";
+
+export interface AgentOptions {
+  /** What parley.config.ts exports, or the path of such a file. @defaultValue "parley.config.ts" */
+  readonly config?: ConfigFile | string;
+  /** In the place of the files in the config's `toolsFolder`. */
+  readonly tools?: Readonly<Record<string, Tool>>;
+  /** Tools that are not to run, and what they answer: the agent's own, or with a description others. */
+  readonly mocks?: Readonly<Record<string, Behaviours>>;
+}
+
+/** @throws {AppError} `invalid_config` */
+export async function loadAgent({ config = "parley.config.ts", tools, mocks = {} }: AgentOptions): Promise<AgentParts> {
+  const { values, folder } = await readConfig(config);
+  const own = tools
+    ? toTools(tools, values)
+    : await loadTools(resolve(folder, values.toolsFolder), values.toolSettings);
+  const all = new Map(own);
+  for (const [name, behaviours] of Object.entries(mocks)) {
+    const tool = own.get(name) ?? madeTool(name, behaviours);
+    if (!tool)
+      throw new AppError("invalid_config", `mocks.${name}: the agent has no such tool; a description would make one`);
+    all.set(name, mockTool(tool, behaviours));
+  }
+  return { config: values, tools: all };
+}
+
+/** A tool that the agent gets elsewhere, as from an MCP server. */
+function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined {
+  const { description, input = { type: "object" } } = toList(behaviours)[0] ?? {};
+  return description === undefined
+    ? undefined
+    : toServerTool(name, defineTool({ description, input, run: () => {} }), undefined);
+}
+
+async function readConfig(config: ConfigFile | string): Promise<{ values: ConfigFileValues; folder: string }> {
+  if (typeof config === "string") {
+    const folder = dirname(resolve(config));
+    return { values: await loadConfig({ ...process.env, PARLEY_CONFIG: basename(config) }, folder), folder };
+  }
+  const parsed = configFileSchema.safeParse(config);
+  if (!parsed.success) throw new AppError("invalid_config", `config: ${z.prettifyError(parsed.error)}`);
+  return { values: parsed.data, folder: process.cwd() };
+}
+
+function toTools(tools: Readonly<Record<string, Tool>>, { toolSettings }: ConfigFileValues): Map<string, ServerTool> {
+  return new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, toolSettings[name])]));
+}

@@ -1,0 +1,54 @@
+import { holds, matches } from "./matches.ts";
+import { cutJson, showTurn } from "./show-turn.ts";
+import { type Question, type SeenCall, type Turn } from "./turn.ts";
+
+/** What a test may say of a call beside its name and its arguments. */
+export type CallFields = Partial<Record<Exclude<keyof SeenCall, "name" | "input">, unknown>>;
+export type QuestionFields = Partial<Record<Exclude<keyof Question, "tool">, unknown>>;
+
+type CallDetails = [input?: object, fields?: CallFields];
+
+interface MatcherResult {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+/**
+ * For `expect.extend(matchers)`, of Vitest or Jest. Arguments and results match when they hold all that is expected; a
+ * RegExp in the place of a text is looked for in it. A failing matcher shows the whole turn.
+ */
+export const matchers = {
+  /** The model has called this tool in the turn, with these arguments, and the call ended so. */
+  toHaveCalled(turn: Turn, name: string, ...[input = {}, fields = {}]: CallDetails): MatcherResult {
+    const pass = turn.calls.some((call) => matches(call, { ...fields, name, input }));
+    const more = Object.keys(fields).length === 0 ? "" : ` that ended with ${cutJson(fields)}`;
+    return told(pass, `a call ${name} ${cutJson(input)}${more}`, turn);
+  },
+
+  /** The answer holds this. */
+  toSay(turn: Turn, expected: string | RegExp): MatcherResult {
+    return told(holds(turn.text, expected), `the agent to say ${showText(expected)}`, turn);
+  },
+
+  /** The participant was asked whether this tool may run. */
+  toHaveAsked(turn: Turn, tool: string, fields: QuestionFields = {}): MatcherResult {
+    const pass = turn.asked.some((question) => matches(question, { ...fields, tool }));
+    const more = Object.keys(fields).length === 0 ? "" : ` with ${cutJson(fields)}`;
+    return told(pass, `a question for permission by ${tool}${more}`, turn);
+  },
+};
+
+/** The matchers as methods of what `expect` gives. */
+export interface TurnMatchers<Result = unknown> {
+  toHaveCalled(name: string, ...details: CallDetails): Result;
+  toSay(expected: string | RegExp): Result;
+  toHaveAsked(tool: string, fields?: QuestionFields): Result;
+}
+
+function told(pass: boolean, what: string, turn: Turn): MatcherResult {
+  return { pass, message: () => `expected ${pass ? "not " : ""}${what}. The turn was:\n${showTurn(turn)}` };
+}
+
+function showText(expected: string | RegExp): string {
+  return typeof expected === "string" ? JSON.stringify(expected) : String(expected);
+}

@@ -1,0 +1,136 @@
+import { type TurnBlock } from "../../conversation/block.ts";
+import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
+import { type Summary } from "../../conversation/summary.ts";
+import { type ShownContext, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
+import { type Recorder } from "../../session/record/recorder.ts";
+import { type TalkArchive } from "../../session/record/talk-archive.ts";
+import { type WaitingMessage } from "../../store/turns/waiting-messages.ts";
+import { type TurnEndRow } from "../../store/turns/write-turns.ts";
+
+export interface MemoryTurn {
+  readonly turn: TurnRecord;
+  readonly blocks: TurnBlock[];
+  /** Set when the turn has ended. */
+  state: TurnEndRow["state"] | undefined;
+  lastStanza: number | undefined;
+  heard: string | undefined;
+  context: ShownContext | undefined;
+  asides: number;
+  /** A later turn stands in its place. */
+  isReplaced: boolean;
+}
+
+/** All that can be called of a recorder. */
+type RecorderCalls = Pick<Recorder, keyof Recorder>;
+
+/** Keeps what a session records, and has it durable at once. */
+export class MemoryRecorder implements RecorderCalls {
+  readonly turns = new Map<string, MemoryTurn>();
+  /** Messages that were stored before their turn, by their ids. */
+  readonly kept: string[] = [];
+  readonly opened: Call[] = [];
+  readonly settled: Call[] = [];
+  readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
+  readonly #summaries = new Map<string, Summary>();
+  readonly waitingBlocks = 0;
+
+  /** A class with private fields is only ever equal to itself, and no session looks at those. */
+  get asRecorder(): Recorder {
+    return this as RecorderCalls as Recorder;
+  }
+
+  beginTurn(turn: TurnRecord, replaces?: string): void {
+    const from = this.turns.get(replaces ?? "")?.turn.position ?? Number.POSITIVE_INFINITY;
+    for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
+    const open = { state: undefined, lastStanza: undefined, heard: undefined, context: undefined };
+    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], ...open, asides: 0, isReplaced: false });
+  }
+
+  keepMessage({ id }: WaitingMessage): Promise<void> {
+    this.kept.push(id);
+    return Promise.resolve();
+  }
+
+  begun(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  comment(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  keepSummary(summary: Summary): void {
+    this.#summaries.set(summary.id, summary);
+  }
+
+  blocksOf(turnId: string) {
+    return {
+      add: (block: TurnBlock) => void this.turns.get(turnId)?.blocks.push(block),
+      durable: () => this.durable(),
+    };
+  }
+
+  finishTurn({ turnId, state, lastStanza, heard, context }: TurnEndRow): Promise<void> {
+    const turn = this.turns.get(turnId);
+    if (turn) Object.assign(turn, { state, lastStanza, heard, context });
+    return Promise.resolve();
+  }
+
+  /** What a session reads of its talk. */
+  get archive(): TalkArchive {
+    const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
+    return {
+      find: async (id) => history().findLast(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
+      windowBefore: async (before = Number.POSITIVE_INFINITY) => {
+        const turns = history().filter(({ turn }) => turn.position < before);
+        const context = turns.findLast((each) => each.context)?.context;
+        const shown = turns.filter(({ turn }) => turn.position >= (context?.from ?? 0));
+        return { turns: shown.map(toRecord), context, summary: this.#summaries.get(context?.summary ?? "") };
+      },
+      outcomesToldFrom: async () => [],
+      answers: async ({ after, until, limit }) => {
+        const isBetween = ({ lastStanza = 0 }: MemoryTurn) => lastStanza > after && lastStanza <= until;
+        const answers = history().filter(isBetween).slice(-limit);
+        return answers.map(({ turn: { messageId, parentMessageId }, blocks, lastStanza = null }) => {
+          const texts = blocks.flatMap(({ blockType, textContent }) =>
+            blockType === "text" ? (textContent ?? []) : [],
+          );
+          return { messageId, parentMessageId, texts, lastStanza };
+        });
+      },
+    };
+  }
+
+  onOpened(call: Call): void {
+    this.opened.push(call);
+  }
+
+  onChanged(): void {}
+
+  onSettled(call: Call): void {
+    this.settled.push(call);
+  }
+
+  onExtraAnswer(callId: string, answer: ExtraAnswer): void {
+    this.extras.push({ callId, ...answer });
+  }
+
+  noteAside(turnId: string): void {
+    const turn = this.turns.get(turnId);
+    if (turn) turn.asides += 1;
+  }
+
+  onProgress(): void {}
+
+  durable(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function toRecord({ turn, blocks, state, asides, heard }: MemoryTurn): TurnRecord {
+  return { ...turn, blocks, state: state as TurnState, asides, heard };
+}

@@ -1,0 +1,59 @@
+import { type JsonObject } from "../../lib/json.ts";
+import { type RecordedRequest, startModelServer } from "../model-server/model-server.ts";
+import { reply, type Step, text, toolUse } from "../model-server/step.ts";
+import { type TestModel } from "./test-model.ts";
+
+/** Tools with their arguments. A list may name one tool several times. */
+type Uses = Readonly<Record<string, JsonObject>>;
+
+/** What the model answers to one request: words, calls of tools, or both. */
+export type ScriptedReply =
+  | string
+  | { readonly say?: string; readonly use?: Uses | readonly Uses[] }
+  // As the strict server of the Messages API takes it: faults, thinking, whole recorded streams.
+  | Step;
+
+export type Script =
+  | readonly ScriptedReply[]
+  | ((request: RecordedRequest, index: number) => ScriptedReply | Promise<ScriptedReply>);
+
+/**
+ * A model that says what the test tells it to. It speaks the Messages API over HTTP on loopback, and refuses what
+ * Anthropic would refuse. A list has one reply for each request of the talk.
+ */
+export function scripted(script: Script): TestModel {
+  return {
+    open: async () => {
+      const server = await startModelServer();
+      const steps = typeof script === "function" ? undefined : script.map(toStep);
+      if (steps) server.script(steps);
+      else if (typeof script === "function")
+        server.script(async (request, index) => toStep(await script(request, index)));
+      return {
+        baseUrl: server.url,
+        apiKey: "scripted",
+        problems: () => {
+          const refused = server.rejections.map((why) => `Anthropic would refuse the agent's request: ${why}`);
+          if (server.unscriptedCount === 0) return refused;
+          return [...refused, `The script has ${steps?.length} replies, and the model was asked for one more`];
+        },
+        left: () => (steps ? Math.max(0, steps.length - answered(server.requests)) : 0),
+        close: () => server.close(),
+      };
+    },
+  };
+}
+
+function answered(requests: readonly RecordedRequest[]): number {
+  return requests.filter(({ rejection }) => rejection === undefined).length;
+}
+
+function toStep(scriptedReply: ScriptedReply): Step {
+  if (typeof scriptedReply === "string") return reply([text(scriptedReply)]);
+  if ("kind" in scriptedReply) return scriptedReply;
+  const { say, use = [] } = scriptedReply;
+  const uses = (Array.isArray(use) ? (use as readonly Uses[]) : [use as Uses]).flatMap((each) => Object.entries(each));
+  const words = say === undefined ? [] : [text(say)];
+  if (words.length + uses.length === 0) throw new TypeError("A scripted reply needs say, use or both");
+  return reply([...words, ...uses.map(([name, input]) => toolUse(name, { ...input }))]);
+}

@@ -1,0 +1,80 @@
+import { type RoomPeer, type Transport, type TransportListener } from "../../client/room/transport.ts";
+import { type OnRoomInput, type RoomParticipant } from "../../session/room/room-input.ts";
+
+const AGENT: RoomPeer = { identity: "agent-test", isAgent: true };
+
+/**
+ * A room in memory with an agent and one participant. Bytes arrive in the order in which they were sent, and never
+ * within the call that sends them: neither end is entered a second time while it is at work.
+ */
+export class MemoryRoom {
+  readonly name = "test";
+  readonly #identity: string;
+  readonly #take: OnRoomInput;
+  #listener: TransportListener | undefined;
+  #joins = 0;
+  #isIn = false;
+
+  /** @param take the agent's end */
+  constructor(identity: string, take: OnRoomInput) {
+    this.#identity = identity;
+    this.#take = take;
+  }
+
+  /** The agent sends. */
+  publish(bytes: Uint8Array, to: readonly string[] | undefined): Promise<void> {
+    const join = this.#joins;
+    if (!to || to.includes(this.#identity))
+      setImmediate(() => {
+        if (this.#isIn && join === this.#joins) this.#listener?.onPacket(bytes, AGENT);
+      });
+    return Promise.resolve();
+  }
+
+  /** The participant comes in, for the first time or again. */
+  enter(): Transport {
+    this.#isIn = true;
+    this.#joins += 1;
+    this.#take({ type: "joined", participant: this.#participant });
+    return this.#transport;
+  }
+
+  get isPresent(): boolean {
+    return this.#isIn;
+  }
+
+  leave(): void {
+    if (!this.#isIn) return;
+    this.#isIn = false;
+    this.#take({ type: "left", identity: this.#identity });
+    this.#listener?.onDisconnected();
+  }
+
+  get #participant(): RoomParticipant {
+    return { identity: this.#identity, sid: `PA_${this.#joins}`, isSip: false };
+  }
+
+  readonly #send = (bytes: Uint8Array): Promise<void> => {
+    const from = this.#participant;
+    setImmediate(() => {
+      if (this.#isIn && from.sid === this.#participant.sid) this.#take({ type: "packet", from, bytes });
+    });
+    return Promise.resolve();
+  };
+
+  readonly #transport: Transport = ((room: MemoryRoom): Transport => ({
+    get isConnected() {
+      return room.#isIn;
+    },
+    roomName: room.name,
+    peers: [AGENT],
+    sendPacket: (bytes) => room.#send(bytes),
+    sendStream: (bytes) => room.#send(bytes),
+    listen: (listener) => {
+      room.#listener = listener;
+      return () => {
+        if (room.#listener === listener) room.#listener = undefined;
+      };
+    },
+  }))(this);
+}

@@ -1,0 +1,47 @@
+import { pino } from "pino";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { Session } from "../../session/session.ts";
+import { Outbox, StanzaCounter } from "../../session/wire/outbox.ts";
+import { createSessionModel } from "../../worker/job/session-model.ts";
+import { toPolicy } from "../../worker/job/to-policy.ts";
+import { MemoryPermissions } from "../memory/memory-permissions.ts";
+import { MemoryRecorder } from "../memory/memory-recorder.ts";
+import { MemoryRoom } from "./memory-room.ts";
+import { type Stage, type StageOptions } from "./stage.ts";
+
+/** Opens a worker's session whose room and record are in memory. The session, its tools and the wire are real. */
+export async function openMemoryStage({ agent, model, identity, watch }: StageOptions): Promise<Stage> {
+  const room = new MemoryRoom(identity, (input) => session.handle(input));
+  const recorder = new MemoryRecorder();
+  let reserved = 1;
+  const stanzas = await StanzaCounter.open((count) => Promise.resolve((reserved += count) - count));
+  const outbox = new Outbox({
+    conversationId: conversationIdOfRoom(room.name),
+    stanzas,
+    sentBefore: 0,
+    publish: (bytes, to) => room.publish(bytes, to),
+    onFailed: () => {},
+  });
+  const session = new Session({
+    sessionId: "test",
+    room: room.name,
+    policy: toPolicy(agent.config),
+    serverTools: agent.tools,
+    ...createSessionModel(agent.config, model),
+    outbox,
+    recorder: recorder.asRecorder,
+    permissionStore: new MemoryPermissions("test"),
+    link: { openTranscription: async () => ({ write: async () => {}, close: async () => {} }) },
+    restored: { window: { turns: [], context: undefined }, lastPosition: 0, messageIds: [] },
+    archive: recorder.archive,
+    watchers: [watch],
+    logger: pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
+  });
+  return {
+    transport: room.enter(),
+    isPresent: () => room.isPresent,
+    leave: async () => room.leave(),
+    comeBack: async () => room.enter(),
+    close: () => session.close(0),
+  };
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { findLivekitPort } from "../../worker/process/ports.ts";
+import { startPostgres } from "../../worker/services/embedded-postgres.ts";
+import { startLivekitServer } from "../../worker/services/livekit-server.ts";
+
+/** Servers for talks in a room. */
+export interface RoomServers {
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  /** Of a database for tests: the talks are stored in it, and its tables are brought up to date. */
+  readonly databaseUrl: string;
+}
+
+/**
+ * Starts a livekit-server and a PostgreSQL for the talks of a test file, or of a whole run, which disposes of them.
+ *
+ * @example
+ * await using servers = await startRoomServers();
+ * await using talk = await startTalk({ model, room: servers });
+ */
+export async function startRoomServers(): Promise<RoomServers & AsyncDisposable> {
+  await using cleanup = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-testing-"));
+  cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const cacheDir = resolve(process.env["PARLEY_CACHE_DIR"] || ".cache");
+  // The first start builds a livekit-server where there is none: that takes minutes, and says so.
+  const progress = (line: string) => void process.stderr.write(`parley: ${line}\n`);
+  const livekit = await startLivekitServer({ dataDir, cacheDir, port: await findLivekitPort(), progress });
+  cleanup.defer(() => livekit.close());
+  const postgres = await startPostgres({ dataDir, port: 0, progress: () => {} });
+  cleanup.defer(() => postgres.close());
+  const running = cleanup.move();
+  return { livekit, databaseUrl: postgres.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}

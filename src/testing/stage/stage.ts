@@ -1,0 +1,33 @@
+import { type Transport } from "../../client/room/transport.ts";
+import { type SessionWatcher } from "../../session/events/session-event.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+import { type ConfigFileValues } from "../../worker/config-file.ts";
+import { type ModelEndpoint } from "../../worker/job/session-model.ts";
+
+/** An agent as a session takes it. */
+export interface AgentParts {
+  readonly config: ConfigFileValues;
+  readonly tools: ReadonlyMap<string, ServerTool>;
+}
+
+/** What a stage needs to open a talk's session. */
+export interface StageOptions {
+  readonly agent: AgentParts;
+  readonly model: ModelEndpoint;
+  /** The participant that talks to the agent. */
+  readonly identity: string;
+  /** Told of all that happens in the session. */
+  readonly watch: SessionWatcher;
+}
+
+/** Where a talk takes place: a room with a session in it, and one participant's place. */
+export interface Stage {
+  /** The participant's way into the room, which it is in. */
+  readonly transport: Transport;
+  readonly isPresent: () => boolean;
+  /** The participant leaves the room, as a device does that is switched off. */
+  readonly leave: () => Promise<void>;
+  /** Brings the participant back, who goes on by the transport that it gets. */
+  readonly comeBack: () => Promise<Transport>;
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,51 @@
+import { type AgentOptions, loadAgent } from "./load-agent.ts";
+import { type TestModel } from "./model/test-model.ts";
+import { type RoomServers } from "./stage/room-servers.ts";
+import { type Stage, type StageOptions } from "./stage/stage.ts";
+import { openMemoryStage } from "./stage/memory-stage.ts";
+import { Talk, type TalkPorts } from "./talk.ts";
+import { TurnLog } from "./turn.ts";
+
+export interface TalkOptions extends AgentOptions {
+  readonly model: TestModel;
+  /**
+   * `true`: in a room of a real livekit-server, with a real PostgreSQL, both started for this talk. Servers that run
+   * already are named by their addresses. @defaultValue in memory
+   */
+  readonly room?: boolean | RoomServers;
+  /** The participant that talks. @defaultValue "tester" */
+  readonly identity?: string;
+  /** BCP 47: the participant's language. */
+  readonly language?: string;
+}
+
+/**
+ * Starts a talk with an agent: a worker's real session, with a participant that has joined. `await using` ends it.
+ *
+ * @throws {AppError} `invalid_config` for an agent that cannot start
+ * @example
+ * await using talk = await startTalk({ model: scripted(["Hello!"]) });
+ * const turn = await talk.say("Hi");
+ */
+export async function startTalk({ model, room = false, identity = "tester", ...more }: TalkOptions): Promise<Talk> {
+  await using cleanup = new AsyncDisposableStack();
+  const agent = await loadAgent(more);
+  const opened = await model.open();
+  cleanup.defer(() => opened.close());
+  const changes = new EventTarget();
+  const log = new TurnLog(() => changes.dispatchEvent(new Event("change")));
+  const stage = await openStage({ agent, model: opened, identity, watch: log.watch }, room);
+  cleanup.defer(() => stage.close());
+  const ports: TalkPorts = { agent, model: opened, stage, log, changes };
+  const talk = await Talk.begin(ports, more.language);
+  const closing = cleanup.move();
+  talk.closeWith(() => closing.disposeAsync());
+  return talk;
+}
+
+async function openStage(options: StageOptions, room: boolean | RoomServers): Promise<Stage> {
+  if (room === false) return openMemoryStage(options);
+  // LiveKit's native part is loaded for those who want it.
+  const { openRoomStage } = await import("./stage/room-stage.ts");
+  return openRoomStage(options, room === true ? undefined : room);
+}

@@ -1,0 +1,213 @@
+import { Parley } from "../client/parley.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { Device } from "./device/device.ts";
+import { type Behaviours } from "./device/behaviour.ts";
+import { faultyTransport } from "./device/faulty-transport.ts";
+import { type OpenModel } from "./model/test-model.ts";
+import { showTurn } from "./show-turn.ts";
+import { type AgentParts, type Stage } from "./stage/stage.ts";
+import { type LoggedTurn, type Turn, type TurnLog } from "./turn.ts";
+
+export interface TalkPorts {
+  readonly agent: AgentParts;
+  readonly model: OpenModel;
+  readonly stage: Stage;
+  readonly log: TurnLog;
+  /** Has the event `change` after each change of `log`. */
+  readonly changes: EventTarget;
+}
+
+export interface SayOptions {
+  /** How long the turn may take. @defaultValue 30000 */
+  readonly withinMs?: number;
+}
+
+/** How the participant answers when a call needs permission. `none`: not at all; `say`: in words, as "yes". */
+export type PermissionAnswer = "approve" | "always" | "reject" | "none" | { readonly say: string };
+
+export interface PermissionOptions {
+  /** Only when this tool asks. @defaultValue any tool */
+  readonly tool?: string;
+  /** Beside a rejection, for the model. */
+  readonly message?: string;
+  /** Other arguments for the call, where its tool allows them. */
+  readonly editedInput?: JsonObject;
+}
+
+const SAY_WITHIN_MS = 30_000;
+const CONNECT_WITHIN_MS = 15_000;
+/** An answer goes out before its turn is stored, so it is here soon, or the participant has left. */
+const ANSWER_WITHIN_MS = 2_000;
+
+/** A talk of one participant with an agent, made by `startTalk`. */
+export class Talk implements AsyncDisposable {
+  readonly #ports: TalkPorts;
+  readonly #parley: Parley;
+  readonly #device: Device;
+  readonly #closed = new AbortController();
+  readonly #answers = new Map<string | undefined, { answer: PermissionAnswer } & PermissionOptions>();
+  readonly #taken = new Set<LoggedTurn>();
+  #failure: Error | undefined;
+  #close = async () => {};
+
+  private constructor(ports: TalkPorts, language: string | undefined) {
+    this.#ports = ports;
+    const { stage, agent, log } = ports;
+    const wrap = (transport: Stage["transport"]) =>
+      faultyTransport(transport, this.#device.fateOf, this.#closed.signal);
+    this.#device = new Device({
+      parley: () => this.#parley,
+      ownTools: agent.tools,
+      leave: () => stage.leave(),
+      comeBack: async () => this.#parley.rejoin(wrap(await stage.comeBack())),
+    });
+    this.#parley = new Parley(wrap(stage.transport), {
+      features: ["permissions"],
+      ...(language !== undefined && { language }),
+    });
+    this.#parley.on("answer_end", ({ id, text }) => log.noteAnswer(id, text));
+    this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
+    this.#parley.on("error", ({ message, originatingId }) => {
+      // That a turn has failed is told by the turn itself.
+      const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
+      if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent refused a message: ${message}`));
+    });
+  }
+
+  /** @internal Use `startTalk`. */
+  static async begin(ports: TalkPorts, language: string | undefined): Promise<Talk> {
+    const talk = new Talk(ports, language);
+    try {
+      await talk.#parley.whenConnected(CONNECT_WITHIN_MS);
+    } catch (error) {
+      await talk.#parley.close();
+      throw error;
+    }
+    return talk;
+  }
+
+  /** @internal */
+  closeWith(close: () => Promise<void>): void {
+    this.#close = close;
+  }
+
+  /** All turns so far, in the order in which they began. */
+  get turns(): readonly Turn[] {
+    return this.#ports.log.turns;
+  }
+
+  /**
+   * The participant says something. Resolves when its turn is over, however it ended.
+   *
+   * @throws {Error} when the turn takes too long, when a permission is asked for and the test does not say how it is
+   *   answered, and when the model was asked for something that it was not prepared for
+   */
+  async say(text: string, { withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
+    const { log } = this.#ports;
+    const { messageId, acknowledged } = this.#parley.sendText(text);
+    log.noteSent(messageId);
+    acknowledged.catch((error: Error) => this.#fail(error));
+    const find = () => log.turns.find(({ parentMessageId }) => parentMessageId === messageId);
+    return this.#turn(find, `The turn of ${JSON.stringify(text)}`, withinMs);
+  }
+
+  /**
+   * Resolves with the next turn that nobody has waited for, when it is over: one that began by itself, to tell of a call
+   * in the background.
+   */
+  async nextTurn({ withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
+    const find = () => this.#ports.log.turns.find((turn) => !this.#taken.has(turn));
+    return this.#turn(find, "Another turn", withinMs);
+  }
+
+  /** Gives the participant's device these tools, beside those that it has. */
+  device({ tools }: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
+    this.#device.announce(tools);
+  }
+
+  /** From now on, this is how the participant answers when a call needs permission. */
+  permission(answer: PermissionAnswer, options: PermissionOptions = {}): void {
+    this.#answers.set(options.tool, { answer, ...options });
+  }
+
+  /** The participant stops the answer that is being given. */
+  stop(): void {
+    this.#parley.stop();
+  }
+
+  /** Replies of a script or a cassette that the agent has not asked for. */
+  get repliesLeft(): number {
+    return this.#ports.model.left();
+  }
+
+  /** Ends the talk. May be called more than once. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#parley.close();
+    await this.#close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #turn(find: () => LoggedTurn | undefined, what: string, withinMs: number): Promise<Turn> {
+    const isOver = () => find()?.isOver === true;
+    if (!(await this.#until(isOver, withinMs))) {
+      const turn = find();
+      const soFar = turn ? `:\n${showTurn(turn)}` : ", it has not begun";
+      throw new Error(`${what} was not over within ${withinMs} ms${soFar}`);
+    }
+    const turn = find();
+    if (!turn) throw new TypeError("A turn that was over is gone");
+    this.#taken.add(turn);
+    const isTold = () => turn.answer !== undefined || !this.#ports.stage.isPresent();
+    await this.#until(isTold, ANSWER_WITHIN_MS);
+    const [problem] = this.#ports.model.problems();
+    if (problem !== undefined) throw new Error(`${problem}\n${showTurn(turn)}`);
+    return turn;
+  }
+
+  /** `false`: it did not come true in time. @throws what has failed meanwhile */
+  async #until(isTrue: () => boolean, withinMs: number): Promise<boolean> {
+    const { changes } = this.#ports;
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const look = () => {
+      if (this.#failure) reject(this.#failure);
+      else if (isTrue()) resolve(true);
+    };
+    const timer = setTimeout(() => resolve(false), withinMs);
+    changes.addEventListener("change", look);
+    look();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      changes.removeEventListener("change", look);
+    }
+  }
+
+  #answer(permissionId: string, title: string): void {
+    const tool = this.#ports.log.toolsAsking.get(permissionId);
+    const chosen = this.#answers.get(tool) ?? this.#answers.get(undefined);
+    if (!chosen) {
+      const how = `talk.permission("approve"), or another answer`;
+      return this.#fail(new Error(`${tool} asks for permission, "${title}", and the test does not answer: ${how}`));
+    }
+    const { answer, message, editedInput } = chosen;
+    if (answer === "none") return;
+    const sent =
+      typeof answer === "object"
+        ? this.#parley.sendText(answer.say).acknowledged
+        : answer === "reject"
+          ? this.#parley.respondToPermission(permissionId, answer, { ...(message !== undefined && { message }) })
+          : this.#parley.respondToPermission(permissionId, answer, { ...(editedInput && { editedInput }) });
+    sent.catch((error: Error) => this.#fail(error));
+  }
+
+  #fail(error: Error): void {
+    if (this.#closed.signal.aborted) return;
+    this.#failure ??= error;
+    this.#ports.changes.dispatchEvent(new Event("change"));
+  }
+}

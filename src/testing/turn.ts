@@ -1,0 +1,169 @@
+import { type Call, type CallState } from "../conversation/call.ts";
+import { type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { type PermissionRecord } from "../store/permissions/load-permissions.ts";
+import { type SessionEvent, type SessionWatcher } from "../session/events/session-event.ts";
+import { type TurnEvent } from "../turn/turn-event.ts";
+
+/** A tool call as a test sees it. It may change after its turn: a call in the background ends later. */
+export interface SeenCall {
+  readonly name: string;
+  /** What the model asked for. */
+  readonly input: JsonObject;
+  readonly state: CallState;
+  /** Undefined for a call that nobody was given. */
+  readonly ranOn: "server" | "client" | undefined;
+  readonly result: JsonObject | undefined;
+  readonly errorCode: string | undefined;
+  readonly errorMessage: string | undefined;
+}
+
+/** A permission that a participant was asked for. */
+export interface Question {
+  readonly tool: string;
+  readonly type: string;
+  readonly pattern: readonly string[];
+  readonly title: string;
+  readonly state: PermissionRecord["state"];
+}
+
+/** A turn of a talk. */
+export interface Turn {
+  /** What the participant said; undefined for a turn that began by itself, with the outcome of an earlier call. */
+  readonly said: string | undefined;
+  /** What the participant was told: the whole answer. */
+  readonly text: string;
+  readonly calls: readonly SeenCall[];
+  readonly asked: readonly Question[];
+  readonly state: TurnState;
+  /** Why it failed. */
+  readonly error: string | undefined;
+  /** From the participant's message to the turn's end. */
+  readonly ms: number;
+}
+
+const NO_OUTCOME = { result: undefined, errorCode: undefined, errorMessage: undefined };
+
+/** A turn as it goes on. */
+export class LoggedTurn implements Turn {
+  readonly id: string;
+  readonly messageId: string;
+  readonly parentMessageId: string | null;
+  readonly said: string | undefined;
+  state: TurnState = "running";
+  error: string | undefined;
+  readonly #startedAt: number;
+  #endedAt: number | undefined;
+  /** As the participant got it. */
+  answer: string | undefined;
+  readonly #blocks: string[] = [];
+  /** By the tool use's id. */
+  readonly #calls = new Map<string, SeenCall>();
+  /** The ids of the model's tool uses in its order: some calls are opened before others. */
+  readonly #uses: string[] = [];
+  readonly #questions = new Map<string, Question>();
+
+  constructor({ id, messageId, parentMessageId, input }: TurnRecord, startedAt: number) {
+    this.id = id;
+    this.messageId = messageId;
+    this.parentMessageId = parentMessageId;
+    this.said = parentMessageId === null ? undefined : input.map(({ text }) => text).join("\n");
+    this.#startedAt = startedAt;
+  }
+
+  get isOver(): boolean {
+    return this.#endedAt !== undefined;
+  }
+
+  /** An answer that did not reach the participant is told as the model wrote it. */
+  get text(): string {
+    return this.answer ?? this.#blocks.join("");
+  }
+
+  get calls(): readonly SeenCall[] {
+    const place = (id: string) => this.#uses.indexOf(id) + 1 || Number.POSITIVE_INFINITY;
+    return [...this.#calls].toSorted(([a], [b]) => place(a) - place(b) || 0).map(([, call]) => call);
+  }
+
+  get asked(): readonly Question[] {
+    return [...this.#questions.values()];
+  }
+
+  get ms(): number {
+    return Math.round((this.#endedAt ?? performance.now()) - this.#startedAt);
+  }
+
+  take(event: TurnEvent): void {
+    if (event.type === "block_start" && event.tool) this.#uses.push(event.tool.toolUseId);
+    if (event.type === "block_stop" && event.block.blockType === "text")
+      this.#blocks.push(event.block.textContent ?? "");
+    if (event.type !== "turn_complete") return;
+    this.state = event.state;
+    this.error = event.error && `${event.error.code}: ${event.error.message}`;
+    this.#endedAt = performance.now();
+  }
+
+  takeCall({ toolUseId, toolName: name, input, state, executionResolved: ranOn, outcome }: Call): void {
+    const { result, errorCode, errorMessage } = { ...NO_OUTCOME, ...outcome };
+    this.#calls.set(toolUseId, { name, input, state, ranOn, result, errorCode, errorMessage });
+  }
+
+  takeQuestion({ id, toolName: tool, type, pattern, title, state }: PermissionRecord): void {
+    this.#questions.set(id, { tool, type, pattern, title, state });
+  }
+}
+
+/** Follows a session, and keeps its turns. */
+export class TurnLog {
+  readonly turns: LoggedTurn[] = [];
+  /** The tool of each permission that was asked for, by its id. */
+  readonly toolsAsking = new Map<string, string>();
+  readonly #sentAt = new Map<string, number>();
+  readonly #onChange: () => void;
+
+  /** @param onChange is called after each change */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  /** A turn's time begins with the message that it answers. */
+  noteSent(messageId: string): void {
+    this.#sentAt.set(messageId, performance.now());
+  }
+
+  /** The participant has got an answer. */
+  noteAnswer(messageId: string, text: string): void {
+    const turn = this.turns.find((each) => each.messageId === messageId);
+    if (turn) turn.answer = text;
+    this.#onChange();
+  }
+
+  readonly watch: SessionWatcher = (event) => {
+    this.#take(event);
+    this.#onChange();
+  };
+
+  #take(event: SessionEvent): void {
+    switch (event.type) {
+      case "turn":
+        return this.#turnOf(event.turn).take(event.event);
+      case "tool_state":
+        return this.turns.find(({ id }) => id === event.call.turnId)?.takeCall(event.call);
+      case "permission_asked":
+      case "permission_replied": {
+        const { permission } = event;
+        this.toolsAsking.set(permission.id, permission.toolName);
+        return this.turns.find(({ id }) => id === permission.turnId)?.takeQuestion(permission);
+      }
+      case "tool_state_stored":
+    }
+  }
+
+  #turnOf(turn: TurnRecord): LoggedTurn {
+    const known = this.turns.find(({ id }) => id === turn.id);
+    if (known) return known;
+    const logged = new LoggedTurn(turn, this.#sentAt.get(turn.parentMessageId ?? "") ?? performance.now());
+    this.turns.push(logged);
+    return logged;
+  }
+}

@@ -1,0 +1,9 @@
+import { expect } from "vitest";
+import { matchers, type TurnMatchers } from "./matchers.ts";
+
+declare module "vitest" {
+  // The parameters are Vitest's own: declarations that are merged must have the same.
+  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends TurnMatchers<R> {}
+}
+
+expect.extend(matchers);

@@ -1,0 +1,149 @@
+import "../../../src/testing/vitest.ts";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { cassette, type CassetteOptions } from "../../../src/testing/cassette/cassette.ts";
+import { answer } from "../../../src/testing/device/behaviour.ts";
+import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
+import { httpError, reply, slow, type Step, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { startTalk } from "../../../src/testing/start-talk.ts";
+import { type Turn } from "../../../src/testing/turn.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import { tableAgent } from "../table-agent.ts";
+
+const folder = forEachTest(() => tempFolder());
+const file = () => join(folder.path, "where.cassette.json");
+const KEY = "sk-ant-api03-very-secret-key";
+
+afterEach(() => vi.unstubAllEnvs());
+
+interface Spoken extends CassetteOptions {
+  readonly say?: string;
+  readonly city?: string;
+  readonly instructions?: string;
+}
+
+async function talkOnce({
+  say = "Where am I?",
+  city = "Paris",
+  instructions = "Be brief.",
+  ...options
+}: Spoken = {}): Promise<Turn> {
+  const config = { ...tableAgent.config, instructions };
+  await using talk = await startTalk({ ...tableAgent, config, model: cassette(file(), options) });
+  talk.device({ tools: { get_location: answer({ city }) } });
+  return await talk.say(say);
+}
+
+/** The talk with a real endpoint, which is recorded. */
+async function record(steps: readonly Step[], spoken: Spoken = {}): Promise<Turn> {
+  await using server = await startModelServer({ apiKey: KEY });
+  server.script(steps);
+  vi.stubEnv("PARLEY_RECORD", "1");
+  vi.stubEnv("ANTHROPIC_API_KEY", KEY);
+  vi.stubEnv("ANTHROPIC_BASE_URL", server.url);
+  const turn = await talkOnce(spoken);
+  vi.unstubAllEnvs();
+  return turn;
+}
+
+const asksWhere = [reply([text("Let me see."), toolUse("get_location")]), reply([text("You are in Paris.")])];
+
+test("what was recorded is played again without the model", async () => {
+  const recorded = await record(asksWhere);
+
+  const played = await talkOnce();
+
+  expect(played.text).toBe(recorded.text);
+  expect(played).toHaveCalled("get_location", {}, { result: { city: "Paris" } });
+  expect(played).toSay("You are in Paris.");
+});
+
+test.each([
+  [
+    "words",
+    { say: "Where are we?" },
+    'call 1 is not the one of where.cassette.json: messages[0].content[0].text: recorded "Where am I?", now "Where are we?"',
+  ],
+  [
+    "an answer of a tool",
+    { city: "Rome" },
+    "call 2 is not the one of where.cassette.json: messages[2].content[0].content: recorded",
+  ],
+  ["instructions", { instructions: "Be long." }, "call 1 is not the one of where.cassette.json: system[0].text"],
+])("other %s are told as the first difference", async (_what, spoken, difference) => {
+  await record(asksWhere);
+
+  await expect(talkOnce(spoken)).rejects.toThrow(difference);
+});
+
+test("a call more than were recorded is told", async () => {
+  await record(asksWhere);
+  await using talk = await startTalk({ ...tableAgent, model: cassette(file()) });
+  talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
+  await talk.say("Where am I?");
+
+  await expect(talk.say("And now?")).rejects.toThrow("where.cassette.json has 2 calls, and the agent made one more");
+});
+
+test("calls that are not made are counted", async () => {
+  await record(asksWhere);
+  await using talk = await startTalk({ ...tableAgent, model: cassette(file()) });
+
+  expect(talk.repliesLeft).toBe(2);
+});
+
+test("an error of the API is recorded, too", async () => {
+  await record([httpError(400)]);
+
+  expect(await talkOnce()).toMatchObject({ state: "failed" });
+});
+
+test("a cassette holds neither the key nor what looks like a person's data", async () => {
+  const words = "Ann lives here: ann@example.com, +49 30 1234567, 4111 1111 1111 1111, DE89370400440532013000.";
+  await record([reply([text(`You wrote ${words}`)], { chunking: 5 })], { say: words, redact: [/\bAnn\b/] });
+
+  const stored = await readFile(file(), "utf8");
+
+  expect(stored).not.toMatch(/very-secret|x-api-key|ann@|1234567|4111|DE89|Ann/);
+  expect(stored).toContain("You wrote <redacted> lives here: <email>, <phone>, <card>, <iban>.");
+  const played = await talkOnce({ say: words, redact: [/\bAnn\b/] });
+  expect(played).toSay("<redacted> lives here: <email>");
+});
+
+test("numbers that are nobody's stay", async () => {
+  const words = "Order 1234567890123 of 2026-11-22 at 10:30 costs 1,299.00";
+  await record([reply([text(words)], { chunking: 100 })]);
+
+  expect(await readFile(file(), "utf8")).toContain(words);
+});
+
+test("events come as late as they were recorded when that is wanted", async () => {
+  await record([reply([text("A slow answer.")], slow(40))]);
+
+  const [timed, atOnce] = [await talkOnce({ isTimed: true }), await talkOnce()];
+
+  expect(timed.ms).toBeGreaterThan(150);
+  expect(atOnce.ms).toBeLessThan(timed.ms);
+});
+
+test("without a cassette, the test says how to record one", async () => {
+  await expect(talkOnce()).rejects.toThrow(
+    /There is no cassette .*where\.cassette\.json: record it: .*PARLEY_RECORD=1/,
+  );
+});
+
+test("recording without a key says what is missing", async () => {
+  vi.stubEnv("PARLEY_RECORD", "1");
+  vi.stubEnv("ANTHROPIC_API_KEY", "");
+  vi.stubEnv("ANTHROPIC_BASE_URL", "");
+
+  await expect(talkOnce()).rejects.toThrow("ANTHROPIC_API_KEY: expected a value");
+});
+
+test("a file that is no cassette is refused", async () => {
+  await writeFile(file(), "{}");
+
+  await expect(talkOnce()).rejects.toThrow("is no cassette of this version");
+});

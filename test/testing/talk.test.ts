@@ -1,0 +1,202 @@
+import "../../src/testing/vitest.ts";
+import { expect, test } from "vitest";
+import { answer, late, leave, never, throws, twice } from "../../src/testing/device/behaviour.ts";
+import { scripted } from "../../src/testing/model/scripted.ts";
+import { startTalk } from "../../src/testing/start-talk.ts";
+import { tableAgent } from "./table-agent.ts";
+
+const asksWhere = [{ say: "Let me see.", use: { get_location: {} } }, "You are there."];
+const books = [{ use: { book: { city: "Paris" } } }, "That is that."];
+
+test("an answer is what the model has said", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(["Hello! How are you?"]) });
+
+  const turn = await talk.say("Hi");
+
+  expect(turn).toSay("Hello! How are you?");
+  expect(turn).toMatchObject({ said: "Hi", state: "completed", calls: [], asked: [] });
+});
+
+test("the model is shown the turns before", async () => {
+  const seen: unknown[] = [];
+  const model = scripted(({ body }) => {
+    seen.push(body["messages"]);
+    return "Yes.";
+  });
+  await using talk = await startTalk({ ...tableAgent, model });
+
+  await talk.say("One");
+  await talk.say("Two");
+
+  expect(seen.map((messages) => (messages as unknown[]).length)).toEqual([1, 3]);
+});
+
+test("a device's tool gets the model's arguments, and the model its answer", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
+  talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
+
+  const turn = await talk.say("Where am I?");
+
+  expect(turn).toHaveCalled("get_location", {}, { ranOn: "client", result: { city: "Paris" } });
+  expect(turn).toSay(/see\. You are there/);
+});
+
+test("a list has an answer for each call", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted([...asksWhere, ...asksWhere]) });
+  talk.device({ tools: { get_location: [answer({ city: "Paris" }), answer({ city: "Rome" })] } });
+
+  const [one, two] = [await talk.say("Where am I?"), await talk.say("And now?")];
+
+  expect(one).toHaveCalled("get_location", {}, { result: { city: "Paris" } });
+  expect(two).toHaveCalled("get_location", {}, { result: { city: "Rome" } });
+});
+
+test.each([
+  ["never answers", never({ timeoutMs: 50 }), { state: "error", errorCode: "timeout" }],
+  ["answers too late", late(1_300, {}, { timeoutMs: 50 }), { state: "error", errorCode: "timeout" }],
+  ["answers twice", twice({ city: "Paris" }), { state: "success", result: { city: "Paris" } }],
+  ["fails", throws("No signal", { code: "no_signal" }), { state: "error", errorCode: "no_signal" }],
+])("a device that %s", async (_what, behaviour, fields) => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
+  talk.device({ tools: { get_location: behaviour } });
+
+  expect(await talk.say("Where am I?")).toHaveCalled("get_location", {}, fields);
+});
+
+test("a device that leaves and comes back answers then", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
+  talk.device({ tools: { get_location: leave({ backAfterMs: 20, value: { city: "Paris" }, timeoutMs: 5_000 }) } });
+
+  const turn = await talk.say("Where am I?");
+
+  expect(turn).toHaveCalled("get_location", {}, { result: { city: "Paris" } });
+  expect(turn).toSay("You are there.");
+});
+
+test("a tool that the agent does not know is announced by the device", async () => {
+  const model = scripted([{ use: { lamp: { on: true } } }, "It shines."]);
+  await using talk = await startTalk({ ...tableAgent, model });
+  talk.device({ tools: { lamp: answer((input) => ({ was: input }), { description: "Switches the lamp." }) } });
+
+  expect(await talk.say("Light!")).toHaveCalled("lamp", { on: true }, { result: { was: { on: true } } });
+});
+
+test.each([
+  ["approve", "approved", "success"],
+  ["always", "approved", "success"],
+  ["reject", "rejected", "error"],
+] as const)("a permission is answered with %s", async (given, state, callState) => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
+  talk.permission(given);
+
+  const turn = await talk.say("Book a table");
+
+  expect(turn).toHaveAsked("book", { title: "Book a table in Paris", state });
+  expect(turn).toHaveCalled("book", { city: "Paris" }, { state: callState });
+});
+
+test("who has allowed it for good is not asked again", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted([...books, ...books]) });
+  talk.permission("always", { tool: "book" });
+
+  await talk.say("Book a table");
+
+  expect(await talk.say("Another one")).not.toHaveAsked("book");
+});
+
+test("the model is told the words beside a rejection", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
+  talk.permission("reject", { message: "Paris is too far." });
+
+  expect(await talk.say("Book a table")).toHaveCalled("book", {}, { errorMessage: /too far/ });
+});
+
+test("a permission can be given in words", async () => {
+  const config = { ...tableAgent.config, permission: { byVoice: true } };
+  await using talk = await startTalk({ ...tableAgent, config, model: scripted(books) });
+  talk.permission({ say: "yes" });
+
+  expect(await talk.say("Book a table")).toHaveCalled("book", {}, { result: { booked: "Paris" } });
+});
+
+test("a question that the test does not answer fails it at once, and says how to answer", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
+
+  await expect(talk.say("Book a table")).rejects.toThrow(/book asks .*"Book a table in Paris".*talk\.permission\(/);
+});
+
+test("an outcome that its turn did not wait for comes in a turn of its own", async () => {
+  const model = scripted([{ use: { print: {} } }, "It prints.", "It has two pages."]);
+  await using talk = await startTalk({ ...tableAgent, model });
+
+  const turn = await talk.say("Print the menu");
+  const next = await talk.nextTurn();
+
+  expect(turn).toSay("It prints.");
+  expect(next).toMatchObject({ said: undefined, text: "It has two pages." });
+});
+
+test("a mocked tool keeps its permission, and does not run", async () => {
+  const mocks = { book: answer({ booked: "nothing" }) };
+  await using talk = await startTalk({ ...tableAgent, mocks, model: scripted(books) });
+  talk.permission("approve");
+
+  const turn = await talk.say("Book a table");
+
+  expect(turn).toHaveAsked("book");
+  expect(turn).toHaveCalled("book", {}, { result: { booked: "nothing" } });
+});
+
+test("a mock of a tool that the agent does not have is refused", async () => {
+  const starting = startTalk({ ...tableAgent, mocks: { bok: answer() }, model: scripted([]) });
+
+  await expect(starting).rejects.toThrow("mocks.bok: the agent has no such tool");
+});
+
+test("a script that is too short fails the test, and shows the turn", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere.slice(0, 1)) });
+  talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
+
+  await expect(talk.say("Where am I?")).rejects.toThrow(
+    /The script has 1 replies, and the model was asked for one more\nuser: {2}Where am I\?\ncalls: get_location \{\} on the device/,
+  );
+});
+
+test("a turn that takes too long fails the test, and says how far it is", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
+  talk.device({ tools: { get_location: never({ timeoutMs: 5_000 }) } });
+
+  await expect(talk.say("Where am I?", { withinMs: 100 })).rejects.toThrow(
+    /The turn of "Where am I\?" was not over within 100 ms:[^]*get_location \{\} on the device → running/,
+  );
+});
+
+test("replies that nobody has asked for are counted", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(["Hello.", "Never said."]) });
+
+  await talk.say("Hi");
+
+  expect(talk.repliesLeft).toBe(1);
+});
+
+test("a matcher that fails shows the whole turn", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
+  talk.permission("approve");
+  const turn = await talk.say("Book a table");
+
+  expect(() => expect(turn).toHaveCalled("book", { city: "Rome" })).toThrow(
+    [
+      'expected a call book {"city":"Rome"}. The turn was:',
+      "user:  Book a table",
+      'calls: book {"city":"Paris"} → {"booked":"Paris"}',
+      'asks:  book "Book a table in Paris" → approved',
+      "agent: That is that.",
+    ].join("\n"),
+  );
+});
+
+test("a config that is wrong names the field", async () => {
+  const config = { instructions: "Be brief.", maxSteps: 0 };
+
+  await expect(startTalk({ config, tools: {}, model: scripted([]) })).rejects.toThrow(/maxSteps/);
+});
