@@ -36,6 +36,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       run: async (args) => (await import("./doctor/doctor-command.ts")).doctorCommand(args),
     },
   ],
+  [
+    "test",
+    {
+      does: "runs tests of the agent: parley test --help",
+      run: async (args) => (await import("./test/run-test.ts")).runTest(args),
+    },
+  ],
   ["export", { does: "prints the transcript of a room's whole talk: parley export --help", run: exportTalk }],
   ["erase", { does: "removes all that is stored of a participant: parley erase --help", run: erase }],
   [

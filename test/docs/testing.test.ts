@@ -38,7 +38,7 @@ async function writeExamples(folder: string): Promise<void> {
   }
 }
 
-test("the page's whole example passes", { timeout: 60_000 }, async () => {
+test("the page's whole example passes, in TypeScript and in YAML", { timeout: 60_000 }, async () => {
   // Below the repository, where the package's name is known.
   await mkdir(".cache", { recursive: true });
   await using folder = await tempFolder(resolve(".cache"));
@@ -46,6 +46,11 @@ test("the page's whole example passes", { timeout: 60_000 }, async () => {
   await writeExamples(folder.path);
 
   const code = await run(folder.path, resolve("node_modules/vitest/vitest.mjs"), "run", "--root", folder.path);
+  const yaml = await run(folder.path, resolve("src/cli/parley.ts"), "test");
 
   expect(code).toMatchObject({ status: 0, output: expect.stringMatching(/1 passed/) });
+  expect(yaml).toMatchObject({
+    status: 0,
+    output: expect.stringMatching(/^passed {2}tests\/book\.talk\.yaml \(\d+ ms\)\n\n1 runs of 1 tests, all passed\n$/),
+  });
 });

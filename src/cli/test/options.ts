@@ -1,0 +1,54 @@
+import { parseArgs } from "node:util";
+import { UsageError } from "../talk/options.ts";
+
+export const TEST_USAGE = `Usage: parley test [options] [file or folder …]
+
+Runs tests of the agent: the named YAML files, and all *.talk.yaml in the named folders (default: the current one).
+
+  --repeat <n>        runs each test so often, to find one that does not always pass
+  --room              in rooms of a livekit-server, which is started, and not in memory
+  --junit <file>      writes the result as JUnit's XML, too
+  --help              this text
+
+Exits with 0 when all tests pass, 1 when not, and 2 for a wrong command line.
+
+Environment: PARLEY_RECORD=1 records cassettes anew, with ANTHROPIC_API_KEY.`;
+
+export interface TestOptions {
+  readonly paths: readonly string[];
+  readonly repeat: number | undefined;
+  readonly isInRoom: boolean;
+  readonly junit: string | undefined;
+}
+
+/** @returns `undefined` for `--help`. @throws {UsageError} */
+export function parseTestOptions(args: readonly string[]): TestOptions | undefined {
+  const { values, positionals } = parse(args);
+  if (values.help) return undefined;
+  const repeat = values.repeat === undefined ? undefined : Number(values.repeat);
+  if (repeat !== undefined && !(Number.isInteger(repeat) && repeat > 0))
+    throw new UsageError("--repeat: expected a number of runs, from 1 on");
+  return {
+    paths: positionals.length > 0 ? positionals : ["."],
+    repeat,
+    isInRoom: values.room,
+    junit: values.junit,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        repeat: { type: "string" },
+        room: { type: "boolean", default: false },
+        junit: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
+  }
+}

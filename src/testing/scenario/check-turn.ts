@@ -1,0 +1,85 @@
+import { holds, matches } from "../matches.ts";
+import { cutJson, showCall, showQuestion } from "../show-turn.ts";
+import { type SeenCall, type Turn } from "../turn.ts";
+import { type Expectation, type ExpectedCall } from "./schema.ts";
+
+/** What of a turn is not as expected: the lines of a diff. */
+export interface Problem {
+  readonly part: "calls" | "asks" | "agent" | "end";
+  readonly expected: string;
+}
+
+/** What of a turn does not hold that was expected of it. A turn whose end is not spoken of must have completed. */
+export function checkTurn(turn: Turn, expectations: readonly Expectation[]): Problem[] {
+  const saysState = expectations.some(({ state }) => state !== undefined);
+  const problems = expectations.flatMap((each) => [...(each.absent ? checkAbsent : checkPresent)(turn, each)]);
+  if (saysState || turn.state === "completed") return problems;
+  return [...problems, { part: "end", expected: "completed" }];
+}
+
+function* checkPresent(turn: Turn, { say = [], calls = [], asked = [], state, ...times }: Expectation) {
+  for (const each of say) if (!holds(turn.text, each)) yield problem("agent", String(each));
+  let from = 0;
+  for (const each of calls) {
+    const at = turn.calls.findIndex((call, index) => index >= from && isSuch(call, each));
+    if (at < 0) yield problem("calls", showExpected(each));
+    else from = at + 1;
+  }
+  for (const tool of asked) if (!turn.asked.some((question) => question.tool === tool)) yield problem("asks", tool);
+  if (state !== undefined && turn.state !== state) yield problem("end", state);
+  const { within_ms: withinMs } = times;
+  if (withinMs !== undefined && turn.ms > withinMs)
+    yield problem("end", `within ${withinMs} ms, and it took ${turn.ms}`);
+}
+
+function* checkAbsent(turn: Turn, { say = [], calls = [], asked = [] }: Expectation) {
+  for (const each of say) if (holds(turn.text, each)) yield problem("agent", `not ${String(each)}`);
+  for (const each of calls)
+    if (turn.calls.some((call) => isSuch(call, each))) yield problem("calls", `no ${showExpected(each)}`);
+  for (const tool of asked)
+    if (turn.asked.some((question) => question.tool === tool)) yield problem("asks", `not ${tool}`);
+}
+
+function problem(part: Problem["part"], expected: string): Problem {
+  return { part, expected };
+}
+
+function isSuch(call: SeenCall, { name, args, result, error, on }: ExpectedCall): boolean {
+  return matches(call, {
+    name,
+    ...(args !== undefined && { input: args }),
+    ...(result !== undefined && { result }),
+    ...(error !== undefined && { errorCode: error }),
+    ...(on !== undefined && { ranOn: on }),
+  });
+}
+
+function showExpected({ name, args, result, error, on }: ExpectedCall): string {
+  const show = (value: unknown) => cutJson(value, (each) => (each instanceof RegExp ? String(each) : each));
+  return [
+    name,
+    ...(args === undefined ? [] : [show(args)]),
+    ...(on === undefined ? [] : [on === "client" ? "on the device" : "on the server"]),
+    ...(result === undefined ? [] : [`→ ${show(result)}`]),
+    ...(error === undefined ? [] : [`→ ${error}`]),
+  ].join(" ");
+}
+
+/** The turn with what was expected of it: `-` is what was expected, `+` what there is in its place. */
+export function diffTurn(turn: Turn, problems: readonly Problem[]): string {
+  const parts = [
+    { part: "calls", label: "calls: ", lines: turn.calls.map(showCall) },
+    { part: "asks", label: "asks:  ", lines: turn.asked.map(showQuestion) },
+    { part: "agent", label: "agent: ", lines: [turn.text === "" ? "(nothing)" : turn.text] },
+    { part: "end", label: "end:   ", lines: [turn.error === undefined ? turn.state : `${turn.state}: ${turn.error}`] },
+  ] as const;
+  const lines = parts.flatMap(({ part, label, lines: actual }) => {
+    const wrong = problems.filter((each) => each.part === part);
+    const mark = wrong.length > 0 ? "+" : " ";
+    return [
+      ...wrong.map(({ expected }) => `- ${label}${expected}`),
+      ...actual.map((line) => `${mark} ${label}${line}`),
+    ];
+  });
+  return [`  user:  ${turn.said ?? "(nothing: the turn began by itself)"}`, ...lines].join("\n");
+}

@@ -1,0 +1,88 @@
+import { dirname, resolve } from "node:path";
+import { cassette } from "../cassette/cassette.ts";
+import { real } from "../model/real.ts";
+import { scripted } from "../model/scripted.ts";
+import { type TestModel } from "../model/test-model.ts";
+import { type RoomServers } from "../stage/room-servers.ts";
+import { startTalk } from "../start-talk.ts";
+import { type Talk } from "../talk.ts";
+import { checkTurn, diffTurn } from "./check-turn.ts";
+import { readScenario } from "./read-scenario.ts";
+import { type Scenario, type ScenarioTurn } from "./schema.ts";
+
+/** How one run of a scenario went. */
+export interface ScenarioRun {
+  readonly file: string;
+  readonly name: string;
+  /** From 1. */
+  readonly run: number;
+  readonly ms: number;
+  /** Why it failed, for people, with the turn where it did. */
+  readonly failure: string | undefined;
+}
+
+export interface RunOptions {
+  /** How often it is run. @defaultValue what the file says */
+  readonly repeat?: number | undefined;
+  /** In rooms of these servers. @defaultValue in memory */
+  readonly room?: RoomServers | undefined;
+}
+
+/** Runs a scenario, as often as is wanted. A file that cannot be read is a run that failed. */
+export async function* runScenario(file: string, { repeat, room }: RunOptions = {}): AsyncGenerator<ScenarioRun> {
+  let scenario: Scenario;
+  try {
+    scenario = await readScenario(file);
+  } catch (error) {
+    yield { file, name: file, run: 1, ms: 0, failure: messageOf(error) };
+    return;
+  }
+  const { name = file } = scenario;
+  for (let run = 1; run <= (repeat ?? scenario.repeat); run++) {
+    const startedAt = performance.now();
+    const failure = await runOnce(file, scenario, room).catch(messageOf);
+    yield { file, name, run, ms: Math.round(performance.now() - startedAt), failure };
+  }
+}
+
+async function runOnce(file: string, scenario: Scenario, room: RoomServers | undefined): Promise<string | undefined> {
+  const folder = dirname(resolve(file));
+  const { config, mocks, turns } = scenario;
+  await using talk = await startTalk({
+    ...(config !== undefined && { config: resolve(folder, config) }),
+    mocks,
+    model: toModel(scenario, folder),
+    ...(room && { room }),
+  });
+  prepare(talk, scenario);
+  for (const [index, turn] of turns.entries()) {
+    const failure = await runTurn(talk, turn);
+    if (failure !== undefined) return `turn ${index + 1} of ${turns.length}:\n${failure}`;
+  }
+  const left = talk.repliesLeft;
+  return left === 0 ? undefined : `after the last turn, ${left} of the model's replies were not asked for`;
+}
+
+async function runTurn(talk: Talk, turn: ScenarioTurn): Promise<string | undefined> {
+  prepare(talk, turn);
+  const options = { withinMs: turn.timeout_ms };
+  const seen = await (turn.user === undefined ? talk.nextTurn(options) : talk.say(turn.user, options));
+  const problems = checkTurn(seen, turn.expect ?? []);
+  return problems.length === 0 ? undefined : diffTurn(seen, problems);
+}
+
+function prepare(talk: Talk, { device, permission = [] }: Pick<ScenarioTurn, "device" | "permission">): void {
+  if (device) talk.device({ tools: device });
+  for (const { answer, ...options } of permission) talk.permission(answer, options);
+}
+
+/** A cassette where one is named, else the script of the turns, else the real model. */
+function toModel({ cassette: file, turns }: Scenario, folder: string): TestModel {
+  if (file !== undefined) return cassette(resolve(folder, file));
+  const script = turns.flatMap(({ model = [] }) => model);
+  return script.length > 0 ? scripted(script) : real();
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

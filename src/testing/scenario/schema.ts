@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { answer, type Behaviour, late, leave, never, throws, twice } from "../device/behaviour.ts";
+import { type JsonObject } from "../../lib/json.ts";
+
+const ms = z.number().int().nonnegative();
+const map = z.record(z.string(), z.json());
+
+/** A text; one between slashes is a regular expression, as `/par(is|ma)/i`. */
+const pattern = z.string().transform((text, context) => {
+  try {
+    return toPattern(text);
+  } catch (error) {
+    context.addIssue(`${text} is no regular expression: ${(error as Error).message}`);
+    return z.NEVER;
+  }
+});
+
+const behaviour = z
+  .strictObject({
+    answer: z.json().optional(),
+    late: ms.optional(),
+    twice: z.literal(true).optional(),
+    never: z.literal(true).optional(),
+    leave: z.union([z.literal(true), z.strictObject({ back_after_ms: ms })]).optional(),
+    throws: z.union([z.string(), z.strictObject({ message: z.string(), code: z.string().exactOptional() })]).optional(),
+    description: z.string().exactOptional(),
+    input: map.exactOptional(),
+    timeout_ms: z.number().int().positive().exactOptional(),
+  })
+  .transform((form, context): Behaviour => {
+    const { answer: value, description, input, timeout_ms: timeoutMs } = form;
+    const announced = {
+      ...(description !== undefined && { description }),
+      ...(input !== undefined && { input: input as JsonObject }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    };
+    const ways = (["late", "twice", "never", "leave", "throws"] as const).filter((name) => form[name] !== undefined);
+    if (ways.length > 1 || (ways.length === 0 && value === undefined)) {
+      context.addIssue("expected an answer, or one of late, twice, never, leave and throws");
+      return z.NEVER;
+    }
+    if (form.late !== undefined) return late(form.late, value, announced);
+    if (form.twice) return twice(value, announced);
+    if (form.never) return never(announced);
+    if (form.leave === true) return leave(announced);
+    if (form.leave) return leave({ ...announced, backAfterMs: form.leave.back_after_ms, value });
+    if (typeof form.throws === "string") return throws(form.throws, announced);
+    if (form.throws) return throws(form.throws.message, { ...announced, ...form.throws });
+    return answer(value, announced);
+  });
+
+/** One thing or a list of them. */
+const listOf = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (Array.isArray(value) ? (value as unknown[]) : [value]), z.array(schema).min(1));
+
+/** A word in the place of a map that has only this field. */
+const wordFor = <Schema extends z.ZodType>(field: string, schema: Schema) =>
+  z.preprocess((value) => (typeof value === "string" ? { [field]: value } : value), schema);
+
+/** Tools by name; a list has a behaviour for each call in turn. */
+const tools = z.record(z.string(), listOf(behaviour));
+
+const ANY_TOOL = "*";
+const permissionAnswer = z
+  .strictObject({
+    answer: z.enum(["approve", "always", "reject", "none"]).exactOptional(),
+    /** A yes or no in words. */
+    say: z.string().min(1).exactOptional(),
+    message: z.string().exactOptional(),
+    edited_input: map.exactOptional(),
+  })
+  .transform(({ answer: word, say, message, edited_input: editedInput }, context) => {
+    if ((word === undefined) === (say === undefined)) {
+      context.addIssue("expected answer or say");
+      return z.NEVER;
+    }
+    return {
+      answer: word ?? { say: say ?? "" },
+      ...(message !== undefined && { message }),
+      ...(editedInput !== undefined && { editedInput: editedInput as JsonObject }),
+    };
+  });
+/** By tool; a word alone is for any tool. */
+const permission = wordFor(ANY_TOOL, z.record(z.string(), wordFor("answer", permissionAnswer))).transform((byTool) =>
+  Object.entries(byTool).map(([tool, how]) => ({ ...how, ...(tool !== ANY_TOOL && { tool }) })),
+);
+
+const reply = wordFor(
+  "say",
+  z
+    .strictObject({ say: z.string().exactOptional(), use: listOf(z.record(z.string(), map)).exactOptional() })
+    .refine(({ say, use }) => say !== undefined || use !== undefined, "expected say, use or both")
+    .transform(({ say, use }) => ({
+      ...(say !== undefined && { say }),
+      ...(use !== undefined && { use: use as Record<string, JsonObject>[] }),
+    })),
+);
+
+const call = wordFor(
+  "name",
+  z.strictObject({
+    name: z.string(),
+    args: z.json().transform(withPatterns).exactOptional(),
+    result: z.json().transform(withPatterns).exactOptional(),
+    error: z.string().exactOptional(),
+    on: z.enum(["server", "client"]).exactOptional(),
+  }),
+);
+
+const expectation = z
+  .strictObject({
+    say: listOf(pattern).exactOptional(),
+    calls: listOf(call).exactOptional(),
+    asked: listOf(z.string()).exactOptional(),
+    state: z.enum(["completed", "interrupted", "failed", "cancelled"]).exactOptional(),
+    within_ms: ms.exactOptional(),
+    absent: z.boolean().default(false),
+  })
+  .refine(({ absent, say, calls, asked }) => !absent || (say ?? calls ?? asked) !== undefined, {
+    error: "absent: expected say, calls or asked beside it",
+  });
+
+const turn = z.strictObject({
+  /** Absent: the next turn begins by itself. */
+  user: z.string().min(1).exactOptional(),
+  model: listOf(reply).exactOptional(),
+  device: tools.exactOptional(),
+  permission: permission.exactOptional(),
+  expect: listOf(expectation).exactOptional(),
+  /** How long the turn is waited for. */
+  timeout_ms: z.number().int().positive().default(30_000),
+});
+
+export const scenarioSchema = z.strictObject({
+  name: z.string().min(1).exactOptional(),
+  /** Paths are relative to the file. */
+  config: z.string().min(1).exactOptional(),
+  cassette: z.string().min(1).exactOptional(),
+  mocks: tools.default({}),
+  device: tools.exactOptional(),
+  permission: permission.exactOptional(),
+  repeat: z.number().int().positive().default(1),
+  turns: z.array(turn).min(1),
+});
+
+export type Scenario = z.output<typeof scenarioSchema>;
+export type ScenarioTurn = Scenario["turns"][number];
+export type Expectation = NonNullable<ScenarioTurn["expect"]>[number];
+export type ExpectedCall = NonNullable<Expectation["calls"]>[number];
+
+function toPattern(text: string): string | RegExp {
+  const [, source, flags] = /^\/(.+)\/([dgimsuvy]*)$/su.exec(text) ?? [];
+  return source === undefined ? text : new RegExp(source, flags);
+}
+
+/** The same value with every text between slashes as a regular expression. */
+function withPatterns(value: unknown): unknown {
+  if (typeof value === "string") return toPattern(value);
+  if (Array.isArray(value)) return value.map(withPatterns);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withPatterns(each)]));
+}

@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const folder = forEachTest(() => tempFolder());
+const CONFIG = `config: ${resolve("test/fixtures/testing/parley.config.ts")}\n`;
+
+interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function parley(...args: readonly string[]): Promise<Ended> {
+  return new Promise((done) => {
+    const command = [resolve("src/cli/parley.ts"), "test", ...args];
+    execFile(process.execPath, command, { cwd: folder.path }, (error, stdout, stderr) => {
+      done({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+async function write(name: string, yaml: string): Promise<void> {
+  await writeFile(join(folder.path, name), CONFIG + yaml);
+}
+
+const GREETING = "turns:\n  - user: Hi\n    model: [Hello.]\n";
+
+test("all tests of a folder are run, and a failure is shown with its turn, and in the report", async () => {
+  await write("a.talk.yaml", `name: greets\n${GREETING}`);
+  await write("b.talk.yaml", `${GREETING}    expect: { say: <Bye> }\n`);
+
+  const { status, stdout } = await parley("--repeat", "2", "--junit", "report.xml");
+
+  expect(status).toBe(1);
+  expect(stdout.replaceAll(/\d+ ms/g, "n ms")).toBe(
+    [
+      "passed  a.talk.yaml: greets (n ms)",
+      "passed  a.talk.yaml: greets (run 2) (n ms)",
+      ...["", " (run 2)"].flatMap((run) => [
+        `FAILED  b.talk.yaml${run} (n ms)`,
+        "        turn 1 of 1:",
+        "          user:  Hi",
+        "        - agent: <Bye>",
+        "        + agent: Hello.",
+        "          end:   completed",
+      ]),
+      "",
+      "4 runs of 2 tests, 2 FAILED",
+      "",
+    ].join("\n"),
+  );
+  const report = await readFile(join(folder.path, "report.xml"), "utf8");
+  expect(report).toContain('<testsuite name="parley" tests="4" failures="2"');
+  expect(report).toContain('classname="a.talk.yaml" name="greets (run 2)"');
+  expect(report).toContain("- agent: &lt;Bye&gt;");
+});
+
+test("a folder without tests, a path that is not there and a wrong flag are wrong command lines", async () => {
+  const ended = await Promise.all([parley(), parley("nowhere"), parley("--repeat", "0")]);
+
+  expect(ended.map(({ status, stderr }) => [status, stderr.split("\n")[0]])).toEqual([
+    [2, "parley test: No test was found: expected **/*.talk.{yaml,yml} in ."],
+    [2, "parley test: nowhere: expected a file or a folder, there is none"],
+    [2, "parley test: --repeat: expected a number of runs, from 1 on"],
+  ]);
+});

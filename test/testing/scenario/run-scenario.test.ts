@@ -1,0 +1,112 @@
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { runScenario, type ScenarioRun } from "../../../src/testing/scenario/run-scenario.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const folder = forEachTest(() => tempFolder());
+const CONFIG = `config: ${resolve("test/fixtures/testing/parley.config.ts")}\n`;
+
+async function run(yaml: string, repeat?: number): Promise<ScenarioRun[]> {
+  const file = join(folder.path, "a.talk.yaml");
+  await writeFile(file, CONFIG + yaml);
+  return Array.fromAsync(runScenario(file, { repeat }));
+}
+
+const failureOf = async (yaml: string) => (await run(yaml))[0]?.failure;
+
+const BOOKING = `
+device:
+  get_location: { answer: { city: Paris } }
+permission:
+  book: { answer: reject, message: Too far. }
+turns:
+  - user: Book a table near me
+    model:
+      - use: { get_location: {} }
+      - { say: I try., use: { book: { city: Paris } } }
+      - Then not.
+`;
+
+test("a scenario passes when all that it expects holds", async () => {
+  const failure = await failureOf(`${BOOKING}
+    expect:
+      - calls: [get_location, { name: book, args: { city: /^Par/ }, error: permission_denied }]
+        within_ms: 5000
+      - asked: book
+      - say: [try, /Then not\\.$/]
+      - calls: cancel_booking
+        absent: true
+  - user: Thanks
+    model: [You are welcome.]
+    expect: { say: welcome }
+`);
+
+  expect(failure).toBeUndefined();
+});
+
+test("a failure shows the turn as a diff", async () => {
+  const failure = await failureOf(`${BOOKING}
+    expect:
+      - calls: [{ name: book, args: { city: Rome } }]
+      - say: /done/i
+`);
+
+  expect(failure).toBe(
+    [
+      "turn 1 of 1:",
+      "  user:  Book a table near me",
+      '- calls: book {"city":"Rome"}',
+      '+ calls: get_location {} on the device → {"city":"Paris"}',
+      '+ calls: book {"city":"Paris"} → permission_denied: Not run: the participant rejected it. What the participant said: Too far.',
+      '  asks:  book "Book a table in Paris" → rejected',
+      "- agent: /done/i",
+      "+ agent: I try. Then not.",
+      "  end:   completed",
+    ].join("\n"),
+  );
+});
+
+test.each([
+  ["calls in another order", "calls: [book, get_location]", "- calls: get_location"],
+  ["a call that must not be", "{ calls: book, absent: true }", "- calls: no book"],
+  ["words that must not be", "{ say: Then, absent: true }", "- agent: not Then"],
+  ["a question that must not be", "{ asked: book, absent: true }", "- asks:  not book"],
+  ["a question that is not asked", "asked: get_location", "- asks:  get_location"],
+  ["another end", "state: failed", "- end:   failed"],
+  ["a turn that is too slow", "within_ms: 0", "- end:   within 0 ms, and it took"],
+])("%s is a failure", async (_what, expected, line) => {
+  expect(await failureOf(`${BOOKING}\n    expect:\n      - ${expected}\n`)).toContain(line);
+});
+
+test("a turn that fails is a failure, unless it is expected", async () => {
+  const turns = "turns:\n  - user: Hi\n    model: [{ use: { unknown: {} } }, { use: { unknown: {} } }]\n";
+
+  expect(await failureOf(turns)).toContain("The script has 2 replies, and the model was asked for one more");
+});
+
+test("replies that are left over are a failure", async () => {
+  const failure = await failureOf("turns:\n  - user: Hi\n    model: [Hello., Never said.]\n");
+
+  expect(failure).toBe("after the last turn, 1 of the model's replies were not asked for");
+});
+
+test("a scenario is run as often as is wanted, each time in a new talk", async () => {
+  const runs = await run("turns:\n  - user: Hi\n    model: [Hello.]\n", 3);
+
+  expect(runs.map(({ run: number, failure }) => [number, failure])).toEqual([
+    [1, undefined],
+    [2, undefined],
+    [3, undefined],
+  ]);
+});
+
+test.each([
+  ["a word that is unknown", "turns:\n  - usr: Hi\n", /usr/],
+  ["two behaviours at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
+  ["no YAML", "turns: [", /a\.talk\.yaml/],
+  ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /no regular expression/],
+])("%s in a file is a failure that says where", async (_what, yaml, message) => {
+  expect(await failureOf(yaml)).toMatch(message);
+});
