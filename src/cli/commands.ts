@@ -43,6 +43,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       run: async (args) => (await import("./test/run-test.ts")).runTest(args),
     },
   ],
+  ["record", { does: "makes a test of a stored session: parley record --help", run: record }],
   ["export", { does: "prints the transcript of a room's whole talk: parley export --help", run: exportTalk }],
   ["erase", { does: "removes all that is stored of a participant: parley erase --help", run: erase }],
   [
@@ -75,6 +76,16 @@ async function talk(args: readonly string[]): Promise<void> {
     if (!options) return undefined;
     const { runTalk } = await import("./talk/run-talk.ts");
     await runTalk(options);
+    return 0;
+  });
+}
+
+async function record(args: readonly string[]): Promise<void> {
+  const { parseRecordOptions, RECORD_USAGE, runRecord } = await import("./record/run-record.ts");
+  await runCommandLine("parley record", RECORD_USAGE, async () => {
+    const options = parseRecordOptions(args, process.env);
+    if (!options) return undefined;
+    console.log(await runRecord(options));
     return 0;
   });
 }

@@ -1,0 +1,51 @@
+import { recordSession } from "../../testing/recording/record-session.ts";
+import { readFlags, UsageError } from "../talk/options.ts";
+
+export const RECORD_USAGE = `Usage: parley record --room <name> [options]
+
+Makes a test of a stored session, which parley test runs, and its cassette.
+
+  --room <name>       the room of the session
+  --config <file>     the agent's config (default: parley.config.ts)
+  --out <file>        the test (default: <room>.talk.yaml)
+  --help              this text
+
+What looks like a key, an e-mail address or a number of a person is removed. Names are not: read both files.
+
+Environment: DATABASE_URL.`;
+
+const FLAGS = {
+  room: { type: "string" },
+  config: { type: "string", default: "parley.config.ts" },
+  out: { type: "string" },
+  help: { type: "boolean", default: false },
+} as const;
+
+interface RecordOptions {
+  readonly room: string;
+  readonly config: string;
+  readonly file: string;
+  readonly databaseUrl: string;
+}
+
+/** @returns `undefined` for `--help`. @throws {UsageError} */
+export function parseRecordOptions(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): RecordOptions | undefined {
+  const { room, config, out, help } = readFlags(args, FLAGS);
+  if (help) return undefined;
+  if (room === undefined || room === "") throw new UsageError("--room: expected a room's name");
+  const file = out ?? `${room.replaceAll(/[^\w.-]/gu, "_")}.talk.yaml`;
+  if (!/\.talk\.ya?ml$/u.test(file)) throw new UsageError("--out: expected a name that ends in .talk.yaml");
+  const databaseUrl = environment["DATABASE_URL"];
+  if (!databaseUrl) throw new UsageError("DATABASE_URL: expected the address of the database with the session");
+  return { room, config, file, databaseUrl };
+}
+
+/** @returns what it has written, for people */
+export async function runRecord(options: RecordOptions): Promise<string> {
+  const { cassette, turns, endsBecause } = await recordSession(options);
+  const written = `${options.file} and ${cassette}: ${turns} turns`;
+  return endsBecause === undefined ? written : `${written}; ${endsBecause}`;
+}

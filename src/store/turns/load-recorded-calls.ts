@@ -1,0 +1,47 @@
+import { type CallState } from "../../conversation/call.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+import { type PermissionRecord } from "../permissions/load-permissions.ts";
+
+/** A call as a test is made of it. */
+export interface StoredCall {
+  readonly position: number;
+  readonly toolUseId: string;
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly input: JsonObject;
+  readonly state: CallState;
+  readonly ranOn: "server" | "client" | null;
+  readonly result: JsonObject | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  /** It was answered a second time. */
+  readonly isDoubled: boolean;
+  readonly permission: Pick<PermissionRecord, "state" | "isAlways" | "message" | "editedInput"> | null;
+}
+
+/** The calls of the session's history, in the order in which the model asked for them. */
+export async function loadRecordedCalls(
+  sql: Sql,
+  { sessionId }: { readonly sessionId: string },
+): Promise<readonly StoredCall[]> {
+  return await runQuery(sql<StoredCall[]>`
+    select
+      position, tool_use_id as "toolUseId", name, timeout_ms as "timeoutMs", tool_calls.input, tool_calls.state, execution_resolved as "ranOn", result,
+      tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
+      extra_answers @> '[{"kind": "duplicate"}]' as "isDoubled",
+      (
+        select json_build_object(
+          'state', state, 'isAlways', is_always, 'message', message, 'editedInput', edited_input
+        )
+        from permissions where call_id = tool_calls.id order by created_at limit 1
+      ) as permission
+    from tool_calls
+    join turns on turns.id = tool_calls.turn_id
+    left join turn_blocks on turn_blocks.turn_id = turns.id
+      and block_type = 'tool_use' and content ->> 'tool_use_id' = tool_use_id
+    where turns.session_id = ${sessionId} and superseded_by is null
+    order by position, sequence, tool_calls.created_at
+  `);
+}

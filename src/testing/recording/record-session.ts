@@ -1,0 +1,76 @@
+import { writeFile } from "node:fs/promises";
+import { basename, dirname, relative, resolve } from "node:path";
+import { stringify } from "yaml";
+import { AppError } from "../../errors/app-error.ts";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { connect, type Sql } from "../../store/database/pool.ts";
+import { loadSession } from "../../store/sessions/sessions.ts";
+import { loadRecordedCalls } from "../../store/turns/load-recorded-calls.ts";
+import { loadTurns } from "../../store/turns/load-turns.ts";
+import { writeCassette } from "../cassette/cassette-file.ts";
+import { createRedact } from "../cassette/redact.ts";
+import { loadAgent } from "../load-agent.ts";
+import { toCalls, whyNot } from "./to-calls.ts";
+import { toScenario } from "./to-scenario.ts";
+
+interface RecordOptions {
+  readonly databaseUrl: string;
+  readonly room: string;
+  /** The agent's parley.config.ts. */
+  readonly config: string;
+  /** Of the test; the cassette is written beside it. */
+  readonly file: string;
+}
+
+export interface RecordedTest {
+  readonly cassette: string;
+  readonly turns: number;
+  /** Why the test ends before the talk did. */
+  readonly endsBecause: string | undefined;
+}
+
+/**
+ * Makes a test of a stored session, with its cassette. It has the turns up to the first one that cannot be played again.
+ *
+ * @throws {AppError} `conversation_not_found`; `invalid_state` when its first turn cannot be played again
+ */
+export async function recordSession({ databaseUrl, ...options }: RecordOptions): Promise<RecordedTest> {
+  const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley record" });
+  try {
+    return await record(sql, options);
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
+}
+
+async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "databaseUrl">): Promise<RecordedTest> {
+  const session = await loadSession(sql, { conversationId: conversationIdOfRoom(room) });
+  if (!session) throw new AppError("conversation_not_found", `No session of the room ${room} is stored`);
+  const { id: sessionId } = session;
+  const [all, calls, agent] = await Promise.all([
+    loadTurns(sql, { sessionId }),
+    loadRecordedCalls(sql, { sessionId }),
+    loadAgent({ config }),
+  ]);
+  const end = all.findIndex((turn) => whyNot(turn) !== undefined);
+  const turns = end < 0 ? all : all.slice(0, end);
+  const why = all[end] && `turn ${end + 1} is left out: ${whyNot(all[end])}`;
+  if (turns.length === 0) throw new AppError("invalid_state", why ?? `The session of the room ${room} has no turns`);
+  const redact = createRedact();
+  const cassette = `${file.replace(/\.talk\.ya?ml$/u, "")}.cassette.json`;
+  const scenario = toScenario({
+    name: `the talk of ${room}`,
+    config: relative(dirname(resolve(file)), resolve(config)),
+    cassette: basename(cassette),
+    turns,
+    calls,
+    ownTools: agent.tools,
+    redact,
+  });
+  await writeCassette(
+    cassette,
+    turns.flatMap((turn, index) => toCalls(turn, turns.slice(0, index), redact)),
+  );
+  await writeFile(file, stringify(scenario));
+  return { cassette, turns: turns.length, endsBecause: why };
+}

@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from "node:util";
+import { toolUseId } from "../../conversation/block.ts";
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { asText, type JsonObject, type JsonValue } from "../../lib/json.ts";
+import { type ServerTool } from "../../tool/server-tool.ts";
+import { type StoredCall } from "../../store/turns/load-recorded-calls.ts";
+import { type Redact, redactAll } from "../cassette/redact.ts";
+
+interface Recorded {
+  readonly name: string;
+  readonly config: string;
+  /** The path of the cassette, from the file. */
+  readonly cassette: string;
+  readonly turns: readonly TurnRecord[];
+  readonly calls: readonly StoredCall[];
+  /** Tools that the agent has. Another one, as of an MCP server, is made for the test. */
+  readonly ownTools: ReadonlyMap<string, ServerTool>;
+  readonly redact: Redact;
+}
+
+/** A stored talk as the YAML form has it: the participant's words, the device's answers, and what came of them. */
+export function toScenario({ name, config, cassette, turns, calls, ownTools, redact }: Recorded): object {
+  const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
+  const told = toldResults(turns);
+  // A tool that the agent does not have itself is announced as it was.
+  const behaviours = (where: "server" | "client") =>
+    Object.entries(Object.groupBy(ran(where), ({ name: tool }) => tool)).map(([tool, list = []]) => {
+      const announced = ({ timeoutMs }: StoredCall) =>
+        ownTools.has(tool) ? {} : { description: `${tool}, as it was recorded.`, timeout_ms: timeoutMs };
+      return [tool, list.map((call) => ({ ...toBehaviour(call, told), ...announced(call) }))] as const;
+    });
+  const mocks = behaviours("server");
+  const device = behaviours("client");
+  const scenario = {
+    name,
+    config,
+    cassette,
+    ...(mocks.length > 0 && { mocks: Object.fromEntries(mocks) }),
+    ...(device.length > 0 && { device: Object.fromEntries(device) }),
+    turns: turns.map((turn) =>
+      toTurn(
+        turn,
+        calls.filter(({ position }) => position === turn.position),
+        ownTools,
+      ),
+    ),
+  };
+  return redactAll(scenario, redact) as object;
+}
+
+function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Recorded["ownTools"]): object {
+  const asking = calls.filter(({ permission }) => permission);
+  // What a grant of an earlier talk allowed is asked about again.
+  const granted = calls.filter(
+    ({ name, errorCode }) => ownTools.get(name)?.permission && errorCode !== "permission_denied",
+  );
+  const answers = [
+    ...granted.map(({ name }) => [name, "approve"]),
+    ...asking.map((call) => [call.name, toAnswer(call)]),
+  ];
+  const words = turn.blocks.findLast(({ blockType }) => blockType === "text")?.textContent ?? "";
+  const expected = calls.map(({ name, input, errorCode }) => ({
+    name,
+    args: literal(input),
+    ...(errorCode !== null && { error: errorCode }),
+  }));
+  return {
+    user: turn.input.map(({ text }) => text).join("\n"),
+    ...(calls.some(({ errorCode }) => errorCode === "timeout") && { timeout_ms: 120_000 }),
+    ...(answers.length > 0 && { permission: Object.fromEntries(answers) as object }),
+    expect: [
+      ...(expected.length > 0 ? [{ calls: expected }] : []),
+      ...(asking.length > 0 ? [{ asked: asking.map(({ name }) => name) }] : []),
+      ...(words === "" ? [] : [{ say: literal(words) }]),
+    ],
+  };
+}
+
+function toAnswer({ permission }: StoredCall): object | string {
+  const { state, isAlways, message, editedInput } = permission ?? { state: "expired" };
+  const answer = state === "approved" ? (isAlways ? "always" : "approve") : state === "rejected" ? "reject" : "none";
+  const more = { ...(message && { message }), ...(editedInput && { edited_input: editedInput }) };
+  return Object.keys(more).length > 0 ? { answer, ...more } : answer;
+}
+
+/** The results as the model was told them, by the id of the tool use. */
+function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
+  const results = turns.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
+  return new Map(results.map((block) => [toolUseId(block) ?? "", asText(block.content?.["content"])]));
+}
+
+function toBehaviour(call: StoredCall, told: ReadonlyMap<string, string>): object {
+  const { state, result, errorCode, errorMessage, isDoubled } = call;
+  if (state === "success")
+    return { answer: inOrder(result ?? {}, told.get(call.toolUseId)), ...(isDoubled && { twice: true }) };
+  if (errorCode === "timeout") return { never: true };
+  if (errorCode === "client_disconnected") return { leave: true };
+  return { throws: { message: errorMessage ?? "", code: errorCode ?? "execution_error" } };
+}
+
+/** The database keeps no order of a map's keys. What the model was told does, unless it was cut. */
+function inOrder(result: JsonObject, told = ""): JsonObject {
+  try {
+    const parsed = JSON.parse(told) as JsonObject;
+    return isDeepStrictEqual(parsed, result) ? parsed : result;
+  } catch {
+    return result;
+  }
+}
+
+/** A text between slashes would be read as a regular expression, so it is written as one that fits it alone. */
+function literal(value: JsonValue): JsonValue {
+  if (typeof value === "string") return /^\/.+\/[a-z]*$/su.test(value) ? `/^${escape(value)}$/` : value;
+  if (Array.isArray(value)) return value.map(literal);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, literal(each)]));
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}

@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const database = forFile(tempDatabase);
+const config = resolve("test/fixtures/testing/parley.config.ts");
+
+function parley(cwd: string, ...args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, DATABASE_URL: database.url };
+  return new Promise((done) => {
+    execFile(process.execPath, [resolve("src/cli/parley.ts"), ...args], { cwd, env }, (error, stdout, stderr) => {
+      done({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+test("a stored session is written as a test, which parley test runs", async () => {
+  await using folder = await tempFolder();
+  const talk = await FollowedTalk.begin(database.sql);
+  await talk.say("Hello, Ann.");
+
+  const recorded = await parley(folder.path, "record", "--room", talk.room, "--config", config, "--out", "a.talk.yaml");
+  const ran = await parley(folder.path, "test");
+
+  expect(recorded).toMatchObject({ status: 0, stdout: "a.talk.yaml and a.cassette.json: 1 turns\n" });
+  expect(await readFile(join(folder.path, "a.talk.yaml"), "utf8")).toContain("user: Hi");
+  expect(ran).toMatchObject({ status: 0, stdout: expect.stringContaining("all passed") as string });
+});
+
+test("a room without a session is one clear sentence", async () => {
+  await using folder = await tempFolder();
+
+  const { status, stderr } = await parley(folder.path, "record", "--room", "nowhere", "--config", config);
+
+  expect([status, stderr]).toEqual([1, expect.stringContaining("No session of the room nowhere is stored")]);
+});

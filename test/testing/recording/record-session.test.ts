@@ -1,0 +1,127 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, inject, test } from "vitest";
+import { parse } from "yaml";
+import { answer, type Behaviours, throws, twice } from "../../../src/testing/device/behaviour.ts";
+import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
+import { recordSession } from "../../../src/testing/recording/record-session.ts";
+import { runScenario } from "../../../src/testing/scenario/run-scenario.ts";
+import { startTalk } from "../../../src/testing/start-talk.ts";
+import { type PermissionAnswer } from "../../../src/testing/talk.ts";
+import { createRandom } from "../../support/doubles/fake-room.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const database = forFile(tempDatabase);
+const folder = forFile(() => tempFolder());
+const config = resolve("test/fixtures/testing/parley.config.ts");
+
+interface StoredTurn {
+  readonly say: string;
+  readonly model: readonly ScriptedReply[];
+  readonly device?: Readonly<Record<string, Behaviours>>;
+  readonly permission?: PermissionAnswer;
+}
+
+/** Has a talk in a real room, and makes a test of what is stored of it. */
+async function recordTalk(turns: readonly StoredTurn[]) {
+  const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
+  await using talk = await startTalk({
+    config,
+    model: scripted(turns.flatMap(({ model }) => model)),
+    room: { livekit, databaseUrl: database.url },
+  });
+  for (const { say, device = {}, permission = "approve" } of turns) {
+    talk.device({ tools: device });
+    talk.permission(permission);
+    await talk.say(say);
+  }
+  await talk.close();
+  const [session] = await database.sql<{ room: string }[]>`select room from sessions order by created_at desc limit 1`;
+  const room = String(session?.room);
+  const file = join(folder.path, `${room}.talk.yaml`);
+  return { ...(await recordSession({ databaseUrl: database.url, room, config, file })), file };
+}
+
+async function failureOf(file: string): Promise<string | undefined> {
+  const [run] = await Array.fromAsync(runScenario(file));
+  return run?.failure;
+}
+
+const books: readonly ScriptedReply[] = [{ say: "One moment.", use: { book: { city: "Paris" } } }, "Done."];
+
+test("a stored talk becomes a test that passes", async () => {
+  const { file, turns, endsBecause } = await recordTalk([
+    { say: "Hi, I am ann@example.com", model: ["Hello!"] },
+    {
+      say: "Where am I?",
+      model: [{ use: { get_location: {} } }, "In Paris."],
+      device: { get_location: answer({ street: "Rue A", city: "Paris" }) },
+    },
+    { say: "Book!", model: books },
+    { say: "Another!", model: books, permission: "reject" },
+  ]);
+
+  expect([turns, endsBecause]).toEqual([4, undefined]);
+  expect(await failureOf(file)).toBeUndefined();
+  const written = await readFile(file, "utf8");
+  expect(written).not.toContain("ann@");
+  expect(parse(written)).toMatchObject({
+    mocks: { book: [{ answer: { booked: "Paris" } }] },
+    turns: [
+      { user: "Hi, I am <email>", expect: [{ say: "Hello!" }] },
+      { user: "Where am I?", expect: [{ calls: [{ name: "get_location", args: {} }] }, { say: "In Paris." }] },
+      { user: "Book!", permission: { book: "approve" } },
+      { user: "Another!", permission: { book: "reject" } },
+    ],
+  });
+});
+
+test("a test of a stored talk finds what the agent would do otherwise", async () => {
+  const { file, cassette } = await recordTalk([{ say: "Book!", model: books }]);
+  await writeFile(file, (await readFile(file, "utf8")).replace("booked: Paris", "booked: Rome"));
+
+  expect(await failureOf(file)).toContain("messages[2].content[0].content: recorded");
+  expect(cassette).toMatch(/\.cassette\.json$/);
+});
+
+const cities = ["Paris", "Rome", "/srv/data/", "München", 'a "quoted" one'];
+
+/** Any talk of up to four turns, the same one for the same seed. */
+function anyTalk(seed: number): StoredTurn[] {
+  const random = createRandom(seed);
+  const pick = <Thing>(things: readonly Thing[]) => things[Math.floor(random() * things.length)] as Thing;
+  return Array.from({ length: 1 + Math.floor(random() * 4) }, (_, index) => {
+    const city = pick(cities);
+    const device = pick([
+      answer({ zone: 2, at: { y: 1, x: city } }),
+      answer(city),
+      throws("No signal", { code: "off" }),
+      twice({ city }),
+    ]);
+    const steps: readonly ScriptedReply[] = [
+      { use: { get_location: {} } },
+      { say: `I try ${city}.`, use: { book: { city } } },
+      { use: [{ book: { city } }, { get_location: {} }] },
+      { use: { nonsense: { a: 1 } } },
+    ];
+    const used = Array.from({ length: Math.floor(random() * 3) }, () => pick(steps));
+    const permission = pick<PermissionAnswer>(["approve", "reject", "always"]);
+    return {
+      say: `Turn ${index}: ${city}`,
+      model: [...used, `So ${city} it is.`],
+      device: { get_location: device },
+      permission,
+    };
+  });
+}
+
+test("whatever the talk was, its test finds no difference", { timeout: 600_000 }, async () => {
+  for (let index = 0; index < propertyRuns(4); index++) {
+    const talk = anyTalk(propertySeed() + index);
+    const { file } = await recordTalk(talk);
+    expect({ talk, failure: await failureOf(file) }).toEqual({ talk, failure: undefined });
+  }
+});
