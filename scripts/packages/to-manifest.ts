@@ -23,8 +23,8 @@ export interface Package {
   readonly development?: readonly string[];
 }
 
-/** Of the user's, whose tools import it, too: two copies would have types of their own. */
-const OF_THE_USER = ["zod"];
+/** Of the user's, whose tools and tests import them, too: two copies would have types or matchers of their own. */
+const OF_THE_USER = ["zod", "vitest"];
 
 /**
  * The package.json of a package that was built into `folder`. It depends on what its files import, in the versions of the
@@ -41,9 +41,11 @@ export async function toManifest(pkg: Package, folder: string, repository: Repos
   const unknown = needed.filter((each) => !(each in dependencies));
   if (unknown.length > 0) throw new Error(`${name} imports what package.json does not name: ${unknown.join(", ")}`);
   const versionOf = (each: string) => dependencies[each] ?? optionalDependencies[each] ?? devDependencies[each] ?? "";
-  const own = needed.filter((each) => !OF_THE_USER.includes(each));
-  const shared = needed.filter((each) => OF_THE_USER.includes(each));
-  const peers = { ...pick(shared, (each) => `^${versionOf(each)}`), ...pick(optional, versionOf) };
+  const isOfUser = (each: string) => OF_THE_USER.includes(each);
+  const own = needed.filter((each) => !isOfUser(each));
+  const peers = pick([...needed.filter(isOfUser), ...optional], (each) =>
+    isOfUser(each) ? `^${versionOf(each)}` : versionOf(each),
+  );
   return {
     name,
     version,
