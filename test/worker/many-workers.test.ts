@@ -146,3 +146,29 @@ test("a room that finds all workers full is told so, and gets an agent when ther
   await waiting.until(() => configurations(waiting) === 1, "the worker", 40_000);
   await expect.poll(state, { timeout: 5_000 }).toBe("");
 }, 90_000);
+
+test("a room that waits gets the place that is free again, before rooms that are made in that moment", async () => {
+  await using parts = await WorkerParts.start();
+  await parts.run({ env: { MAX_SESSIONS: "1" } });
+  const full = `room-${createId()}`;
+  const served = await parts.join(full, "served");
+  await served.until(() => configurations(served) === 1, "the worker", 20_000);
+  const waiting = await parts.join(`room-${createId()}`, "waiting");
+  const state = () => waiting.room.localParticipant?.attributes["parley.waiting"] ?? "";
+  await expect.poll(state, { timeout: 25_000 }).toBe("workers_full");
+
+  await parts.rooms.deleteRoom(full);
+  const late: Participant[] = [];
+  await expect
+    .poll(
+      async () => {
+        late.push(await parts.join(`room-${createId()}`, "late"));
+        return configurations(waiting);
+      },
+      { timeout: 40_000, interval: 1_000 },
+    )
+    .toBe(1);
+
+  expect(late.length).toBeGreaterThan(1);
+  expect(late.map(configurations)).toEqual(late.map(() => 0));
+}, 90_000);

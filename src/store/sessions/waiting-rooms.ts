@@ -22,6 +22,8 @@ interface Look {
 
 /** In the place of a room, for LiveKit knows none without a name: the look at all rooms. */
 const ALL_ROOMS = "";
+/** The same: that rooms wait for a place. */
+const WAITING_ROOMS = "\n";
 
 /** An alive worker that could not renew for a moment is not deprived of its session. */
 const LAPSED_FOR = "1 second";
@@ -73,4 +75,14 @@ export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest)
 /** Forgets what nobody is kept from asking by. */
 export async function forgetAgentRequests(sql: Sql): Promise<void> {
   await runQuery(sql`delete from agent_requests where rests_until <= now() and room <> ${ALL_ROOMS}`);
+}
+
+/** Tells all workers that rooms wait for an agent because every place is taken. */
+export async function noteWaitingRooms(sql: Sql, { forMs }: { readonly forMs: number }): Promise<void> {
+  await noteAgentRequest(sql, { room: WAITING_ROOMS, restMs: forMs });
+}
+
+export async function areRoomsWaiting(sql: Sql): Promise<boolean> {
+  const rows = await runQuery(sql`select from agent_requests where room = ${WAITING_ROOMS} and rests_until > now()`);
+  return rows.length > 0;
 }

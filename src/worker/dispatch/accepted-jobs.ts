@@ -15,14 +15,26 @@ const START_LIMIT_MS = 60_000;
  */
 export class AcceptedJobs {
   readonly #jobs = new Map<string, AcceptedJob & { readonly acceptedAt: number; hasRun: boolean }>();
+  readonly #max: number;
   readonly #now: () => number;
+  #fullUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(max: number, now: () => number = () => performance.now()) {
+    this.#max = max;
     this.#now = now;
   }
 
   get size(): number {
     return this.#jobs.size;
+  }
+
+  get isFull(): boolean {
+    return this.size >= this.#max;
+  }
+
+  /** Whether all places were taken within this time. */
+  wasFullWithin(ms: number): boolean {
+    return this.isFull || this.#now() - this.#fullUntil < ms;
   }
 
   hasRoom(room: string): boolean {
@@ -45,6 +57,7 @@ export class AcceptedJobs {
     for (const job of this.#jobs.values()) {
       if (running.has(job.id)) job.hasRun = true;
       else if (job.hasRun || this.#now() - job.acceptedAt > START_LIMIT_MS) {
+        if (this.isFull) this.#fullUntil = this.#now();
         this.#jobs.delete(job.id);
         ended.push(job);
       }

@@ -11,6 +11,8 @@ import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/jo
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
+/** For so long after a place was free again, rooms that waited for one come first. */
+const YIELD_MS = 10_000;
 /** A full worker reports this load: LiveKit gives no room to a worker whose load is at its `target_load`, 0.7. */
 const FULL_LOAD = 0.7;
 /** A job process is ready in two seconds; on a busy machine it may take much longer. */
@@ -29,18 +31,21 @@ interface AgentServerOptions {
   readonly logger: Logger;
   /** Module path of the job entry. */
   readonly agent?: string;
+  /** Whether rooms wait for an agent that were made before this one. Asked only after all places were taken. */
+  readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
 }
 
 /**
  * LiveKit's worker, not yet running. Its load counts sessions, for most of a session is waiting, which no CPU shows; and
  * what its hosts compute, where that is the larger share.
  */
-export async function createAgentServer({ config, livekit, logger, agent = jobEntry() }: AgentServerOptions) {
+export async function createAgentServer(options: AgentServerOptions) {
+  const { config, livekit, logger, mustWait, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setJobArguments();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
-  const accepted = new AcceptedJobs();
+  const accepted = new AcceptedJobs(config.maxSessions);
   let pool: HostPool | undefined;
   if (config.sessionsPerProcess > 1) {
     const hosts = new HostPool({
@@ -54,7 +59,7 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
     if (await replaceJobPool(hosts)) pool = hosts;
     else logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
   }
-  const options = new ServerOptions({
+  const serverOptions = new ServerOptions({
     agent,
     wsURL: livekit.url,
     apiKey: livekit.apiKey,
@@ -67,9 +72,11 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
     loadThreshold: FULL_LOAD,
     loadFunc: async () => Math.min(1, Math.max(accepted.size / config.maxSessions, pool?.busyShare ?? 0)) * FULL_LOAD,
     requestFunc: async (request) => {
+      const { id, room } = request;
+      const isSecond = room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
       // LiveKit knows the load of a moment ago.
-      if (accepted.size >= config.maxSessions) return request.reject();
-      accepted.add({ id: request.id, room: request.room?.name ?? "", identity: agentIdentity(request.id) });
+      if (isSecond || accepted.isFull) return request.reject();
+      accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept();
     },
     initializeProcessTimeout: JOB_START_LIMIT_MS,
@@ -80,7 +87,7 @@ export async function createAgentServer({ config, livekit, logger, agent = jobEn
     // A long outage of LiveKit must not end the worker: /ready reports it, and LiveKit comes back.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
-  return { server: new AgentServer(options), accepted, pool };
+  return { server: new AgentServer(serverOptions), accepted, pool };
 }
 
 function jobEntry(): string {

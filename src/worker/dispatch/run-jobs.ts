@@ -14,7 +14,7 @@ import { processCommand } from "../process/running-processes.ts";
 import { type Service } from "../services/service.ts";
 import { type Endpoints } from "../start-services.ts";
 import { watchJobs } from "./watch-jobs.ts";
-import { watchRooms } from "./watch-rooms.ts";
+import { mustWait, watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
@@ -48,6 +48,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     config,
     livekit,
     logger,
+    mustWait: (room) => mustWait(sql, room),
     ...(agent !== undefined && { agent }),
   });
   const clients = createRoomClients(livekit);

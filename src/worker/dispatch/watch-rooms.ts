@@ -6,6 +6,8 @@ import {
   forgetAgentRequests,
   mayAskForAgent,
   mayLookAtRooms,
+  areRoomsWaiting,
+  noteWaitingRooms,
 } from "../../store/sessions/waiting-rooms.ts";
 import { ensureAgent, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import { type Logger } from "../logger.ts";
@@ -27,6 +29,8 @@ const LOOK_RESTS_MS = 1_200;
 /** When those that have a place have not looked for so long, there are none: all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
+/** That rooms wait is known to all workers for so long after it was last seen. */
+const WAITING_FOR_MS = 10_000;
 /** After an outage of the database all leases have run out: who is alive renews its own within this time. */
 const RENEWED_WITHIN_MS = 8_000;
 /** A worker has the room's job by then, or LiveKit has offered it to one that does not answer. */
@@ -65,6 +69,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
       if (news.length > 0) logger.error({ rooms: full.length }, "all workers are full: rooms wait for an agent");
       await Promise.all(news.map((room) => tellOfWaiting(clients, room)));
       told = new Set(full);
+      if (full.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
       return;
     }
     for (const { room, formerOwner } of unserved.slice(0, places)) {
@@ -89,4 +94,13 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     // A random pause, so that workers that restart together do not all look at once.
     await sleep(LOOK_EVERY_MS * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
   }
+}
+
+/**
+ * Whether a room is so new that it has not waited, while others do: they get the places that are free again first, and
+ * it is looked for later as they are. Never rejects.
+ */
+export async function mustWait(sql: Sql, { creationTime }: { readonly creationTime: bigint }): Promise<boolean> {
+  if (Number(creationTime) * 1_000 < Date.now() - REST_MS) return false;
+  return areRoomsWaiting(sql).catch(() => false);
 }

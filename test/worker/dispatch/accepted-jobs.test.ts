@@ -5,7 +5,7 @@ const job = (id: string) => ({ id, room: `room of ${id}`, identity: `agent-${id}
 const NONE: ReadonlySet<string> = new Set();
 
 test("a job counts from the moment it is accepted, before it runs", () => {
-  const jobs = new AcceptedJobs();
+  const jobs = new AcceptedJobs(10);
   jobs.add(job("a"));
   jobs.add(job("b"));
 
@@ -14,7 +14,7 @@ test("a job counts from the moment it is accepted, before it runs", () => {
 });
 
 test("a job that ran and does no more is given out once, and counts no more", () => {
-  const jobs = new AcceptedJobs();
+  const jobs = new AcceptedJobs(10);
   jobs.add(job("a"));
   jobs.takeEnded(new Set(["a"]));
 
@@ -25,11 +25,27 @@ test("a job that ran and does no more is given out once, and counts no more", ()
 
 test("a job that does not come to run in a minute counts as ended", () => {
   let now = 0;
-  const jobs = new AcceptedJobs(() => now);
+  const jobs = new AcceptedJobs(10, () => now);
   jobs.add(job("a"));
 
   now = 60_000;
   expect(jobs.takeEnded(NONE)).toEqual([]);
   now = 60_001;
   expect(jobs.takeEnded(NONE)).toMatchObject([job("a")]);
+});
+
+test("that all places were taken is known for a while after one is free again", () => {
+  let now = 0;
+  const jobs = new AcceptedJobs(1, () => now);
+  expect([jobs.isFull, jobs.wasFullWithin(10)]).toEqual([false, false]);
+  jobs.add(job("a"));
+  jobs.takeEnded(new Set(["a"]));
+  now = 100;
+  expect([jobs.isFull, jobs.wasFullWithin(10)]).toEqual([true, true]);
+
+  jobs.takeEnded(NONE);
+  now = 109;
+  expect([jobs.isFull, jobs.wasFullWithin(10)]).toEqual([false, true]);
+  now = 110;
+  expect(jobs.wasFullWithin(10)).toBe(false);
 });

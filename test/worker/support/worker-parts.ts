@@ -1,3 +1,4 @@
+import { RoomServiceClient } from "livekit-server-sdk";
 import { type RunningMain, runMain, settingsFor } from "./run-main.ts";
 import {
   type ModelServer,
@@ -57,6 +58,12 @@ export class WorkerParts implements AsyncDisposable {
     });
     await main.ready;
     return main;
+  }
+
+  /** LiveKit's own way to see to rooms. */
+  get rooms(): RoomServiceClient {
+    const { url, apiKey, apiSecret } = this.livekit;
+    return new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret);
   }
 
   async join(room: string, identity: string): Promise<Participant> {
