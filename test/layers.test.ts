@@ -24,7 +24,7 @@ const CHAINS = [
     "voice",
     "worker",
   ],
-  [...SHARED, "client", "web"],
+  [...SHARED, "client"],
   [...SHARED, "livekit", "client", "cli"],
   // The participants of npm run load speak with espeak-ng.
   ["voice", "cli"],
@@ -96,6 +96,24 @@ test("imports in src point down the layers only", async () => {
   expect(wrong.map(show)).toEqual([]);
 });
 
+/** The packages and pages that are not in `src`, and what they may import besides files of their own folder. */
+const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
+  "clients/react": ["react", "@parley/client"],
+  web: ["react", "react-dom/client", "livekit-client", "@parley/react", "node:path", "vite"],
+  "examples/react-minimal": ["react", "react-dom/client", "livekit-client", "@parley/react", "zod"],
+  "examples/vanilla": ["livekit-client", "@parley/client"],
+};
+
+test.each(Object.entries(OUTSIDE))("%s reaches the SDK by its package's name alone", async (folder, packages) => {
+  const imports = await importsOf(`${folder}/**/*.{ts,tsx}`);
+  const wrong = imports.filter((each) =>
+    isRelative(each) ? !target(each).startsWith(`${folder}/`) : !packages.includes(each.from),
+  );
+
+  expect(imports.length).toBeGreaterThan(1);
+  expect(wrong.map(show)).toEqual([]);
+});
+
 test("every folder of src has a place in the layers", async () => {
   const folders = (await Array.fromAsync(glob("src/*"))).map(layerOf);
 
@@ -116,8 +134,9 @@ function inCircles(edges: readonly { readonly from: string; readonly to: string 
   return left.length === edges.length ? [...upper].toSorted() : inCircles(left);
 }
 
-test("in every folder of src, files and folders import each other in one direction", async () => {
-  const imports = (await importsOf("src/**/*.ts")).filter((each) => isRelative(each) && target(each) !== each.file);
+test("in every folder of src, the page and the hooks, files and folders import each other in one direction", async () => {
+  const all = await Promise.all(["src/**/*.ts", "{web,clients/react}/src/**/*.{ts,tsx}"].map(importsOf));
+  const imports = all.flat().filter((each) => isRelative(each) && target(each) !== each.file);
   const floors = Object.groupBy(imports.map(entriesOf), ({ floor }) => floor);
   const circles = Object.entries(floors).map(([floor, edges = []]) => [floor, inCircles(edges)] as const);
 
@@ -126,7 +145,7 @@ test("in every folder of src, files and folders import each other in one directi
 });
 
 test("no folder of src holds more files than a reader takes in at once", async () => {
-  const files = await Array.fromAsync(glob("src/**/*.ts"));
+  const files = await Array.fromAsync(glob("{src,web/src,clients/react/src}/**/*.{ts,tsx}"));
   const folders = Object.entries(Object.groupBy(files, dirname)).map(([folder, held = []]) => [folder, held.length]);
 
   expect(folders.filter(([, count]) => Number(count) > 16)).toEqual([]);

@@ -204,6 +204,17 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
+   * Has a message of this talk answered anew, as it is (`regenerate`) or with other words (`edit`), or its answer gone on
+   * with (`continue`). The new answer comes as any other. Resolves when the worker has taken it.
+   *
+   * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
+   */
+  async vary(variation: MessageBody<"control_variation">): Promise<void> {
+    this.#throwIfClosed();
+    await this.#deliver({ type: "control_variation", body: variation });
+  }
+
+  /**
    * Answers a `permission_request`. Resolves when the worker has the answer. One that does not count (another came
    * first, or the permission has expired) comes back as the event `error` with the permission's id as `originatingId`.
    *

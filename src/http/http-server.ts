@@ -12,6 +12,8 @@ import { eventRoutes } from "./routes/event-routes.ts";
 import { grantRoutes } from "./routes/grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./routes/health-routes.ts";
 import { metricsRoutes } from "./routes/metrics-routes.ts";
+import { type PageFile } from "./page/page-files.ts";
+import { pageRoutes } from "./routes/page-routes.ts";
 import { permissionRoutes } from "./routes/permission-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
 import { transcriptRoutes } from "./routes/transcript-routes.ts";
@@ -47,6 +49,8 @@ interface HttpOptions {
   readonly publicUrl: string;
   readonly checks: readonly ReadyCheck[];
   readonly token: TokenAccess;
+  /** What `GET /` shows; without it there is no such route. */
+  readonly page?: readonly PageFile[];
   /** What `GET /metrics` shows; without it there is no such route. */
   readonly metrics?: () => string;
   /** Without it there are no routes that show or change a session. The caller closes it. */
@@ -65,7 +69,7 @@ const BODY_LIMIT_BYTES = 64 * 1024;
  * `close` also ends connections that are open, streams among them.
  */
 export function createHttpServer(options: HttpOptions): HttpApp {
-  const { logger, livekit, checks, metrics, token, events } = options;
+  const { logger, livekit, checks, metrics, token, events, page } = options;
   const app = fastify({
     loggerInstance: logger,
     // One line for each request would hide the turns' lines. The error handler logs errors.
@@ -86,6 +90,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);
+  if (page) pageRoutes(app, { files: page, livekitUrl: options.publicUrl });
   if (metrics) metricsRoutes(app, metrics);
   if (!events) return app;
   const { source, edits, budget = {}, times = {} } = events;

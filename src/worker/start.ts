@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { AppError } from "../errors/app-error.ts";
 import { openEventSource } from "../http/events/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
+import { readPage } from "../http/page/page-files.ts";
 import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/routes/token-routes.ts";
@@ -102,6 +104,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     checks: checks.checks,
     publicUrl: config.livekitPublicUrl ?? livekit.url,
     token: tokenAccess(config),
+    page: readPage(join(import.meta.dirname, "../../web/dist")),
     metrics: hub.render,
     events: { source, edits: { serverTools, rules: config.permission.rules }, budget: config.budget },
   });

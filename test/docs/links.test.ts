@@ -2,7 +2,12 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 import { expect, test } from "vitest";
 
-const others = ["test/README.md", "clients/python/README.md", ...globSync("examples/{,*/}README.md")];
+const others = [
+  "test/README.md",
+  "clients/python/README.md",
+  "clients/react/README.md",
+  ...globSync("examples/{,*/}README.md"),
+];
 const pages = [...globSync("*.md"), ...others, ...globSync("docs/**/*.md")].toSorted();
 const textOf = (page: string) => readFileSync(page, "utf8");
 const proseOf = (page: string) => textOf(page).replaceAll(/^```[^]*?^```/gm, "");
@@ -15,7 +20,7 @@ test.each(pages)("the links of %s lead somewhere", (page) => {
 });
 
 test.each(pages)("the files that %s names exist", (page) => {
-  const named = [...proseOf(page).matchAll(/`((?:src|test|tools|docs|bench|examples)\/[\w./*-]*)`/g)];
+  const named = [...proseOf(page).matchAll(/`((?:src|test|tools|docs|bench|examples|web|clients)\/[\w./*-]*)`/g)];
   const missing = named.flatMap(([, path = ""]) => (globSync(path.replace(/\/$/, "")).length > 0 ? [] : [path]));
 
   expect(missing).toEqual([]);
@@ -26,7 +31,7 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
   const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
   // Those that no worker reads: Node's own, the tests', and what the conformance kit gives to clients.
-  const foreign = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "PARLEY_RECORD", "LIVEKIT_TOKEN"];
+  const foreign = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "PARLEY_RECORD", "LIVEKIT_TOKEN", "PICTURES"];
   const unknown = [...named.map(([name]) => name), ...set].filter((name) => ![...known, ...foreign].includes(name));
 
   expect(unknown).toEqual([]);

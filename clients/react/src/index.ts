@@ -1,0 +1,12 @@
+export { ParleyProvider, useParley } from "./parley-provider.tsx";
+export { type Part, type TalkMessage, textOf } from "./store/message.ts";
+export { type Permission } from "./store/permission.ts";
+export { type TalkEntry } from "./store/talk-log.ts";
+export { isOpen, type ToolCall } from "./store/tool-call.ts";
+export { type AgentState, useAgentState } from "./use-agent-state.ts";
+export { useClientTool } from "./use-client-tool.ts";
+export { usePermissions } from "./use-permissions.ts";
+export { useMessage, useTalk } from "./use-talk.ts";
+export { useToolCall, useToolCalls } from "./use-tool-calls.ts";
+export { ToolCallView, type ToolView, useToolUI } from "./use-tool-ui.tsx";
+export { type Usage, useUsage } from "./use-usage.ts";

@@ -1,0 +1,50 @@
+import { type connect, type ParleyOptions } from "@parley/client";
+import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
+import { TalkClient } from "./store/talk-client.ts";
+
+interface HttpAccess {
+  /** Address of the worker's HTTP server; `""` is the page's own. */
+  readonly url: string;
+  /** The participant's LiveKit token. */
+  readonly token: string;
+}
+
+interface ParleyProviderProps extends ParleyOptions {
+  /** A `Room` of livekit-client, connected or not, or a transport. Another object goes on with the same talk. */
+  readonly room: Parameters<typeof connect>[0];
+  /** For `useUsage`. */
+  readonly http?: HttpAccess;
+  readonly children: ReactNode;
+}
+
+interface ParleyContextValue {
+  readonly client: TalkClient;
+  readonly http: HttpAccess | undefined;
+}
+
+const ParleyContext = createContext<ParleyContextValue | undefined>(undefined);
+
+/** Gives the hooks below it one client of the worker in `room`. It never joins or leaves the room. */
+export function ParleyProvider({ room, http, children, ...options }: ParleyProviderProps): ReactNode {
+  const [client] = useState(() => new TalkClient());
+  // What a client says of itself is said once: other options later do not make another client.
+  const [first] = useState(options);
+  useEffect(() => client.open(room, first), [client, room, first]);
+  return <ParleyContext value={{ client, http }}>{children}</ParleyContext>;
+}
+
+/** @internal */
+export function useParleyContext(): ParleyContextValue {
+  const value = useContext(ParleyContext);
+  if (!value) throw new Error("This hook needs a ParleyProvider above it");
+  return value;
+}
+
+/** @internal */
+export const useTalkClient = (): TalkClient => useParleyContext().client;
+
+/** The SDK's client, for all that has no hook; `undefined` until it is there. */
+export function useParley() {
+  const client = useTalkClient();
+  return useSyncExternalStore(client.subscribe, () => client.parley);
+}

@@ -1,0 +1,38 @@
+import { type Parley } from "@parley/client";
+import { type Permission, toPermission } from "./permission.ts";
+import { Watched } from "./watched.ts";
+
+/** The questions that wait for this participant, the oldest first. */
+export class PermissionList extends Watched {
+  #open: readonly Permission[] = [];
+
+  /** The same array until a question comes, changes or goes. */
+  get open(): readonly Permission[] {
+    return this.#open;
+  }
+
+  /** Listens to a client; the returned function ends that. */
+  follow(parley: Parley): () => void {
+    const offs = [
+      parley.on("permission_request", (request) => {
+        const permission = toPermission(request, Date.now());
+        const place = this.#open.findIndex(({ id }) => id === request.id);
+        this.#set(place < 0 ? [...this.#open, permission] : this.#open.with(place, permission));
+      }),
+      parley.on("permission_closed", (closed) => this.#set(this.#open.filter(({ id }) => id !== closed.id))),
+      // Arguments that the tool does not take: the question stays open.
+      parley.on("error", ({ originatingId, message }) => {
+        if (this.#open.some(({ id }) => id === originatingId))
+          this.#set(this.#open.map((each) => (each.id === originatingId ? { ...each, problem: message } : each)));
+      }),
+    ];
+    return () => {
+      for (const off of offs) off();
+    };
+  }
+
+  #set(open: readonly Permission[]): void {
+    this.#open = open;
+    this.changed();
+  }
+}

@@ -1,0 +1,132 @@
+import { type ClientTool, connect, type LiveKitRoom, type Parley, type ParleyOptions } from "@parley/client";
+import { PermissionList } from "./permission-list.ts";
+import { TalkLog } from "./talk-log.ts";
+import { ToolViews } from "./tool-views.ts";
+import { Watched } from "./watched.ts";
+
+const FEATURES = ["blocks", "tool_call_state", "permissions"];
+
+type Room = Parameters<typeof connect>[0];
+type AnyTool = ClientTool<never>;
+
+/**
+ * One client of a worker for a tree of components, with what it has heard. React may end and begin effects again at
+ * once (StrictMode): a client that is opened again before the next task goes on.
+ */
+export class TalkClient extends Watched {
+  readonly log = new TalkLog();
+  readonly permissions = new PermissionList();
+  readonly views = new ToolViews();
+  /** What is called when there is a client, and what ends that again. */
+  readonly #tools = new Map<AnyTool, (() => void) | undefined>();
+  #parley: Parley | undefined;
+  #room: Room | undefined;
+  #isKnown = false;
+  #problem: string | undefined;
+  #closing: ReturnType<typeof setTimeout> | undefined;
+  #closed: Promise<void> = Promise.resolve();
+  #offs: readonly (() => void)[] = [];
+
+  get parley(): Parley | undefined {
+    return this.#parley;
+  }
+
+  get room(): Room | undefined {
+    return this.#room;
+  }
+
+  /** Whether a worker knows this client. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** The last error of the worker that was about no message, such as a budget that is spent. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Begins with a room, or goes on with another object for the same room. The returned function ends it. */
+  open(room: Room, options: ParleyOptions): () => void {
+    clearTimeout(this.#closing);
+    const isOther = this.#room !== room;
+    this.#room = room;
+    if (this.#parley && isOther) this.#parley.rejoin(room);
+    else if (isOther) void this.#closed.then(() => this.#connect(room, options));
+    this.changed();
+    return () => {
+      this.#closing = setTimeout(() => this.#close(), 0);
+    };
+  }
+
+  /** Offers a tool as soon as there is a client, and as long as there is one. */
+  offer<Input>(tool: ClientTool<Input>): () => void {
+    const any = tool as unknown as AnyTool;
+    this.#tools.set(any, this.#parley?.registerTool(any));
+    return () => {
+      this.#tools.get(any)?.();
+      this.#tools.delete(any);
+    };
+  }
+
+  send(text: string): string {
+    const { messageId, acknowledged } = this.#opened().sendText(text);
+    this.log.addSent(messageId, text, acknowledged);
+    return messageId;
+  }
+
+  /** Has a message of the user answered anew, with other words if some are given. */
+  async vary(targetId: string, newContent?: string): Promise<void> {
+    this.log.replaceAfter(targetId, newContent);
+    const mode = newContent === undefined ? "regenerate" : "edit";
+    await this.#opened().vary({ targetId, mode, ...(newContent !== undefined && { newContent }) });
+  }
+
+  #opened(): Parley {
+    if (!this.#parley) throw new Error("The talk is not open: is ParleyProvider mounted, with a room?");
+    return this.#parley;
+  }
+
+  async #connect(room: Room, options: ParleyOptions): Promise<void> {
+    if (this.#room !== room || this.#parley) return;
+    const features = [...FEATURES, ...(options.features ?? [])];
+    const parley = await connect(room, { ...options, features, waitForAgentMs: 0 });
+    if (this.#room !== room) return parley.close();
+    this.#parley = parley;
+    for (const tool of this.#tools.keys()) this.#tools.set(tool, parley.registerTool(tool));
+    this.#isKnown = parley.isConnected;
+    this.#offs = [
+      this.log.follow(parley),
+      this.permissions.follow(parley),
+      parley.on("connected", () => this.#setKnown(true)),
+      parley.on("disconnected", () => this.#setKnown(false)),
+      parley.on("error", ({ originatingId, message }) => {
+        if (originatingId !== undefined) return;
+        this.#problem = message;
+        this.changed();
+      }),
+    ];
+    this.changed();
+  }
+
+  #setKnown(isKnown: boolean): void {
+    this.#isKnown = isKnown;
+    if (isKnown) this.#problem = undefined;
+    this.changed();
+  }
+
+  #close(): void {
+    const parley = this.#parley;
+    for (const off of this.#offs) off();
+    this.#offs = [];
+    this.#parley = undefined;
+    this.#room = undefined;
+    for (const tool of this.#tools.keys()) this.#tools.set(tool, undefined);
+    this.#closed = this.#closed.then(() => parley?.close());
+    this.#setKnown(false);
+  }
+}
+
+/** LiveKit's own room, if the client has one and not a transport. */
+export function liveKitRoomOf(room: Room | undefined): LiveKitRoom | undefined {
+  return room && "remoteParticipants" in room ? room : undefined;
+}

@@ -1,0 +1,150 @@
+import { type MessageBody, type Parley } from "@parley/client";
+import { applyBlock, applyCall, applySentence, applyWhole, type TalkMessage } from "./message.ts";
+import { applyCallBlock, applyState, isOpen, type ToolCall } from "./tool-call.ts";
+import { Watched } from "./watched.ts";
+
+/** A message's place in the talk. What it says is read by `useMessage`. */
+export interface TalkEntry {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+}
+
+/** All messages and calls of a talk since this client came, built from the worker's messages. */
+export class TalkLog extends Watched {
+  #entries: readonly TalkEntry[] = [];
+  #calls: readonly ToolCall[] = [];
+  readonly #messages = new Map<string, TalkMessage>();
+  readonly #callsByUse = new Map<string, ToolCall>();
+  /** Ids of user messages whose next answer takes the place of all that came after them. */
+  readonly #replaced = new Set<string>();
+
+  /** The same array until a message comes or goes. */
+  get entries(): readonly TalkEntry[] {
+    return this.#entries;
+  }
+
+  /** The same array until a call changes. */
+  get calls(): readonly ToolCall[] {
+    return this.#calls;
+  }
+
+  message(id: string): TalkMessage | undefined {
+    return this.#messages.get(id);
+  }
+
+  call(toolUseId: string): ToolCall | undefined {
+    return this.#callsByUse.get(toolUseId);
+  }
+
+  get hasOpenCall(): boolean {
+    return this.#calls.some(isOpen);
+  }
+
+  /** Listens to a client; the returned function ends that. */
+  follow(parley: Parley): () => void {
+    const offs = [
+      parley.on("answer_start", (answer) => this.#begin(answer)),
+      parley.on("sentence", ({ previousId, text }) => this.#change(previousId, (known) => applySentence(known, text))),
+      parley.on("answer_end", ({ id, previousId, text }) => {
+        this.#openAnswer(id, previousId);
+        this.#change(id, (known) => applyWhole(known, text));
+      }),
+      parley.on("transcription", (heard) => this.#hear(heard)),
+      parley.on("tool_state", (state) => this.#takeState(state)),
+      parley.on("error", ({ originatingId = "", message }) =>
+        this.#change(originatingId, (known) => ({ ...known, state: "failed", problem: message })),
+      ),
+      parley.on("message", ({ type, body }) => {
+        if (type === "block_event") this.#takeBlock(body);
+      }),
+    ];
+    return () => {
+      for (const off of offs) off();
+    };
+  }
+
+  addSent(id: string, text: string, acknowledged: Promise<void>): void {
+    this.#addUser(id, text, "sending");
+    acknowledged.then(
+      () => this.#change(id, (known) => (known.state === "sending" ? { ...known, state: "sent" } : known)),
+      (error: unknown) =>
+        this.#change(id, (known) => ({
+          ...known,
+          state: "failed",
+          problem: error instanceof Error ? error.message : String(error),
+        })),
+    );
+  }
+
+  /** The next answer to this message replaces what followed it. */
+  replaceAfter(id: string, text?: string): void {
+    this.#replaced.add(id);
+    if (text !== undefined) this.#change(id, (known) => ({ ...known, parts: [asText(text)] }));
+  }
+
+  #begin({ id, previousId, answerType }: MessageBody<"start_answer">): void {
+    const place = this.#entries.findIndex((entry) => entry.id === previousId);
+    if (this.#replaced.delete(previousId) && place >= 0) this.#entries = this.#entries.slice(0, place + 1);
+    this.#openAnswer(id, previousId);
+    this.#change(previousId, (known) => (known.state === "sending" ? { ...known, state: "sent" } : known));
+    this.#change(id, (known) => ({ ...known, replyTo: previousId, isSpoken: answerType?.includes("voice") ?? false }));
+  }
+
+  #openAnswer(id: string, replyTo?: string): void {
+    if (this.#messages.has(id)) return;
+    const more = { parts: [], state: "open", ...(replyTo !== undefined && { replyTo }) } as const;
+    this.#add({ id, role: "assistant", at: Date.now(), ...more });
+  }
+
+  #hear({ id, text, final }: MessageBody<"transcription">): void {
+    if (!this.#messages.has(id)) this.#addUser(id, text, "open");
+    this.#change(id, (known) => ({ ...known, parts: [asText(text)], state: final ? "sent" : "open" }));
+  }
+
+  #takeBlock(event: MessageBody<"block_event">): void {
+    this.#openAnswer(event.turnId);
+    this.#change(event.turnId, (known) => applyBlock(known, event));
+    // A delta of arguments names its block's place only.
+    const part = this.#messages
+      .get(event.turnId)
+      ?.parts.find((each) => each.kind === "call" && each.sequence === event.sequence);
+    const toolUseId = event.toolUseId ?? (part?.kind === "call" ? part.toolUseId : undefined);
+    if (toolUseId !== undefined) this.#putCall(applyCallBlock(this.#callsByUse.get(toolUseId), event));
+  }
+
+  #takeState(state: MessageBody<"tool_call_state">): void {
+    const call = applyState((toolUseId) => this.#callsByUse.get(toolUseId), state);
+    if (!call) return;
+    this.#openAnswer(call.messageId);
+    this.#change(call.messageId, (known) => applyCall(known, call.toolUseId));
+    this.#putCall(call);
+  }
+
+  #putCall(given: ToolCall | undefined): void {
+    const known = given && this.#callsByUse.get(given.toolUseId);
+    if (!given || known === given) return;
+    this.#callsByUse.set(given.toolUseId, given);
+    this.#calls = known ? this.#calls.map((each) => (each === known ? given : each)) : [...this.#calls, given];
+    this.changed();
+  }
+
+  #addUser(id: string, text: string, state: "sending" | "open"): void {
+    this.#add({ id, role: "user", at: Date.now(), parts: [asText(text)], state });
+  }
+
+  #add(message: TalkMessage): void {
+    this.#messages.set(message.id, message);
+    this.#entries = [...this.#entries, { id: message.id, role: message.role }];
+    this.changed();
+  }
+
+  #change(id: string, toNext: (known: TalkMessage) => TalkMessage): void {
+    const known = this.#messages.get(id);
+    const next = known && toNext(known);
+    if (!next || next === known) return;
+    this.#messages.set(id, next);
+    this.changed();
+  }
+}
+
+const asText = (text: string) => ({ kind: "text", sequence: 0, text, saidTo: text.length }) as const;

@@ -1,0 +1,24 @@
+import { type ComponentType } from "react";
+import { type ToolCall } from "./tool-call.ts";
+import { Watched } from "./watched.ts";
+
+type View = ComponentType<{ readonly call: ToolCall }>;
+
+/** Which component shows the calls of which tool. */
+export class ToolViews extends Watched {
+  readonly #views = new Map<string, View>();
+
+  get(toolName: string): View | undefined {
+    return this.#views.get(toolName);
+  }
+
+  /** The returned function takes the component away again. */
+  set(toolName: string, view: View): () => void {
+    this.#views.set(toolName, view);
+    this.changed();
+    return () => {
+      if (this.#views.get(toolName) === view) this.#views.delete(toolName);
+      this.changed();
+    };
+  }
+}

@@ -1,0 +1,13 @@
+/** Something that React can watch by `useSyncExternalStore`. */
+export abstract class Watched {
+  readonly #listeners = new Set<() => void>();
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  protected changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,92 @@
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { useTalkClient } from "./parley-provider.tsx";
+import { liveKitRoomOf } from "./store/talk-client.ts";
+
+/** LiveKit's words, and three of ours: `using_tool`, `waiting_for_permission`, and a reason for `failed`. */
+export type AgentState =
+  | "disconnected"
+  | "connecting"
+  | "listening"
+  | "thinking"
+  | "speaking"
+  | "using_tool"
+  | "waiting_for_permission"
+  | "failed";
+
+interface Agent {
+  readonly state: AgentState;
+  /** Of `connecting` and `failed`: `workers_full`, or `no_agent` when none has come. */
+  readonly reason?: "workers_full" | "no_agent";
+}
+
+/** What `Room` of livekit-client tells that the SDK does not need. */
+interface WatchedRoom {
+  readonly state?: string;
+  readonly localParticipant?: { readonly attributes?: Readonly<Record<string, string>> };
+  readonly remoteParticipants: ReadonlyMap<
+    string,
+    { readonly kind: number; readonly attributes?: Readonly<Record<string, string>> }
+  >;
+  on(event: never, handler: never): unknown;
+  off(event: never, handler: never): unknown;
+}
+
+/** `ParticipantKind.AGENT`. */
+const AGENT_KIND = 4;
+const ROOM_EVENTS = [
+  "participantAttributesChanged",
+  "participantConnected",
+  "participantDisconnected",
+  "connectionStateChanged",
+];
+const WORDS: readonly string[] = ["listening", "thinking", "speaking", "using_tool"];
+const NO_AGENT_MS = 10_000;
+
+/**
+ * What the agent does. It is gone when LiveKit has noticed that: within 25 s of an agent that was killed.
+ *
+ * @param noAgentMs after how long without an agent the talk counts as failed
+ */
+export function useAgentState({ noAgentMs = NO_AGENT_MS } = {}): Agent {
+  const client = useTalkClient();
+  const given = useSyncExternalStore(client.subscribe, () => client.room);
+  const room = liveKitRoomOf(given) as WatchedRoom | undefined;
+  const isKnown = useSyncExternalStore(client.subscribe, () => client.isKnown);
+  const mustAnswer = useSyncExternalStore(client.permissions.subscribe, () => client.permissions.open.length > 0);
+  const subscribe = useCallback((listener: () => void) => watchRoom(room, listener), [room]);
+  const isInRoom = useSyncExternalStore(subscribe, () => room === undefined || room.state === "connected");
+  const word = useSyncExternalStore(subscribe, () => wordOf(room));
+  const isFull = useSyncExternalStore(
+    subscribe,
+    () => room?.localParticipant?.attributes?.["parley.waiting"] === "workers_full",
+  );
+  const isLate = useIsLate(given !== undefined && isInRoom && !isKnown, noAgentMs);
+  if (!given || !isInRoom) return { state: "disconnected" };
+  if (isFull && !isKnown) return { state: "connecting", reason: "workers_full" };
+  if (!isKnown) return isLate ? { state: "failed", reason: "no_agent" } : { state: "connecting" };
+  return { state: mustAnswer ? "waiting_for_permission" : word };
+}
+
+function watchRoom(room: WatchedRoom | undefined, listener: () => void): () => void {
+  for (const event of ROOM_EVENTS) room?.on(event as never, listener as never);
+  return () => {
+    for (const event of ROOM_EVENTS) room?.off(event as never, listener as never);
+  };
+}
+
+function wordOf(room: WatchedRoom | undefined): AgentState {
+  const agents = [...(room?.remoteParticipants.values() ?? [])].filter(({ kind }) => kind === AGENT_KIND);
+  const words = agents.map(({ attributes = {} }) => attributes["parley.agent.state"] ?? attributes["lk.agent.state"]);
+  return (words.find((word) => word !== undefined && WORDS.includes(word)) as AgentState | undefined) ?? "listening";
+}
+
+/** Whether something has held for that long. */
+function useIsLate(holds: boolean, afterMs: number): boolean {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    if (!holds) return setLate(false);
+    const timer = setTimeout(() => setLate(true), afterMs);
+    return () => clearTimeout(timer);
+  }, [holds, afterMs]);
+  return isLate;
+}

@@ -1,0 +1,44 @@
+import { type ClientTool } from "@parley/client";
+import { useEffect, useRef } from "react";
+import { useTalkClient } from "./parley-provider.tsx";
+
+type ToolOptions<Input> = Omit<ClientTool<Input>, "name" | "input" | "run">;
+
+/**
+ * Offers a tool to the model while the component is mounted. A change of the name takes effect at once; `run` is always
+ * the one of the last render.
+ *
+ * @param input as `ClientTool.input`, made outside of the component
+ * @param tool the description, what else a tool may say of itself, and `run`
+ * @example
+ * useClientTool("set_theme", themeInput, {
+ *   description: "Switches the page between light and dark.",
+ *   run: ({ theme }) => setTheme(theme),
+ * });
+ */
+export function useClientTool<Input>(
+  name: string,
+  input: ClientTool<Input>["input"],
+  tool: ToolOptions<Input> & Pick<ClientTool<Input>, "run">,
+): void {
+  const client = useTalkClient();
+  const latest = useRef(tool);
+  useEffect(() => {
+    latest.current = tool;
+  });
+  const { description, timeoutMs, execution, scope, readOnly } = tool;
+  useEffect(
+    () =>
+      client.offer<Input>({
+        name,
+        input,
+        description,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(execution !== undefined && { execution }),
+        ...(scope !== undefined && { scope }),
+        ...(readOnly !== undefined && { readOnly }),
+        run: (value, context) => latest.current.run(value, context),
+      }),
+    [client, name, input, description, timeoutMs, execution, scope, readOnly],
+  );
+}

@@ -1,0 +1,45 @@
+import { useMemo, useSyncExternalStore } from "react";
+import { useTalkClient } from "./parley-provider.tsx";
+import { type TalkMessage } from "./store/message.ts";
+import { type TalkEntry } from "./store/talk-log.ts";
+
+interface Talk {
+  /** In order; changes only when a message comes or goes. What each says: `useMessage(id)`. */
+  readonly messages: readonly TalkEntry[];
+  /** Whether a worker knows this client. Messages can be sent before that, and wait for it. */
+  readonly isConnected: boolean;
+  /** The worker's last error that was about no message. */
+  readonly problem: string | undefined;
+  /** Returns the message's id. @throws when the text is blank, or the provider has no client yet */
+  readonly send: (text: string) => string;
+  /** Ends the answer that is being given. */
+  readonly stop: () => void;
+  /** Has a message of this participant answered anew, with other words. What followed it is replaced. */
+  readonly edit: (messageId: string, text: string) => Promise<void>;
+  /** Has a message of this participant answered anew. What followed it is replaced. */
+  readonly regenerate: (messageId: string) => Promise<void>;
+}
+
+/** The talk's messages, and what a participant does in it. */
+export function useTalk(): Talk {
+  const client = useTalkClient();
+  const messages = useSyncExternalStore(client.log.subscribe, () => client.log.entries);
+  const isConnected = useSyncExternalStore(client.subscribe, () => client.isKnown);
+  const problem = useSyncExternalStore(client.subscribe, () => client.problem);
+  const actions = useMemo(
+    () => ({
+      send: (text: string) => client.send(text),
+      stop: () => client.parley?.stop(),
+      edit: (messageId: string, text: string) => client.vary(messageId, text),
+      regenerate: (messageId: string) => client.vary(messageId),
+    }),
+    [client],
+  );
+  return { messages, isConnected, problem, ...actions };
+}
+
+/** One message. Only components that use this message render again while it grows. */
+export function useMessage(id: string): TalkMessage | undefined {
+  const { log } = useTalkClient();
+  return useSyncExternalStore(log.subscribe, () => log.message(id));
+}

@@ -1,0 +1,27 @@
+import { type ComponentType, type ReactNode, useEffect, useSyncExternalStore } from "react";
+import { useTalkClient } from "./parley-provider.tsx";
+import { type ToolCall } from "./store/tool-call.ts";
+import { useToolCall } from "./use-tool-calls.ts";
+
+export type ToolView = ComponentType<{ readonly call: ToolCall }>;
+
+/** Shows calls of one tool by a component of your own, wherever a `ToolCallView` stands. */
+export function useToolUI(toolName: string, Component: ToolView): void {
+  const { views } = useTalkClient();
+  useEffect(() => views.set(toolName, Component), [views, toolName, Component]);
+}
+
+interface ToolCallViewProps {
+  /** Of the message's part. */
+  readonly toolUseId: string;
+  /** For tools without a component of their own. */
+  readonly fallback: ToolView;
+}
+
+/** One call, by the component that `useToolUI` has given to its tool. */
+export function ToolCallView({ toolUseId, fallback: Fallback }: ToolCallViewProps): ReactNode {
+  const { views } = useTalkClient();
+  const call = useToolCall(toolUseId);
+  const View = useSyncExternalStore(views.subscribe, () => views.get(call?.name ?? "")) ?? Fallback;
+  return call && <View call={call} />;
+}

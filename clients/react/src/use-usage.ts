@@ -1,0 +1,57 @@
+import { useCallback, useEffect, useState } from "react";
+import { useParley, useParleyContext } from "./parley-provider.tsx";
+
+/** As `GET /session/{id}/usage` answers: docs/spending.md. */
+export interface Usage {
+  readonly models: readonly ModelUsage[];
+  readonly budgets: readonly BudgetUsage[];
+}
+
+interface ModelUsage {
+  readonly model: string;
+  readonly purpose: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly money: number;
+}
+
+interface BudgetUsage {
+  readonly budget: "session" | "identityPerDay";
+  readonly used: { readonly tokens: number; readonly money: number };
+  readonly limit?: { readonly tokens?: number; readonly money?: number };
+  /** Of the limit, from 0; above 1 when more was spent. */
+  readonly share?: number;
+}
+
+interface UsageNow {
+  readonly usage: Usage | undefined;
+  readonly refresh: () => Promise<void>;
+}
+
+/** What the talk has spent, read again after each turn. Needs the provider's `http`. */
+export function useUsage(): UsageNow {
+  const parley = useParley();
+  const { http } = useParleyContext();
+  const [usage, setUsage] = useState<Usage>();
+  const { url, token } = http ?? {};
+  const refresh = useCallback(async () => {
+    if (url === undefined || token === undefined) return;
+    const headers = { authorization: `Bearer ${token}` };
+    const session = await fetch(`${url}/session`, { headers });
+    if (!session.ok) return;
+    const { id } = (await session.json()) as { id: string };
+    const response = await fetch(`${url}/session/${encodeURIComponent(id)}/usage`, { headers });
+    if (response.ok) setUsage((await response.json()) as Usage);
+  }, [url, token]);
+  useEffect(
+    () =>
+      parley?.on("message", ({ type, body }) => {
+        if (type === "block_event" && body.event === "turn_complete") refresh().catch(() => {});
+      }),
+    [parley, refresh],
+  );
+  return { usage, refresh };
+}

@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { defineConfig } from "vite";
+
+const ROOT = join(import.meta.dirname, "..");
+const worker = { target: `http://127.0.0.1:${process.env["HTTP_PORT"] ?? "8080"}`, changeOrigin: true };
+
+// In a project of its own a page takes both packages from where it installs them, and needs no aliases.
+export default defineConfig({
+  resolve: {
+    alias: {
+      "@parley/client": join(ROOT, "src/client/index.ts"),
+      "@parley/react": join(ROOT, "clients/react/src/index.ts"),
+    },
+  },
+  server: { proxy: { "/token": worker } },
+  preview: { proxy: { "/token": worker } },
+  build: { chunkSizeWarningLimit: 1_000 },
+});

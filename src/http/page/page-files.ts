@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+
+export interface PageFile {
+  /** As in a request: `/assets/index-3f2a.js`. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly type: string;
+  readonly etag: string;
+  /** Whether its name changes with its content, so that browsers may keep it. */
+  readonly isImmutable: boolean;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/**
+ * The built page, whole in memory: a handful of files, and no path of a request ever reaches the disk. Empty where it is
+ * not built.
+ */
+export function readPage(folder: string): readonly PageFile[] {
+  const names = readNames(folder).filter((name) => TYPES[extname(name)] !== undefined);
+  return names.map((name) => {
+    const bytes = readFileSync(join(folder, name));
+    const path = name === "index.html" ? "/" : `/${name}`;
+    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    return { path, bytes, type: TYPES[extname(name)] ?? "", etag, isImmutable: path.startsWith("/assets/") };
+  });
+}
+
+function readNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" });
+  } catch {
+    return [];
+  }
+}

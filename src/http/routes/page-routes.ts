@@ -1,0 +1,54 @@
+import { type HttpApp } from "../http-app.ts";
+import { HttpError } from "../http-error.ts";
+import { type PageFile } from "../page/page-files.ts";
+
+interface PageOptions {
+  readonly files: readonly PageFile[];
+  /** Where participants reach LiveKit: the only other place that the page may talk to. */
+  readonly livekitUrl: string;
+}
+
+/** `GET /`: the page to talk with the agent, and its files. Nothing in it comes from elsewhere. */
+export function pageRoutes(app: HttpApp, { files, livekitUrl }: PageOptions): void {
+  const headers = {
+    "content-security-policy": contentPolicy(livekitUrl),
+    "permissions-policy": "microphone=(self), camera=(self), geolocation=(self), clipboard-read=(self)",
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  };
+  for (const { path, bytes, type, etag, isImmutable } of files)
+    app.get(path, async (request, reply) => {
+      reply.headers({ ...headers, etag, "cache-control": isImmutable ? "max-age=31536000, immutable" : "no-cache" });
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      return reply.type(type).send(bytes);
+    });
+  if (files.length === 0)
+    app.get("/", () => {
+      throw new HttpError(404, "The page is not built here: npm run build:page, then start again");
+    });
+}
+
+/** Scripts and styles of our own files only, and no address but ours and LiveKit's. */
+function contentPolicy(livekitUrl: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "media-src 'self' blob:",
+    `connect-src 'self' ${livekitSources(livekitUrl).join(" ")}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** Its signalling is a WebSocket; what it says about a refused one is asked for by HTTP. */
+function livekitSources(livekitUrl: string): readonly string[] {
+  const { protocol, host, hostname } = new URL(livekitUrl);
+  const [socket, http] = protocol === "wss:" || protocol === "https:" ? ["wss:", "https:"] : ["ws:", "http:"];
+  // LiveKit Cloud names the region that is nearest, each with a host of its own.
+  const hosts = hostname.endsWith(".livekit.cloud") ? [host, "*.livekit.cloud"] : [host];
+  return hosts.flatMap((each) => [`${socket}//${each}`, `${http}//${each}`]);
+}

@@ -1,0 +1,26 @@
+import { ParleyProvider } from "@parley/react";
+import { act, cleanup, render, waitFor } from "@testing-library/react";
+import { type ReactNode, StrictMode } from "react";
+import { onTestFinished } from "vitest";
+import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
+
+/** A tree below a provider in a room in memory, rendered as React does in development. Resolves when the worker knows it. */
+export async function openTalk(tree: ReactNode, room = new MemoryRoom()): Promise<MemoryRoom> {
+  onTestFinished(cleanup);
+  render(
+    <StrictMode>
+      <ParleyProvider room={room.transport}>{tree}</ParleyProvider>
+    </StrictMode>,
+  );
+  await waitFor(() => {
+    if (room.all("configuration").length === 0) throw new Error("The worker has heard nothing");
+  });
+  return room;
+}
+
+/** The worker's messages, and what React makes of them. */
+export async function say(room: MemoryRoom, ...messages: readonly Parameters<MemoryRoom["say"]>[0][]): Promise<void> {
+  await act(async () => {
+    for (const message of messages) room.say(message);
+  });
+}

@@ -1,0 +1,97 @@
+// @vitest-environment happy-dom
+import { type Message } from "@parley/client";
+import { useAgentState, usePermissions } from "@parley/react";
+import { act, screen } from "@testing-library/react";
+import { type ReactNode } from "react";
+import { expect, test } from "vitest";
+import { openTalk, say } from "./open-talk.tsx";
+
+let permissions: ReturnType<typeof usePermissions>;
+
+function Questions(): ReactNode {
+  permissions = usePermissions();
+  const { state, reason } = useAgentState({ noAgentMs: 20 });
+  return (
+    <>
+      <p>{`agent: ${state} ${reason ?? ""}`.trim()}</p>
+      {permissions.open.map(({ id, title, problem }) => (
+        <p key={id}>{`${title}${problem === undefined ? "" : `: ${problem}`}`}</p>
+      ))}
+    </>
+  );
+}
+
+const asked: Message = {
+  type: "permission_request",
+  body: {
+    id: "p1",
+    type: "edit",
+    pattern: ["a.md"],
+    sessionId: "s1",
+    messageId: "a1",
+    title: "Write a.md",
+    metadataJson: JSON.stringify({
+      toolName: "write",
+      input: { path: "a.md" },
+      allowEditedInput: true,
+      leftMs: 60_000,
+    }),
+    createdAt: 1,
+  },
+};
+
+test("a question is shown until it was answered, here or elsewhere", async () => {
+  const room = await openTalk(<Questions />);
+
+  await say(room, asked);
+
+  expect(screen.getByText("Write a.md")).toBeDefined();
+  expect(screen.getByText("agent: waiting_for_permission")).toBeDefined();
+  expect(permissions.open).toMatchObject([
+    { toolName: "write", input: { path: "a.md" }, allowsEditedInput: true, patterns: ["a.md"] },
+  ]);
+  await say(room, {
+    type: "permission_response",
+    body: { permissionId: "p1", response: "approve", state: "approved" },
+  });
+  expect(permissions.open).toEqual([]);
+});
+
+test("answers go to the worker with what was changed, and why it was refused", async () => {
+  const room = await openTalk(<Questions />);
+  await say(room, asked);
+
+  await act(() => permissions.approve("p1", "always", { editedInput: { path: "b.md" } }));
+  await act(() => permissions.reject("p1", { message: "Not now" }));
+
+  expect(room.all("permission_response")).toMatchObject([
+    { permissionId: "p1", response: "always", editedInputJson: '{"path":"b.md"}' },
+    { permissionId: "p1", response: "reject", message: "Not now" },
+  ]);
+});
+
+test("arguments that are not taken leave the question open, and say why", async () => {
+  const room = await openTalk(<Questions />);
+  await say(room, asked);
+
+  const body = {
+    code: 101,
+    message: "path: expected a text",
+    severity: 2,
+    recoverable: true,
+    originatingId: "p1",
+  } as const;
+  await say(room, { type: "error_message", body });
+
+  expect(screen.getByText("Write a.md: path: expected a text")).toBeDefined();
+});
+
+test("an agent that leaves and does not come back is told of as missing", async () => {
+  const room = await openTalk(<Questions />);
+  expect(await screen.findByText("agent: listening")).toBeDefined();
+
+  act(() => room.leave());
+  expect(screen.getByText("agent: connecting")).toBeDefined();
+
+  expect(await screen.findByText("agent: failed no_agent")).toBeDefined();
+});

@@ -1,0 +1,143 @@
+// @vitest-environment happy-dom
+import { textOf, useMessage, useTalk } from "@parley/react";
+import { act, cleanup, screen, waitFor } from "@testing-library/react";
+import { memo, type ReactNode } from "react";
+import { expect, test } from "vitest";
+import { type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import { openTalk, say } from "./open-talk.tsx";
+
+let talk: ReturnType<typeof useTalk>;
+
+function Talk({ onRender = () => {} }: { readonly onRender?: (id: string) => void }): ReactNode {
+  talk = useTalk();
+  return (
+    <ol>
+      {talk.messages.map(({ id }) => (
+        <Line key={id} id={id} onRender={onRender} />
+      ))}
+    </ol>
+  );
+}
+
+const Line = memo(function Line({ id, onRender }: { readonly id: string; readonly onRender: (id: string) => void }) {
+  const message = useMessage(id);
+  onRender(id);
+  return message && <li data-state={message.state}>{`${message.role}: ${textOf(message)}`}</li>;
+});
+
+const lines = () => screen.queryAllByRole("listitem").map(({ textContent }) => textContent);
+const states = () => screen.queryAllByRole("listitem").map(({ dataset }) => dataset["state"]);
+const start = (id: string, previousId: string) =>
+  ({ type: "start_answer", body: { id, previousId, answerType: "text" } }) as const;
+const block = (body: Omit<MessageBody<"block_event">, "turnId">, turnId = "a1") =>
+  ({ type: "block_event", body: { turnId, ...body } }) as const;
+const openText = block({ event: "block_start", sequence: 0, type: "text" });
+const delta = (text: string) => block({ event: "block_delta", sequence: 0, text });
+
+test("an answer grows with its deltas and ends with its turn", async () => {
+  const room = await openTalk(<Talk />);
+  let id = "";
+  await act(async () => void (id = talk.send("Hello")));
+
+  await say(room, start("a1", id), openText, delta("Good "), delta("day."));
+
+  expect(lines()).toEqual(["user: Hello", "assistant: Good day."]);
+  expect(states()).toEqual(["sent", "open"]);
+  await say(room, block({ event: "turn_complete", state: "completed", stopReason: "end_turn" }));
+  expect(states()).toEqual(["sent", "completed"]);
+});
+
+test("a thousand deltas render the open message again, and nothing else", async () => {
+  const rendered = new Map<string, number>();
+  const room = await openTalk(<Talk onRender={(id) => rendered.set(id, (rendered.get(id) ?? 0) + 1)} />);
+  await say(
+    room,
+    start("a0", "m0"),
+    block({ event: "turn_complete", state: "completed" }, "a0"),
+    start("a1", "m1"),
+    openText,
+  );
+  const before = new Map(rendered);
+  const list = talk;
+
+  for (let count = 0; count < 1_000; count++) await say(room, delta("x"));
+
+  expect(rendered.get("a0")).toBe(before.get("a0"));
+  expect(rendered.get("a1")).toBeGreaterThan(1_000);
+  expect(talk).toBe(list);
+  expect(lines().at(-1)).toBe(`assistant: ${"x".repeat(1_000)}`);
+});
+
+test("the worker's own words beside the model's are shown, and sentences of the model come once", async () => {
+  const room = await openTalk(<Talk />);
+  const sentence = (sequence: number, text: string) =>
+    ({ type: "assistant_sentence", body: { previousId: "a1", sequence, text, isFinal: false } }) as const;
+
+  await say(room, start("a1", "m1"), openText, delta("One.\nTwo."), sentence(1, "One."), sentence(2, "Two."));
+  await say(room, sentence(3, "One moment, please."));
+
+  expect(lines()).toEqual(["assistant: One.\nTwo. One moment, please."]);
+});
+
+test("a sentence that overtakes the text that it is from is shown once", async () => {
+  const room = await openTalk(<Talk />);
+  const body = { previousId: "a1", sequence: 1, text: "All is well.", isFinal: false } as const;
+
+  await say(
+    room,
+    start("a1", "m1"),
+    openText,
+    delta("All is"),
+    { type: "assistant_sentence", body },
+    delta(" well. And"),
+  );
+
+  expect(lines()).toEqual(["assistant: All is well. And"]);
+});
+
+test("an error of the worker about a message marks it as failed, with the reason", async () => {
+  const room = await openTalk(<Talk />);
+  let id = "";
+  await act(async () => void (id = talk.send("Hello")));
+
+  await say(room, {
+    type: "error_message",
+    body: { code: 503, message: "The model is away", severity: 2, recoverable: true, originatingId: id },
+  });
+
+  expect(states()).toEqual(["failed"]);
+  expect(talk.problem).toBeUndefined();
+});
+
+test("what was heard of a participant becomes that participant's message", async () => {
+  const room = await openTalk(<Talk />);
+  const heard = (text: string, final: boolean) => ({ type: "transcription", body: { id: "u1", text, final } }) as const;
+
+  await say(room, heard("Read", false), heard("Read my notes", true));
+
+  expect(lines()).toEqual(["user: Read my notes"]);
+  expect(states()).toEqual(["sent"]);
+});
+
+test("an edited message is answered anew, and what followed it goes", async () => {
+  const room = await openTalk(<Talk />);
+  let id = "";
+  await act(async () => void (id = talk.send("Two and two?")));
+  await say(room, start("a1", id), openText, delta("Four."), block({ event: "turn_complete", state: "completed" }));
+
+  await act(() => talk.edit(id, "Two and three?"));
+  await say(room, start("a2", id));
+
+  expect(room.all("control_variation")).toMatchObject([{ targetId: id, mode: "edit", newContent: "Two and three?" }]);
+  expect(lines()).toEqual(["user: Two and three?", "assistant: "]);
+});
+
+test("one client is made in StrictMode, and it is closed when the tree goes", async () => {
+  const room = await openTalk(<Talk />);
+  expect(room.all("configuration")).toHaveLength(1);
+  expect(talk.isConnected).toBe(true);
+
+  cleanup();
+
+  await waitFor(() => expect(room.listenerCount).toBe(0));
+});

@@ -1,0 +1,117 @@
+// @vitest-environment happy-dom
+import { type Message } from "@parley/client";
+import { type ToolCall, ToolCallView, useClientTool, useToolCalls, useToolUI } from "@parley/react";
+import { act, screen } from "@testing-library/react";
+import { type ReactNode, useState } from "react";
+import { expect, test } from "vitest";
+import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
+import { openTalk, say } from "./open-talk.tsx";
+
+const anything = { type: "object" } as const;
+let setShown: (isShown: boolean) => void;
+
+function Offer({ run }: { readonly run: (input: object) => unknown }): ReactNode {
+  useClientTool("echo", anything, { description: "Says it again.", readOnly: true, run });
+  return null;
+}
+
+function Switched({ run }: { readonly run: (input: object) => unknown }): ReactNode {
+  const [isShown, set] = useState(true);
+  setShown = set;
+  return isShown && <Offer run={run} />;
+}
+
+const announced = (room: MemoryRoom) =>
+  room
+    .all("configuration")
+    .at(-1)
+    ?.tools?.map(({ name }) => name);
+
+test("a tool is announced while its component is mounted, and runs", async () => {
+  const room = await openTalk(<Switched run={(input) => ({ got: input })} />);
+  await act(() => room.until(() => announced(room)?.length === 1));
+
+  room.request({ id: "c1", parameters: { text: "hi" } });
+
+  expect(await room.result("c1")).toMatchObject({ success: true, result: { got: { text: "hi" } } });
+  act(() => setShown(false));
+  await room.until(() => announced(room)?.length === 0);
+});
+
+test("a tool that is registered before the join is announced with it", async () => {
+  const room = new MemoryRoom();
+  room.disconnect();
+  const opening = openTalk(<Offer run={() => ({})} />, room);
+  await act(async () => new Promise((resolve) => setTimeout(resolve, 10)));
+
+  await act(async () => room.connect());
+  await opening;
+
+  expect(room.all("configuration")[0]?.tools).toMatchObject([{ name: "echo", annotations: { readOnlyHint: true } }]);
+});
+
+function Calls(): ReactNode {
+  const calls = useToolCalls();
+  useToolUI("add", Sum);
+  return calls.map(({ toolUseId }) => <ToolCallView key={toolUseId} toolUseId={toolUseId} fallback={Plain} />);
+}
+const Sum = ({ call }: { readonly call: ToolCall }) => (
+  <p>{`sum ${call.status} ${call.inputJson} ${call.output ?? ""}`}</p>
+);
+const Plain = ({ call }: { readonly call: ToolCall }) => <p>{`${call.name} ${call.status}`}</p>;
+
+const stateOf = (status: "pending" | "running" | "success", revision: number, more: object = {}): Message => ({
+  type: "tool_call_state",
+  body: {
+    id: "c1",
+    name: "add",
+    status,
+    inputJson: '{"a":1}',
+    logs: [],
+    metadataJson: JSON.stringify({ messageId: "a1", toolUseId: "t1", revision, execution: "server" }),
+    ...more,
+  },
+});
+
+test("a call is shown from its first argument to its result, by the component of its tool", async () => {
+  const room = await openTalk(<Calls />);
+  const begun = {
+    event: "block_start",
+    turnId: "a1",
+    sequence: 0,
+    type: "tool_use",
+    toolUseId: "t1",
+    toolName: "add",
+  } as const;
+  const written = {
+    event: "block_delta",
+    turnId: "a1",
+    sequence: 0,
+    delta: { type: "input_json", partialJson: '{"a"' },
+  } as const;
+
+  await say(room, { type: "block_event", body: begun }, { type: "block_event", body: written });
+  expect(screen.getByText('sum writing {"a"')).toBeDefined();
+
+  await say(room, stateOf("pending", 1), stateOf("running", 2));
+  expect(screen.getByText('sum running {"a":1}')).toBeDefined();
+
+  await say(room, stateOf("success", 3, { output: "1" }));
+  expect(screen.getByText('sum success {"a":1} 1')).toBeDefined();
+});
+
+test("an older state of a call does not come after a newer one", async () => {
+  const room = await openTalk(<Calls />);
+
+  await say(room, stateOf("success", 3, { output: "1" }), stateOf("running", 2));
+
+  expect(screen.getByText('sum success {"a":1} 1')).toBeDefined();
+});
+
+test("tools without a component of their own are shown by the fallback", async () => {
+  const room = await openTalk(<Calls />);
+
+  await say(room, stateOf("running", 1, { name: "other" }));
+
+  expect(screen.getByText("other running")).toBeDefined();
+});

@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { runCommand } from "../../../src/worker/process/start-program.ts";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+/** Without a font every letter would be the same box. */
+const PACKAGES = ["chromium", "fonts-dejavu-core"];
+const FLAGS = [
+  // In a container root is all there is, and /dev/shm is small.
+  "--no-sandbox",
+  "--disable-dev-shm-usage",
+  "--disable-gpu",
+  "--use-fake-ui-for-media-stream",
+  "--use-fake-device-for-media-stream",
+  "--autoplay-policy=no-user-gesture-required",
+];
+
+/** A real Chromium without a window, with a camera and a microphone that are not. Whoever starts it closes it. */
+export async function startChromium(): Promise<Browser> {
+  const executablePath = findChromium() ?? (await installChromium());
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+function findChromium(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((path) => existsSync(path));
+}
+
+async function installChromium(): Promise<string> {
+  const install = () =>
+    runCommand("apt-get", [
+      "install",
+      "--yes",
+      "--no-install-recommends",
+      "-o",
+      "DPkg::Lock::Timeout=120",
+      ...PACKAGES,
+    ]);
+  try {
+    // A fresh machine has no lists of packages.
+    await install().catch(async () => {
+      await runCommand("apt-get", ["update"]);
+      await install();
+    });
+  } catch (error) {
+    const how = "This test needs chromium on PATH, or Debian's apt-get and the right to install it";
+    throw new Error(`${how}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  const installed = findChromium();
+  if (installed === undefined) throw new Error("apt-get has installed chromium, and it is not on PATH");
+  return installed;
+}

@@ -1,0 +1,111 @@
+import { type Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { findingsOf, PageWorld, say } from "./page-world.ts";
+
+const world = forFile(() => PageWorld.start());
+
+const COLOURS = [
+  { colorScheme: "light", forcedColors: "none" },
+  { colorScheme: "dark", forcedColors: "none" },
+  { colorScheme: "light", forcedColors: "active" },
+] as const;
+
+async function allFindings(page: Page): Promise<readonly string[]> {
+  const findings: string[] = [];
+  for (const colours of COLOURS) {
+    await page.emulateMedia(colours);
+    findings.push(...(await findingsOf(page)));
+  }
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+  return findings;
+}
+
+test("axe finds nothing wrong with the form to join", async () => {
+  const page = await world.open();
+  await page.getByLabel("Your name").waitFor();
+
+  expect(await allFindings(page)).toEqual([]);
+});
+
+test("axe finds nothing wrong with a talk, a question, an open call and a permission", async () => {
+  const page = await world.join({ room: "kitchen", name: "Ann" });
+  expect(await allFindings(page)).toEqual([]);
+
+  world.model.script([
+    reply([text("I ask you."), toolUse("ask_user", { question: "Tea or coffee?", choices: ["Tea", "Coffee"] })]),
+    reply([text("And now I count."), toolUse("calculator", { expression: "21 * 2" })]),
+    reply([text("Forty-two cups of tea, then.")]),
+  ]);
+  await say(page, "Ask me what I drink, then tell me what 21 * 2 is");
+  await page.getByRole("button", { name: "Tea" }).waitFor();
+  expect(await allFindings(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "Tea" }).click();
+  const dialog = page.getByRole("alertdialog");
+  await dialog.waitFor();
+  expect(await allFindings(page)).toEqual([]);
+
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("Forty-two cups of tea, then.", { exact: true }).waitFor();
+  await page.getByText("The agent: Listening").waitFor();
+  await world.picture(page, "page-light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await world.picture(page, "page-dark");
+  for (const tab of ["Turn", "Events", "Talk"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    expect(await allFindings(page)).toEqual([]);
+  }
+});
+
+test("at 320 pixels nothing needs to be scrolled sideways", async () => {
+  const page = await world.join({ viewport: { width: 320, height: 640 } });
+  world.model.script([
+    reply([text("Look."), toolUse("show_notification", { message: "A notice with quite a few words in it" })]),
+    reply([text("A-very-long-word-".repeat(20))]),
+  ]);
+  await say(page, "Tell me something long");
+  await page.locator(".message .text").filter({ hasText: "A-very-long-word-" }).waitFor();
+
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+  expect(await allFindings(page)).toEqual([]);
+  await world.picture(page, "page-narrow");
+});
+
+test("a microphone that nobody listens to is told of", async () => {
+  const page = await world.join();
+
+  await page.getByRole("button", { name: "Microphone" }).click();
+
+  await page.getByLabel("Level of the microphone").waitFor();
+  await page.getByText("Nobody listens: this worker has no recogniser.").waitFor();
+  expect(await allFindings(page)).toEqual([]);
+});
+
+test("a second tab under the same name takes the talk over, and the first says so", async () => {
+  const first = await world.join({ room: "twice", name: "Ann" });
+  await world.join({ room: "twice", name: "Ann" });
+
+  await first.getByText("Somebody has joined under the same name").waitFor();
+  expect(await first.getByRole("button", { name: "Join again" }).isVisible()).toBe(true);
+});
+
+test("a question that another tab has answered closes here, too", async () => {
+  const page = await world.join({ room: "answered", name: "Ann" });
+  world.model.script([reply([toolUse("calculator", { expression: "1 + 1" })]), reply([text("Two.")])]);
+  await say(page, "What is 1 + 1?");
+  await page.getByRole("alertdialog").waitFor();
+
+  const answer = `(async () => {
+    const { token } = JSON.parse(sessionStorage.getItem("parley.open"));
+    const headers = { authorization: "Bearer " + token, "content-type": "application/json" };
+    const { id } = await (await fetch("/session", { headers })).json();
+    const [open] = await (await fetch("/session/" + id + "/permissions", { headers })).json();
+    await fetch("/session/" + id + "/permissions/" + open.id, { method: "POST", headers, body: '{"response":"once"}' });
+  })()`;
+  await page.evaluate(answer);
+
+  await page.getByText("Two.", { exact: true }).waitFor();
+  expect(await page.getByRole("alertdialog").count()).toBe(0);
+});

@@ -1,0 +1,196 @@
+import { expect, test } from "vitest";
+import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { PageWorld, say } from "./page-world.ts";
+
+const world = forFile(() => PageWorld.start());
+
+test("a name and the worker's secret are enough to talk, and the answer comes word by word", async () => {
+  const page = await world.join({ name: "Ann", room: "kitchen" });
+  const words = "The kettle is on, and the bread is in the oven.";
+  world.model.script([reply([text(words)], { ...slow(80), chunking: 6 })]);
+
+  await say(page, "How is breakfast?");
+
+  const answer = page.locator(".message.assistant .text");
+  await answer.waitFor();
+  const early = await answer.textContent();
+  await page.getByText(words, { exact: true }).waitFor();
+  expect(words.startsWith(early ?? "?")).toBe(true);
+  expect(early?.length).toBeLessThan(words.length);
+  // Screen readers are told once, at the end.
+  await page.getByText(`Answer: ${words}`).waitFor();
+});
+
+test("a tool of the page runs on the device, and its card says where", async () => {
+  const page = await world.join();
+  world.model.script([
+    reply([text("One moment."), toolUse("show_notification", { message: "Dinner is ready" })]),
+    reply([text("It is on your screen.")]),
+  ]);
+
+  await say(page, "Tell me when dinner is ready");
+
+  await page.locator(".notice").getByText("Dinner is ready").waitFor();
+  await page.getByText("It is on your screen.", { exact: true }).waitFor();
+  const card = page.getByRole("group", { name: "Show notification: Done" });
+  expect(await card.textContent()).toContain("Done on this device");
+  await card.locator("summary").click();
+  await card.getByLabel("Arguments").filter({ hasText: "Dinner is ready" }).waitFor();
+  await world.picture(page, "page-tool");
+});
+
+const calculation = () => [
+  reply([text("Let me see."), toolUse("calculator", { expression: "21 * 2" })]),
+  reply([text("That is all.")]),
+];
+/** What the model was told of its call. */
+const lastResult = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
+
+test("a call that needs permission runs after a click, and a grant can be taken back", async () => {
+  const page = await world.join({ room: "study" });
+  world.model.script(calculation());
+
+  await say(page, "What is 21 * 2?");
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByLabel("Exact arguments").filter({ hasText: "21 * 2" }).waitFor();
+  await page.getByText("The agent: Waiting for you").waitFor();
+  await world.picture(page, "page-permission");
+  await dialog.getByRole("button", { name: "Always allow" }).click();
+
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(await dialog.count()).toBe(0);
+  expect(lastResult()).toContain("42");
+  await page.getByRole("button", { name: /^Take back calculator/ }).click();
+  await page.getByText("Nothing. What you always allow").waitFor();
+});
+
+test("a whole talk with a permission and a refusal needs the keyboard alone", async () => {
+  const page = await world.join();
+  world.model.script([...calculation(), ...calculation()]);
+  await page.getByLabel("Message", { exact: true }).focus();
+
+  await page.keyboard.type("What is 21 * 2?");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("alertdialog");
+  await dialog.waitFor();
+  await page.waitForTimeout(650);
+  await page.keyboard.press("y");
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(lastResult()).toContain("42");
+
+  // The focus is back where it was.
+  await page.keyboard.type("Again");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor();
+  await page.waitForTimeout(650);
+  await page.keyboard.press("n");
+  await page.getByText("That is all.", { exact: true }).nth(1).waitFor();
+  expect(lastResult()).toContain("rejected");
+});
+
+test("a refusal tells the model why", async () => {
+  const page = await world.join();
+  world.model.script(calculation());
+  await say(page, "What is 21 * 2?");
+
+  await page.getByLabel("Reason, if you refuse").fill("I know it myself, yes");
+  await page.getByRole("button", { name: "Refuse" }).click();
+
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(lastResult()).toContain("I know it myself, yes");
+});
+
+test("a page that is loaded again in the middle of a call goes on with it", async () => {
+  const page = await world.join();
+  world.model.script([
+    reply([text("I ask."), toolUse("ask_user", { question: "Tea or coffee?", choices: ["Tea", "Coffee"] })]),
+    reply([text("Good choice.")]),
+  ]);
+  await say(page, "Ask me what I drink");
+  await page.getByRole("button", { name: "Tea" }).waitFor();
+
+  await page.reload();
+  await page.getByRole("button", { name: "Tea" }).click();
+
+  await page.getByText("Good choice.", { exact: true }).waitFor();
+  await page.getByText("Ask me what I drink", { exact: true }).waitFor();
+  expect(lastResult()).toContain("Tea");
+});
+
+test("a switched-on tool of the device answers with what only a browser knows", async () => {
+  const place = { latitude: 47.5, longitude: 8.75 };
+  const page = await world.join({ devices: ["get_location"], geolocation: place, permissions: ["geolocation"] });
+  world.model.script([reply([toolUse("get_location")]), reply([text("Not far.")])]);
+
+  await say(page, "Where am I?");
+
+  await page.getByText("Not far.", { exact: true }).waitFor();
+  expect(lastResult()).toContain("47.5");
+});
+
+test("a tool that is switched off is not offered to the model any more", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("First.")]), reply([text("Second.")])]);
+  await say(page, "One");
+  await page.getByText("First.", { exact: true }).waitFor();
+
+  await page.getByRole("switch", { name: /^Show a notice/ }).uncheck();
+  await say(page, "Two");
+  await page.getByText("Second.", { exact: true }).waitFor();
+
+  const offered = world.model.requests.slice(-2).map(({ body }) => JSON.stringify(body["tools"]));
+  expect(offered.map((tools) => tools.includes("show_notification"))).toEqual([true, false]);
+});
+
+test("stop ends the answer, and an edited message is answered anew", async () => {
+  const page = await world.join();
+  world.model.script([
+    reply([text("This goes on and on and on. ".repeat(40))], { ...slow(100) }),
+    reply([text("Short.")]),
+  ]);
+  await say(page, "Tell me a long story");
+  await page.getByText("This goes on").waitFor();
+
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".message.assistant[data-state=cancelled]").waitFor();
+  await page.locator(".message.user").hover();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Say instead").fill("Tell me a short story");
+  await page.getByRole("button", { name: "Send again" }).click();
+
+  await page.getByText("Short.", { exact: true }).waitFor();
+  expect(await page.locator(".message .text").allTextContents()).toEqual(["Tell me a short story", "Short."]);
+});
+
+test("the events, the turn's waterfall and the transcript are beside the talk", async () => {
+  const page = await world.join({ room: "pantry" });
+  world.model.script([reply([toolUse("show_notification", { message: "Hi" })]), reply([text("Done so.")])]);
+  await say(page, "Greet me");
+  await page.getByText("Done so.", { exact: true }).waitFor();
+
+  await page.getByRole("tab", { name: "Turn" }).click();
+  await page.getByText("show_notification: runs").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.getByLabel("Filter").fill("start_answer");
+  await page.getByText(/^1 of \d+ messages/).waitFor();
+  await page.getByRole("tab", { name: "Talk" }).click();
+  await page
+    .getByRole("cell", { name: "1", exact: true })
+    .or(page.getByRole("cell", { name: "2" }))
+    .first()
+    .waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Markdown" }).click(),
+  ]);
+
+  expect(download.suggestedFilename()).toBe("pantry.md");
+});
+
+test("pages ask nobody but the worker and LiveKit, and the browser complains of nothing", () => {
+  expect([...world.hosts]).toEqual(["127.0.0.1"]);
+  // Browsers write such a line by themselves: the secret is asked for, and a new room has no session.
+  expect(world.complaints.filter((line) => !/status of 40[14]/.test(line))).toEqual([]);
+  expect(world.model.rejections).toEqual([]);
+});

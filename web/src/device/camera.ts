@@ -1,0 +1,30 @@
+/** Small enough for a model's context: about 15 kB as base64. */
+const WIDTH = 320;
+const QUALITY = 0.6;
+
+export interface Photo {
+  readonly mimeType: "image/jpeg";
+  readonly base64: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One picture of the camera, which is on for that long only. */
+export async function takePhoto(signal: AbortSignal): Promise<Photo> {
+  const stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: WIDTH * 2 } } });
+  try {
+    signal.throwIfAborted();
+    const video = document.createElement("video");
+    video.muted = true;
+    video.srcObject = stream;
+    await video.play();
+    const width = Math.min(WIDTH, video.videoWidth);
+    const height = Math.round((video.videoHeight * width) / video.videoWidth);
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    canvas.getContext("2d")?.drawImage(video, 0, 0, width, height);
+    const [, base64 = ""] = canvas.toDataURL("image/jpeg", QUALITY).split(",");
+    return { mimeType: "image/jpeg", base64, width, height };
+  } finally {
+    for (const track of stream.getTracks()) track.stop();
+  }
+}

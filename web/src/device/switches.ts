@@ -1,0 +1,41 @@
+import { useSyncExternalStore } from "react";
+
+/** A tool of this device that can be switched off. */
+export type DeviceTool = "show_notification" | "ask_user" | "get_location" | "read_clipboard" | "take_photo";
+
+const KEY = "parley.device";
+/** What reads something of the person is off until it is switched on. */
+const AT_FIRST: Readonly<Record<DeviceTool, boolean>> = {
+  show_notification: true,
+  ask_user: true,
+  get_location: false,
+  read_clipboard: false,
+  take_photo: false,
+};
+
+const listeners = new Set<() => void>();
+let switches = load();
+
+export function useSwitches(): Readonly<Record<DeviceTool, boolean>> {
+  return useSyncExternalStore(subscribe, () => switches);
+}
+
+/** The worker is told at once: the tool's component registers it, or withdraws it. */
+export function setSwitch(tool: DeviceTool, isOn: boolean): void {
+  switches = { ...switches, [tool]: isOn };
+  localStorage.setItem(KEY, JSON.stringify(switches));
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function load(): Readonly<Record<DeviceTool, boolean>> {
+  try {
+    return { ...AT_FIRST, ...(JSON.parse(localStorage.getItem(KEY) ?? "{}") as object) };
+  } catch {
+    return AT_FIRST;
+  }
+}

@@ -1,0 +1,95 @@
+import { useClientTool } from "@parley/react";
+import { type ReactNode } from "react";
+import { takePhoto } from "./camera.ts";
+import { askPerson, showNotice } from "./notices.ts";
+import { useSwitches } from "./switches.ts";
+
+/** What a person needs to find what was asked of them, and to think. */
+const PERSON_MS = 120_000;
+const LOCATION_MS = 20_000;
+
+const nothing = { type: "object", properties: {} } as const;
+const message = {
+  type: "object",
+  properties: { message: { type: "string", maxLength: 500 } },
+  required: ["message"],
+} as const;
+const question = {
+  type: "object",
+  properties: {
+    question: { type: "string", maxLength: 500 },
+    choices: { type: "array", items: { type: "string", maxLength: 80 }, maxItems: 6 },
+  },
+  required: ["question"],
+} as const;
+
+/** Offers the tools of this device that are switched on, from before the join on. */
+export function DeviceTools(): ReactNode {
+  const on = useSwitches();
+  return (
+    <>
+      {on.show_notification && <ShowNotification />}
+      {on.ask_user && <AskUser />}
+      {on.get_location && <GetLocation />}
+      {on.read_clipboard && <ReadClipboard />}
+      {on.take_photo && <TakePhoto />}
+    </>
+  );
+}
+
+function ShowNotification(): ReactNode {
+  useClientTool<{ message: string }>("show_notification", message, {
+    description: "Shows a short text on this person's screen.",
+    run: (input) => {
+      showNotice(input.message);
+      return { shown: true };
+    },
+  });
+  return null;
+}
+
+function AskUser(): ReactNode {
+  useClientTool<{ question: string; choices?: string[] }>("ask_user", question, {
+    description: "Asks this person a question on the screen, with choices or a text to type, and waits for the answer.",
+    timeoutMs: PERSON_MS,
+    readOnly: true,
+    run: async (input, { signal }) => ({ answer: await askPerson(input.question, input.choices ?? [], signal) }),
+  });
+  return null;
+}
+
+function GetLocation(): ReactNode {
+  useClientTool("get_location", nothing, {
+    description: "Tells where this person's device is: latitude, longitude and accuracy in metres.",
+    timeoutMs: LOCATION_MS,
+    readOnly: true,
+    run: async () => {
+      const { promise, resolve, reject } = Promise.withResolvers<GeolocationPosition>();
+      navigator.geolocation.getCurrentPosition(resolve, (error) => reject(new Error(error.message)), {
+        timeout: LOCATION_MS,
+      });
+      const { latitude, longitude, accuracy } = (await promise).coords;
+      return { latitude, longitude, accuracyMetres: Math.round(accuracy) };
+    },
+  });
+  return null;
+}
+
+function ReadClipboard(): ReactNode {
+  useClientTool("read_clipboard", nothing, {
+    description: "Reads the text of this person's clipboard.",
+    readOnly: true,
+    run: async () => ({ text: await navigator.clipboard.readText() }),
+  });
+  return null;
+}
+
+function TakePhoto(): ReactNode {
+  useClientTool("take_photo", nothing, {
+    description: "Takes a small photo with this device's camera. Answers with a JPEG as base64.",
+    timeoutMs: PERSON_MS,
+    readOnly: true,
+    run: (_input, { signal }) => takePhoto(signal),
+  });
+  return null;
+}

@@ -1,0 +1,103 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { JoinError, type JoinedTalk, joinTalk } from "./join-talk.ts";
+import { loadName, loadRooms } from "./remembered.ts";
+
+interface JoinFormProps {
+  readonly onJoined: (talk: JoinedTalk) => void;
+  /** Why the last talk could not be joined. */
+  readonly problem: string | undefined;
+}
+
+/** `?room=kitchen` names the room; else a new one. */
+function firstRoom(): string {
+  return new URLSearchParams(location.search).get("room") ?? `talk-${Math.random().toString(36).slice(2, 7)}`;
+}
+
+export function JoinForm({ onJoined, problem }: JoinFormProps): ReactNode {
+  const [name, setName] = useState(loadName);
+  const [room, setRoom] = useState(firstRoom);
+  const [secret, setSecret] = useState("");
+  const [failure, setFailure] = useState<JoinError>();
+  const [isJoining, setJoining] = useState(false);
+  const rooms = loadRooms();
+
+  const join = async (event: FormEvent) => {
+    event.preventDefault();
+    setJoining(true);
+    setFailure(undefined);
+    try {
+      onJoined(await joinTalk({ room: room.trim(), identity: name.trim() }, secret));
+    } catch (error) {
+      setFailure(error instanceof JoinError ? error : new JoinError(String(error)));
+      setJoining(false);
+    }
+  };
+
+  const sentence = failure?.message ?? problem;
+  return (
+    <main className="join">
+      <form className="join-card" onSubmit={(event) => void join(event)}>
+        <img src="/icon.svg" alt="" width="44" height="44" />
+        <h1>Talk with Parley</h1>
+        <p className="hint">
+          Type or speak. You see what its tools do, and nothing that needs your permission runs without it.
+        </p>
+        <label className="field">
+          Your name
+          <input
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            required
+            maxLength={128}
+            autoComplete="nickname"
+            autoFocus
+          />
+        </label>
+        <label className="field">
+          Room
+          <input
+            value={room}
+            onChange={(event) => setRoom(event.target.value)}
+            required
+            maxLength={128}
+            list="rooms"
+            spellCheck={false}
+          />
+          <datalist id="rooms">
+            {rooms.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
+        </label>
+        {failure?.wantsSecret === true && (
+          <label className="field">
+            The worker's secret
+            <input type="password" value={secret} onChange={(event) => setSecret(event.target.value)} required />
+          </label>
+        )}
+        {sentence !== undefined && (
+          <p className="problem" role="alert">
+            {sentence}
+          </p>
+        )}
+        <button className="primary" disabled={isJoining}>
+          {isJoining ? "Joining …" : "Join"}
+        </button>
+        {rooms.length > 0 && (
+          <nav aria-label="Talks you were in">
+            <h2>Go on with</h2>
+            <ul className="chips">
+              {rooms.slice(0, 6).map((each) => (
+                <li key={each}>
+                  <button type="button" className="chip" onClick={() => setRoom(each)}>
+                    {each}
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        )}
+      </form>
+    </main>
+  );
+}

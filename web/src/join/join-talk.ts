@@ -1,0 +1,57 @@
+import { Room } from "livekit-client";
+
+/** Where a participant is, or wants to be. */
+export interface Place {
+  readonly room: string;
+  readonly identity: string;
+}
+
+/** A talk that this page is in, or on its way into. */
+export interface JoinedTalk extends Place {
+  readonly token: string;
+  readonly livekitUrl: string;
+  readonly liveKit: Room;
+}
+
+/** Why there is no token: one sentence and what to do. */
+export class JoinError extends Error {
+  /** Whether the worker asks for its secret. */
+  readonly wantsSecret: boolean;
+
+  constructor(message: string, { wantsSecret = false, ...options }: ErrorOptions & { wantsSecret?: boolean } = {}) {
+    super(message, options);
+    this.name = "JoinError";
+    this.wantsSecret = wantsSecret;
+  }
+}
+
+/**
+ * Gets a token from the worker that serves this page. The room is connected by `connectTalk`.
+ *
+ * @param secret the worker's `TOKEN_SECRET`, where it has one
+ */
+export async function joinTalk({ room, identity }: Place, secret: string): Promise<JoinedTalk> {
+  const headers = { "content-type": "application/json", ...(secret !== "" && { authorization: `Bearer ${secret}` }) };
+  const response = await fetch("/token", { method: "POST", headers, body: JSON.stringify({ room, identity }) }).catch(
+    (cause: unknown) => {
+      throw new JoinError("The worker does not answer. Start it with npm start, then join again.", { cause });
+    },
+  );
+  const answer = (await response.json().catch(() => ({}))) as { token?: string; livekitUrl?: string; error?: string };
+  if (response.status === 401)
+    throw new JoinError("This worker gives tokens to those who know its secret. Type its TOKEN_SECRET.", {
+      wantsSecret: true,
+    });
+  const { token, livekitUrl, error = `The worker answered with ${response.status}.` } = answer;
+  if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
+  return { room, identity, token, livekitUrl, liveKit: new Room() };
+}
+
+/** Joins the room by LiveKit. Rejects with a sentence that says what to do. */
+export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): Promise<void> {
+  try {
+    await liveKit.connect(livekitUrl, token);
+  } catch (cause) {
+    throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it runs, then join again.`, { cause });
+  }
+}

@@ -1,0 +1,44 @@
+import { type Place } from "./join-talk.ts";
+
+/** The talk of this tab, so that a reload comes back to it. The token ends with the tab. */
+export interface OpenTalk extends Place {
+  readonly token: string;
+  readonly livekitUrl: string;
+}
+
+const OPEN = "parley.open";
+const NAME = "parley.name";
+const ROOMS = "parley.rooms";
+const MAX_ROOMS = 12;
+
+export function loadOpenTalk(): OpenTalk | undefined {
+  return read<OpenTalk>(sessionStorage, OPEN);
+}
+
+export function saveOpenTalk({ room, identity, token, livekitUrl }: OpenTalk): void {
+  sessionStorage.setItem(OPEN, JSON.stringify({ room, identity, token, livekitUrl }));
+  localStorage.setItem(NAME, JSON.stringify(identity));
+  const others = loadRooms().filter((each) => each !== room);
+  localStorage.setItem(ROOMS, JSON.stringify([room, ...others].slice(0, MAX_ROOMS)));
+}
+
+export function forgetOpenTalk(): void {
+  sessionStorage.removeItem(OPEN);
+}
+
+export function loadName(): string {
+  return read<string>(localStorage, NAME) ?? "";
+}
+
+/** The rooms that this browser was in, the newest first. */
+export function loadRooms(): readonly string[] {
+  return read<readonly string[]>(localStorage, ROOMS) ?? [];
+}
+
+function read<Value>(storage: Storage, key: string): Value | undefined {
+  try {
+    return (JSON.parse(storage.getItem(key) ?? "null") as Value | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

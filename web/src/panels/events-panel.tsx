@@ -1,0 +1,42 @@
+import { type ReactNode, useState } from "react";
+import { useEventLog } from "./event-log.tsx";
+
+export function EventsPanel(): ReactNode {
+  const events = useEventLog();
+  const [filter, setFilter] = useState("");
+  const wanted = filter.trim().toLowerCase();
+  const shown = events.filter(({ type, json }) => `${type} ${json}`.toLowerCase().includes(wanted));
+  const copy = () =>
+    navigator.clipboard.writeText(shown.map(({ at, type, json }) => `${at} ${type} ${json}`).join("\n"));
+  return (
+    <section className="events">
+      <div className="row">
+        <label className="field grow">
+          Filter
+          <input value={filter} onChange={(event) => setFilter(event.target.value)} placeholder="tool_call_state" />
+        </label>
+        <button type="button" onClick={() => void copy()}>
+          Copy
+        </button>
+      </div>
+      <p className="hint">
+        {shown.length} of {events.length} messages of the worker
+      </p>
+      <ol className="event-list">
+        {shown.toReversed().map(({ key, at, type, json }) => (
+          <li key={key}>
+            <details>
+              <summary>
+                <time>{new Date(at).toISOString().slice(11, 23)}</time> <strong>{type}</strong>{" "}
+                <span className="event-json">{json.slice(0, 80)}</span>
+              </summary>
+              <pre tabIndex={0} aria-label={type}>
+                {json}
+              </pre>
+            </details>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { EventsPanel } from "./events-panel.tsx";
+import { TalkPanel } from "./talk-panel.tsx";
+import { ToolsPanel } from "./tools-panel.tsx";
+import { TurnPanel } from "./turn-panel.tsx";
+
+const TABS = {
+  tools: { title: "Tools", Panel: ToolsPanel },
+  turn: { title: "Turn", Panel: TurnPanel },
+  events: { title: "Events", Panel: EventsPanel },
+  talk: { title: "Talk", Panel: TalkPanel },
+} as const;
+type Tab = keyof typeof TABS;
+const NAMES = Object.keys(TABS) as readonly Tab[];
+
+/** Beside the talk: what this device offers, how long a turn took, what came over the wire. */
+export function SidePanel({ isOpen }: { readonly isOpen: boolean }): ReactNode {
+  const [tab, setTab] = useState<Tab>("tools");
+  const { Panel } = TABS[tab];
+  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>) => {
+    const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    const next = NAMES.at((NAMES.indexOf(tab) + step) % NAMES.length) ?? tab;
+    setTab(next);
+    currentTarget.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+  };
+  return (
+    <aside className="panel" data-open={isOpen} aria-label="Details">
+      <div className="tabs" role="tablist" aria-label="Details" onKeyDown={onKeyDown}>
+        {NAMES.map((name) => (
+          <button
+            type="button"
+            key={name}
+            id={`tab-${name}`}
+            role="tab"
+            aria-selected={tab === name}
+            aria-controls="tab-panel"
+            tabIndex={tab === name ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {TABS[name].title}
+          </button>
+        ))}
+      </div>
+      <div id="tab-panel" className="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        <Panel />
+      </div>
+    </aside>
+  );
+}

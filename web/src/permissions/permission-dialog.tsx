@@ -1,0 +1,127 @@
+import { type Permission, usePermissions } from "@parley/react";
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { TimeLeft } from "../tools/time-left.tsx";
+import { toTitle } from "../tools/describe-call.ts";
+
+/** Keys count only after this time: whoever was typing when the question came did not mean it. */
+const KEYS_AFTER_MS = 600;
+
+/** The oldest question that waits for this participant. Closes by itself when it was answered elsewhere. */
+export function PermissionDialog(): ReactNode {
+  const { open } = usePermissions();
+  const [permission] = open;
+  return permission && <Question key={permission.id} permission={permission} waiting={open.length - 1} />;
+}
+
+interface QuestionProps {
+  readonly permission: Permission;
+  /** How many more wait. */
+  readonly waiting: number;
+}
+
+function Question({ permission, waiting }: QuestionProps): ReactNode {
+  const { approve, reject } = usePermissions();
+  const { id, title, patterns, type, toolName, input, allowsEditedInput, expiresAt, problem } = permission;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [shownAt] = useState(Date.now);
+  const [reason, setReason] = useState("");
+  const [draft, setDraft] = useState(() => JSON.stringify(input ?? {}, undefined, 2));
+  const [failure, setFailure] = useState<string>();
+  const edited = allowsEditedInput && draft !== JSON.stringify(input ?? {}, undefined, 2) ? draft : undefined;
+
+  // Before the element goes: a dialog that is closed gives the focus back, one that is gone does not.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    // The dialog itself has the focus at first, not a button: a blank or Enter that was meant for the text allows nothing.
+    element?.showModal();
+    element?.focus();
+    return () => element?.close();
+  }, []);
+
+  const answer = (how: "once" | "always" | "reject") => {
+    setFailure(undefined);
+    const given = how === "reject" ? refuse() : allow(how);
+    given.catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+  };
+  const refuse = async () => reject(id, reason.trim() === "" ? {} : { message: reason.trim() });
+  const allow = async (how: "once" | "always") =>
+    approve(id, how, edited === undefined ? {} : { editedInput: parseInput(edited) });
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isText = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
+    if (isText || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (Date.now() - shownAt < KEYS_AFTER_MS) return;
+    if (event.key === "y") answer("once");
+    if (event.key === "n") answer("reject");
+  };
+
+  return (
+    <dialog
+      ref={dialog}
+      className="permission"
+      role="alertdialog"
+      aria-labelledby="permission-title"
+      aria-describedby="permission-what"
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      // It waits for an answer: Escape is none.
+      onCancel={(event) => event.preventDefault()}
+    >
+      <div className="eyebrow">
+        <p>Permission{waiting > 0 && `, ${waiting} more waiting`}</p>
+        {expiresAt !== undefined && <TimeLeft until={expiresAt} />}
+      </div>
+      <h2 id="permission-title">{title}</h2>
+      <div id="permission-what">
+        <p>{type === "tool" ? "The agent wants to use this tool:" : `${toTitle(toolName ?? type)} wants to touch:`}</p>
+        <ul className="patterns">
+          {patterns.map((pattern) => (
+            <li key={pattern}>
+              <code>{pattern}</code>
+            </li>
+          ))}
+        </ul>
+      </div>
+      {allowsEditedInput ? (
+        <label className="field">
+          Arguments, which you may change
+          <textarea rows={5} value={draft} spellCheck={false} onChange={(event) => setDraft(event.target.value)} />
+        </label>
+      ) : (
+        <pre tabIndex={0} aria-label="Exact arguments">
+          {draft}
+        </pre>
+      )}
+      <label className="field">
+        Reason, if you refuse
+        <input value={reason} onChange={(event) => setReason(event.target.value)} />
+      </label>
+      {(failure ?? problem) !== undefined && (
+        <p className="problem" role="alert">
+          {failure ?? problem}
+        </p>
+      )}
+      <div className="row answers">
+        <button type="button" className="primary" onClick={() => answer("once")} aria-keyshortcuts="y">
+          Allow once <kbd aria-hidden="true">y</kbd>
+        </button>
+        <button type="button" onClick={() => answer("always")}>
+          Always allow
+        </button>
+        <button type="button" className="danger" onClick={() => answer("reject")} aria-keyshortcuts="n">
+          Refuse <kbd aria-hidden="true">n</kbd>
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+function parseInput(text: string): Record<string, never> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, never>;
+  } catch {
+    // Told below.
+  }
+  throw new Error("The arguments are no JSON object: mend them, or refuse.");
+}

@@ -1,0 +1,96 @@
+import { useAgentState, useTalk } from "@parley/react";
+import { ConnectionState, DisconnectReason, RoomEvent } from "livekit-client";
+import { type ReactNode, useEffect, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { useRoomValue } from "../shared/use-room-value.ts";
+import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
+
+const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
+  denied: "The browser does not let this page use the microphone. Allow it beside the address, then try again.",
+  missing: "There is no microphone. Connect one, or write instead.",
+  nobody_listens: "Nobody listens: this worker has no recogniser. Write instead, or start it with STT.",
+  failed: "The microphone does not work. Another program may use it: close that, then try again.",
+};
+const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
+const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
+
+/** What is wrong, each in one sentence with what to do about it. */
+export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNode {
+  const { liveKit } = useJoinedTalk();
+  const { problem, isConnected } = useTalk();
+  const { reason } = useAgentState();
+  const { problem: microphone } = useMicrophone(liveKit);
+  const connection = useRoomValue(liveKit, STATE_EVENTS, ({ state }) => state);
+  const hasSound = useRoomValue(liveKit, SOUND_EVENTS, ({ canPlaybackAudio }) => canPlaybackAudio);
+  const left = useLeft();
+  const hadAgent = useHasBeen(isConnected);
+  const isThere = connection === ConnectionState.Connected;
+  return (
+    <div className="problems" role="status">
+      {left !== undefined && connection === ConnectionState.Disconnected && (
+        <p className="problem">
+          {left}{" "}
+          <button type="button" onClick={onAgain}>
+            Join again
+          </button>
+        </p>
+      )}
+      {(connection === ConnectionState.Reconnecting || connection === ConnectionState.SignalReconnecting) && (
+        <p className="problem">The connection is lost. Trying again; nothing that you write is lost.</p>
+      )}
+      {isThere && reason === "workers_full" && (
+        <p className="problem">All workers are full. The agent comes as soon as there is a place: stay here.</p>
+      )}
+      {isThere && reason === "no_agent" && (
+        <p className="problem">
+          No agent has come into this room. Check that a worker runs (npm start); it is then found by itself.
+        </p>
+      )}
+      {isThere && hadAgent && !isConnected && reason === undefined && (
+        <p className="problem">
+          The agent has left, perhaps to start again. Another one is on its way; the talk goes on.
+        </p>
+      )}
+      {microphone !== undefined && <p className="problem">{MICROPHONE[microphone]}</p>}
+      {isThere && !hasSound && (
+        <p className="problem">
+          The browser plays no sound before you have allowed it.{" "}
+          <button type="button" onClick={() => void liveKit.startAudio()}>
+            Play sound
+          </button>
+        </p>
+      )}
+      {problem !== undefined && <p className="problem">{problem}</p>}
+    </div>
+  );
+}
+
+/** Why this page is not in the room any more. */
+function useLeft(): string | undefined {
+  const { liveKit } = useJoinedTalk();
+  const [left, setLeft] = useState<string>();
+  useEffect(() => {
+    setLeft(undefined);
+    const onLeft = (reason?: DisconnectReason) => setLeft(toSentence(reason));
+    liveKit.on(RoomEvent.Disconnected, onLeft);
+    return () => void liveKit.off(RoomEvent.Disconnected, onLeft);
+  }, [liveKit]);
+  return left;
+}
+
+function toSentence(reason: DisconnectReason | undefined): string {
+  if (reason === DisconnectReason.DUPLICATE_IDENTITY)
+    return "Somebody has joined under the same name, perhaps you in another tab. Go on there, or here:";
+  if (reason === DisconnectReason.ROOM_DELETED || reason === DisconnectReason.PARTICIPANT_REMOVED)
+    return "You were taken out of the room.";
+  return "The connection has ended.";
+}
+
+/** Whether something was ever so. */
+function useHasBeen(holds: boolean): boolean {
+  const [has, setHas] = useState(holds);
+  useEffect(() => {
+    if (holds) setHas(true);
+  }, [holds]);
+  return has;
+}

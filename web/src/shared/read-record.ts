@@ -1,0 +1,53 @@
+/** A turn of the transcript, as docs/transcripts.md has it. */
+export interface StoredTurn {
+  readonly turnId: string;
+  readonly participant: string;
+  readonly said?: string;
+  readonly answer: readonly StoredPart[];
+  readonly state: string;
+  readonly heard?: string;
+  readonly isReplaced?: boolean;
+}
+
+interface StoredPart {
+  readonly type: "text" | "tool";
+  readonly text?: string;
+  readonly toolUseId?: string;
+  readonly name?: string;
+  readonly state?: string;
+  readonly ranOn?: string;
+  readonly participant?: string;
+  readonly input?: unknown;
+  readonly result?: unknown;
+  readonly errorMessage?: string;
+}
+
+/** A request with the room's token; rejects with what the worker says. */
+export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
+  if (response.ok) return response;
+  const { error } = (await response.json().catch(() => ({}))) as { error?: string };
+  throw new Error(error ?? `The worker answered with ${response.status}`);
+}
+
+/** The session's id, or `undefined` before the room's first message. */
+async function findSession(token: string): Promise<string | undefined> {
+  const response = await fetch("/session", { headers: { authorization: `Bearer ${token}` } });
+  if (!response.ok) return undefined;
+  const { id } = (await response.json()) as { id: string };
+  return id;
+}
+
+export async function loadTurns(token: string): Promise<readonly StoredTurn[]> {
+  const id = await findSession(token);
+  if (id === undefined) return [];
+  const response = await request(token, `/session/${encodeURIComponent(id)}/transcript`);
+  const { turns } = (await response.json()) as { turns: readonly StoredTurn[] };
+  return turns.filter(({ isReplaced }) => isReplaced !== true);
+}
+
+export async function loadTranscript(token: string, format: "markdown" | "json"): Promise<Blob> {
+  const id = await findSession(token);
+  if (id === undefined) throw new Error("Nothing has been said yet.");
+  return (await request(token, `/session/${encodeURIComponent(id)}/transcript?format=${format}`)).blob();
+}

@@ -1,0 +1,21 @@
+import { type Room, type RoomEvent } from "livekit-client";
+import { useCallback, useSyncExternalStore } from "react";
+
+/**
+ * A value of LiveKit's room that may change with certain events.
+ *
+ * @param events the same array in each render
+ * @param read gives an equal value (by `Object.is`) as long as nothing has changed
+ */
+export function useRoomValue<Value>(room: Room, events: readonly RoomEvent[], read: (room: Room) => Value): Value {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      for (const event of events) room.on(event as RoomEvent.Connected, listener);
+      return () => {
+        for (const event of events) room.off(event as RoomEvent.Connected, listener);
+      };
+    },
+    [room, events],
+  );
+  return useSyncExternalStore(subscribe, () => read(room));
+}

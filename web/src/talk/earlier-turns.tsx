@@ -1,0 +1,81 @@
+import { type TalkEntry } from "@parley/react";
+import { type ReactNode, useEffect, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
+import { toTitle } from "../tools/describe-call.ts";
+
+interface EarlierTurnsProps {
+  /** Answers that this page shows itself. */
+  readonly shown: readonly TalkEntry[];
+}
+
+/** What was said in this room before the page came, from the worker's record. */
+export function EarlierTurns({ shown }: EarlierTurnsProps): ReactNode {
+  const { token, identity } = useJoinedTalk();
+  const [turns, setTurns] = useState<readonly StoredTurn[]>([]);
+  useEffect(() => {
+    let isOver = false;
+    loadTurns(token).then(
+      (loaded) => !isOver && setTurns(loaded),
+      () => {},
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [token]);
+  if (turns.length === 0) return null;
+  return (
+    <section aria-label="Earlier in this room">
+      <ol className="list">
+        {turns.map((turn) => (
+          <EarlierTurn
+            key={turn.turnId}
+            turn={turn}
+            me={identity}
+            isShown={shown.some(({ id }) => id === turn.turnId)}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface EarlierTurnProps {
+  readonly turn: StoredTurn;
+  readonly me: string;
+  readonly isShown: boolean;
+}
+
+function EarlierTurn({ turn: { participant, said, answer, state }, me, isShown }: EarlierTurnProps): ReactNode {
+  return (
+    <>
+      {said !== undefined && (
+        <li className="message user">
+          <p className="who">{participant === me ? "You" : participant}</p>
+          <div className="body">
+            <p className="text">{said}</p>
+          </div>
+        </li>
+      )}
+      {!isShown && answer.length > 0 && (
+        <li className="message assistant">
+          <p className="who">Agent</p>
+          <div className="body">
+            {answer.map((part, index) =>
+              part.type === "text" ? (
+                <p className="text" key={index}>
+                  {part.text}
+                </p>
+              ) : (
+                <p className="stored-call" key={index}>
+                  {toTitle(part.name ?? "a tool")}: {part.state}
+                </p>
+              ),
+            )}
+          </div>
+          {state !== "completed" && <p className="note">{state}</p>}
+        </li>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { type ReactNode, useState } from "react";
+
+interface EditMessageProps {
+  readonly text: string;
+  /** Without a text: nothing is to change. */
+  readonly onDone: (text?: string) => void;
+}
+
+export function EditMessage({ text, onDone }: EditMessageProps): ReactNode {
+  const [draft, setDraft] = useState(text);
+  return (
+    <form
+      className="edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDone(draft.trim() === "" ? undefined : draft);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onDone();
+      }}
+    >
+      <label className="field">
+        Say instead
+        <textarea rows={2} value={draft} onChange={(event) => setDraft(event.target.value)} autoFocus />
+      </label>
+      <p className="row">
+        <button className="primary">Send again</button>
+        <button type="button" onClick={() => onDone()}>
+          Leave it
+        </button>
+      </p>
+    </form>
+  );
+}

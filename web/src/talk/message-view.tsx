@@ -1,0 +1,112 @@
+import { type Part, type TalkMessage, textOf, ToolCallView, useMessage, useTalk } from "@parley/react";
+import { memo, type ReactNode, useState } from "react";
+import { CallCard } from "../tools/call-card.tsx";
+import { EditMessage } from "./edit-message.tsx";
+
+const ENDS: Readonly<Record<string, string>> = {
+  interrupted: "Interrupted",
+  cancelled: "Stopped",
+  failed: "Failed",
+  sending: "Sending …",
+};
+
+/** One message. Only this one renders again while it grows. */
+export const MessageView = memo(function MessageView({ id }: { readonly id: string }): ReactNode {
+  const message = useMessage(id);
+  const { edit } = useTalk();
+  const [isEditing, setEditing] = useState(false);
+  if (!message) return null;
+  const { role, parts, state, problem } = message;
+  return (
+    <li className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
+      <div className="head">
+        <p className="who">{role === "user" ? "You" : "Agent"}</p>
+        <MessageActions message={message} onEdit={() => setEditing(true)} />
+      </div>
+      {isEditing ? (
+        <EditMessage
+          text={textOf(message)}
+          onDone={(text) => {
+            setEditing(false);
+            if (text !== undefined) void edit(id, text);
+          }}
+        />
+      ) : (
+        <div className="body">
+          {parts.map((part, index) => (
+            <PartView key={part.kind === "call" ? part.toolUseId : index} part={part} message={message} />
+          ))}
+          {role === "assistant" && state === "open" && parts.length === 0 && (
+            <p className="typing">
+              <span className="visually-hidden">Thinking</span>
+              <i aria-hidden="true" />
+              <i aria-hidden="true" />
+              <i aria-hidden="true" />
+            </p>
+          )}
+        </div>
+      )}
+      {ENDS[state] !== undefined && (
+        <p className="note">
+          {ENDS[state]}
+          {problem !== undefined && `: ${problem}`}
+        </p>
+      )}
+    </li>
+  );
+});
+
+function PartView({ part, message }: { readonly part: Part; readonly message: TalkMessage }): ReactNode {
+  if (part.kind === "call") return <ToolCallView toolUseId={part.toolUseId} fallback={CallCard} />;
+  if (part.kind === "aside") return <p className="aside">{part.text}</p>;
+  if (part.text.trim() === "") return null;
+  if (part.kind === "thinking")
+    return (
+      <details className="thinking">
+        <summary>Thinking</summary>
+        <p>{part.text}</p>
+      </details>
+    );
+  if (message.isSpoken !== true || part.saidTo >= part.text.trimEnd().length)
+    return <p className="text">{part.text}</p>;
+  const rest = part.text.slice(part.saidTo);
+  const isOver = message.state !== "open";
+  // Words are shown as they are written; those that are not heard yet are dimmed. After an interruption they never were.
+  return (
+    <p className="text">
+      {part.text.slice(0, part.saidTo)}
+      {message.state === "interrupted" || message.state === "cancelled" ? (
+        <s className="unheard">
+          <span className="visually-hidden">Not heard: </span>
+          {rest}
+        </s>
+      ) : (
+        <span className={isOver ? "" : "ahead"}>{rest}</span>
+      )}
+    </p>
+  );
+}
+
+interface MessageActionsProps {
+  readonly message: TalkMessage;
+  readonly onEdit: () => void;
+}
+
+function MessageActions({ message: { role, state, replyTo }, onEdit }: MessageActionsProps): ReactNode {
+  const { regenerate } = useTalk();
+  if (state === "open" || state === "sending") return null;
+  return (
+    <p className="actions">
+      {role === "user" && (
+        <button type="button" className="quiet" onClick={onEdit}>
+          Edit
+        </button>
+      )}
+      {role === "assistant" && replyTo !== undefined && (
+        <button type="button" className="quiet" onClick={() => void regenerate(replyTo)}>
+          Answer again
+        </button>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,65 @@
+import { type ReactNode, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { PhotoUI } from "../device/photo-card.tsx";
+import { Questions } from "../device/questions.tsx";
+import { DeviceTools } from "../device/tools.tsx";
+import { EventLog } from "../panels/event-log.tsx";
+import { PermissionDialog } from "../permissions/permission-dialog.tsx";
+import { SidePanel } from "../panels/side-panel.tsx";
+import { Problems } from "../problems/problems.tsx";
+import { AgentSound } from "../voice/agent-sound.tsx";
+import { AgentBadge } from "./agent-badge.tsx";
+import { Announcer } from "./announcer.tsx";
+import { Composer } from "./composer.tsx";
+import { MessageList } from "./message-list.tsx";
+
+interface TalkPageProps {
+  readonly onLeave: () => void;
+  readonly onAgain: () => void;
+}
+
+export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
+  const { identity, room } = useJoinedTalk();
+  const [isPanelOpen, setPanelOpen] = useState(false);
+  return (
+    <div className="page">
+      <header className="bar">
+        <h1 className="brand">
+          <img src="/icon.svg" alt="" width="28" height="28" />
+          <span>Parley</span>
+        </h1>
+        <p className="where" title={`Room ${room}`}>
+          <strong>{identity}</strong> in <strong>{room}</strong>
+        </p>
+        <AgentBadge />
+        <button
+          type="button"
+          className="panel-switch"
+          aria-expanded={isPanelOpen}
+          onClick={() => setPanelOpen(!isPanelOpen)}
+        >
+          Details
+        </button>
+        <button type="button" onClick={() => onLeave()}>
+          Leave
+        </button>
+      </header>
+      <main className="talk" aria-label="Talk">
+        <MessageList />
+        <div className="foot">
+          <Problems onAgain={onAgain} />
+          <Questions />
+          <Composer />
+        </div>
+      </main>
+      <EventLog>
+        <SidePanel isOpen={isPanelOpen} />
+      </EventLog>
+      <PermissionDialog />
+      <DeviceTools />
+      <PhotoUI />
+      <AgentSound />
+      <Announcer />
+    </div>
+  );
+}

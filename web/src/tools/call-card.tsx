@@ -1,0 +1,95 @@
+import { isOpen, type ToolCall } from "@parley/react";
+import { type ReactNode } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { STATUS, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
+import { TimeLeft } from "./time-left.tsx";
+
+const ICONS: Readonly<Record<ToolCall["status"], string>> = {
+  writing: "…",
+  pending: "…",
+  running: "▸",
+  success: "✓",
+  error: "✕",
+  cancelled: "–",
+};
+
+/** One call: what it does in words first, then all that is known of it. */
+export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
+  const { status, name, inputJson, output, error, errorCode, logs, progress, editedInput, deadlineAt } = call;
+  const { identity: me } = useJoinedTalk();
+  const runner = toRunner(call, me);
+  const state = call.waitsForPermission === true ? "Waits for permission" : STATUS[status];
+  return (
+    <div className="call" role="group" data-status={status} aria-label={`${toTitle(name)}: ${state}`}>
+      <details open={status === "error"}>
+        <summary>
+          <span className="icon" aria-hidden="true">
+            {ICONS[status]}
+          </span>
+          <span className="call-title">
+            <strong>{toTitle(name)}</strong> <span className="call-summary">{toSummary(inputJson)}</span>
+          </span>
+          <span className="call-state">
+            {state}
+            {runner !== "" && ` ${runner}`}
+            {tookOf(call)}
+          </span>
+        </summary>
+        <dl>
+          <dt>Tool</dt>
+          <dd>
+            <code>{name}</code>
+          </dd>
+          <dt>Arguments</dt>
+          <dd>
+            <pre tabIndex={0} aria-label="Arguments">
+              {toPretty(inputJson)}
+            </pre>
+          </dd>
+          {editedInput !== undefined && (
+            <>
+              <dt>Ran with</dt>
+              <dd>
+                <pre tabIndex={0} aria-label="Arguments that it ran with">
+                  {toPretty(editedInput)}
+                </pre>
+              </dd>
+            </>
+          )}
+          {output !== undefined && (
+            <>
+              <dt>Result</dt>
+              <dd>
+                <pre tabIndex={0} aria-label="Result">
+                  {toPretty(output)}
+                </pre>
+              </dd>
+            </>
+          )}
+        </dl>
+      </details>
+      {progress !== undefined && isOpen(call) && (
+        <progress value={progress} aria-label={`Progress of ${toTitle(name)}`}>
+          {Math.round(progress * 100)} %
+        </progress>
+      )}
+      {logs.length > 0 && (
+        <pre className="logs" tabIndex={0} aria-label={`Log of ${toTitle(name)}`}>
+          {logs.join("\n")}
+        </pre>
+      )}
+      {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt} />}
+      {error !== undefined && (
+        <p className="note">
+          {error} {errorCode !== undefined && <code>{errorCode}</code>}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function tookOf({ startedAt, finishedAt }: ToolCall): string {
+  if (startedAt === undefined || finishedAt === undefined) return "";
+  const ms = finishedAt - startedAt;
+  return ms < 1_000 ? `, ${ms} ms` : `, ${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,49 @@
+import { type ToolCall } from "@parley/react";
+
+const SUMMARY_LENGTH = 70;
+
+/** `read_local_file` → `Read local file` */
+export function toTitle(name: string): string {
+  const words = name.replaceAll(/[_-]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The arguments that a person wants to read first: texts and numbers, cut. */
+export function toSummary(inputJson: string): string {
+  const input = parse(inputJson);
+  const values = typeof input === "object" && input !== null ? Object.values(input) : [];
+  const plain = values.filter((value) => typeof value === "string" || typeof value === "number");
+  const text = plain.join(" · ").replaceAll(/\s+/g, " ");
+  return text.length > SUMMARY_LENGTH ? `${text.slice(0, SUMMARY_LENGTH)}…` : text;
+}
+
+/** JSON with line breaks, or the text as it is while it is still written. */
+export function toPretty(json: string): string {
+  const value = parse(json);
+  return value === undefined ? json : JSON.stringify(value, undefined, 2);
+}
+
+export function toRunner({ runner, addressee }: ToolCall, me: string): string {
+  if (runner === "server") return "on the server";
+  if (runner === "anthropic") return "by Anthropic";
+  if (runner === undefined) return "";
+  if (addressee !== undefined && addressee !== me) return `on ${addressee}'s device`;
+  return runner === "client" || addressee === me ? "on this device" : "here or on the server";
+}
+
+export const STATUS: Readonly<Record<ToolCall["status"], string>> = {
+  writing: "Writing arguments",
+  pending: "Waiting",
+  running: "Running",
+  success: "Done",
+  error: "Failed",
+  cancelled: "Cancelled",
+};
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+import { type ReactNode, useEffect, useState } from "react";
+
+/** The time until a moment, in whole seconds. Nothing once it has passed. */
+export function TimeLeft({ until }: { readonly until: number }): ReactNode {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.ceil((until - now) / 1_000);
+  if (seconds <= 0) return null;
+  return (
+    <p className="time-left" role="timer" aria-live="off">
+      {seconds < 60 ? `${seconds} s left` : `${Math.floor(seconds / 60)} min ${seconds % 60} s left`}
+    </p>
+  );
+}

@@ -1,0 +1,41 @@
+import { Room, RoomEvent } from "livekit-client";
+import { type ReactNode, useEffect, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+
+/** Which microphone is used. Browsers tell their names once one was allowed. */
+export function MicrophoneChoice(): ReactNode {
+  const { liveKit } = useJoinedTalk();
+  const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
+  const [active, setActive] = useState("");
+  useEffect(() => {
+    const load = () => {
+      Room.getLocalDevices("audioinput", false).then(setDevices, () => setDevices([]));
+    };
+    load();
+    const events = [RoomEvent.MediaDevicesChanged, RoomEvent.LocalTrackPublished] as const;
+    for (const event of events) liveKit.on(event, load);
+    return () => {
+      for (const event of events) liveKit.off(event, load);
+    };
+  }, [liveKit]);
+  const named = devices.filter(({ deviceId, label }) => deviceId !== "" && label !== "");
+  if (named.length === 0) return null;
+  return (
+    <label className="field">
+      Microphone
+      <select
+        value={active}
+        onChange={({ target: { value } }) => {
+          setActive(value);
+          liveKit.switchActiveDevice("audioinput", value).catch(() => setActive(""));
+        }}
+      >
+        {named.map(({ deviceId, label }) => (
+          <option key={deviceId} value={deviceId}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

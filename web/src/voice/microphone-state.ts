@@ -1,0 +1,78 @@
+import { type Room, RoomEvent } from "livekit-client";
+import { useCallback, useSyncExternalStore } from "react";
+
+/** How long a microphone may be on without anybody who listens. A worker that listens subscribes at once. */
+const HEARD_WITHIN_MS = 5_000;
+
+export type MicrophoneProblem = "denied" | "missing" | "nobody_listens" | "failed";
+
+interface MicrophoneState {
+  readonly isOn: boolean;
+  readonly isStarting: boolean;
+  readonly problem: MicrophoneProblem | undefined;
+}
+
+const OFF: MicrophoneState = { isOn: false, isStarting: false, problem: undefined };
+
+/** The microphone of one room: on or off, and why it does not work. */
+class Microphone {
+  state = OFF;
+  readonly #room: Room;
+  readonly #listeners = new Set<() => void>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isHeard = false;
+
+  constructor(room: Room) {
+    this.#room = room;
+    room.on(RoomEvent.LocalTrackSubscribed, () => {
+      this.#isHeard = true;
+      clearTimeout(this.#timer);
+      if (this.state.problem === "nobody_listens") this.#set({ problem: undefined });
+    });
+    room.on(RoomEvent.Disconnected, () => this.#set(OFF));
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  async turn(isOn: boolean): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#set({ isStarting: isOn, problem: undefined });
+    try {
+      await this.#room.localParticipant.setMicrophoneEnabled(isOn);
+      this.#set({ isOn, isStarting: false });
+      if (!isOn || this.#isHeard) return;
+      this.#timer = setTimeout(() => this.#set({ problem: "nobody_listens" }), HEARD_WITHIN_MS);
+    } catch (error) {
+      this.#set({ isOn: false, isStarting: false, problem: problemOf(error) });
+    }
+  }
+
+  #set(change: Partial<MicrophoneState>): void {
+    this.state = { ...this.state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const microphones = new WeakMap<Room, Microphone>();
+
+function microphoneOf(room: Room): Microphone {
+  const known = microphones.get(room) ?? new Microphone(room);
+  microphones.set(room, known);
+  return known;
+}
+
+export function useMicrophone(room: Room): MicrophoneState & { readonly turn: (isOn: boolean) => void } {
+  const microphone = microphoneOf(room);
+  const state = useSyncExternalStore(microphone.subscribe, () => microphone.state);
+  const turn = useCallback((isOn: boolean) => void microphone.turn(isOn), [microphone]);
+  return { ...state, turn };
+}
+
+function problemOf(error: unknown): MicrophoneProblem {
+  const name = error instanceof Error ? error.name : "";
+  if (name === "NotAllowedError") return "denied";
+  return name === "NotFoundError" || name === "OverconstrainedError" ? "missing" : "failed";
+}

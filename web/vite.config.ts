@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { defineConfig } from "vite";
+
+const ROOT = join(import.meta.dirname, "..");
+
+export default defineConfig({
+  root: import.meta.dirname,
+  resolve: {
+    alias: {
+      "@parley/client": join(ROOT, "src/client/index.ts"),
+      "@parley/react": join(ROOT, "clients/react/src/index.ts"),
+    },
+    dedupe: ["react", "react-dom"],
+  },
+  build: {
+    outDir: join(ROOT, "web/dist"),
+    emptyOutDir: true,
+    // Inlined files would be `data:` addresses, which the page's policy does not let scripts and styles come from.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // livekit-client alone is above Vite's default.
+    chunkSizeWarningLimit: 1_000,
+  },
+});
