@@ -183,6 +183,11 @@ export class SessionTurns {
 
   /** What a turn begins with: a participant's turn also with the promised outcomes that have come meanwhile. */
   #prepare(begin: TurnInput): TurnInput {
+    if ("turn" in begin) {
+      this.#shown.resume(begin.turn);
+      // Its thinking goes on from what it was shown.
+      if (begin.turn.blocks.length > 0) return begin;
+    }
     this.#shown.makeRoom({
       notes: this.#summariser?.notes,
       isWriting: this.#summariser?.isAble ?? false,

@@ -1,7 +1,7 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
-import { type ToldTool, type TurnRecord } from "../conversation/turn-record.ts";
+import { type ShownContext, type ToldTool, type TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
@@ -23,6 +23,8 @@ export interface TurnDependencies {
   readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
   /** The tools of clients that may be called now. @defaultValue none */
   readonly clientTools?: () => readonly ToldTool[];
+  /** The turn goes on from something else than the turn before was shown: a worker that takes it up must know. */
+  readonly onShown?: (context: ShownContext) => void;
   /** How many tokens the API counts in a request; `undefined` when it does not tell. Never rejects, but when aborted. */
   readonly countTokens: (request: StepRequest, signal: AbortSignal) => Promise<number | undefined>;
   /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
@@ -81,6 +83,8 @@ async function* runSteps(
     const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
     const clientTools = deps.clientTools?.() ?? [];
     const built = await shown.fit({ turn: draft.toRecord(), isPaused, clientTools, others: deps.others, count });
+    const change = shown.takeChange();
+    if (change) deps.onShown?.(change);
     const stepDeps = {
       draft,
       openStream: deps.openStream,

@@ -98,6 +98,7 @@ export class ShownTalk {
   #from: number;
   /** Told in the running turn. */
   #told: readonly ToolChange[] = [];
+  #hasChanged = false;
 
   constructor({ turns, context, summary }: Window, limits: ContextLimits, ports: LeaveOutPorts = NOTHING) {
     this.#limits = limits;
@@ -134,6 +135,13 @@ export class ShownTalk {
     };
   }
 
+  /** To be stored at once, when what the running turn goes on from is not what the turn before was shown. */
+  takeChange(): ShownContext | undefined {
+    const change = this.#hasChanged ? this.context : undefined;
+    this.#hasChanged = false;
+    return change;
+  }
+
   /** What stands for the turns that are left out. */
   get summary(): Summary | undefined {
     return this.#summary;
@@ -156,10 +164,17 @@ export class ShownTalk {
   add(turn: TurnRecord): void {
     this.#turns = [...this.#turns, this.#shorten({ ...turn, context: this.context })];
     this.#told = [];
+    this.#hasChanged = false;
+  }
+
+  /** Goes on with a turn that an earlier worker left. */
+  resume({ context }: TurnRecord): void {
+    this.#told = context?.tools ?? [];
   }
 
   /** The API has refused a tool that was told in the running turn: nothing is said of it any more. */
   withdraw(name: string): void {
+    this.#hasChanged = true;
     this.#told = this.#told.map((change) => ({ ...change, added: change.added.filter((tool) => tool.name !== name) }));
   }
 
@@ -221,7 +236,9 @@ export class ShownTalk {
   #tell({ turn, clientTools = [] }: NextCall): void {
     const known = KnownTools.after([...this.#turns, { ...turn, context: this.context }]);
     const change = known.changeTo(clientTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
-    if (change) this.#told = [...this.#told, change];
+    if (!change) return;
+    this.#told = [...this.#told, change];
+    this.#hasChanged = true;
   }
 
   /** The API refused thinking for what has changed before it. `false`: none of it is shown. */
@@ -234,6 +251,7 @@ export class ShownTalk {
 
   /** Newer models refuse thinking when something before it has changed: with all that is older, it can be left out. */
   #dropThinkingBefore(place: BlockPlace): void {
+    this.#hasChanged = true;
     if (isBefore(place, this.#thinkingFrom)) return;
     const before = this.#pastBytes();
     this.#thinkingFrom = place;

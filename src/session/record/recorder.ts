@@ -3,7 +3,7 @@ import pRetry from "p-retry";
 import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import { type TurnBlock } from "../../conversation/block.ts";
 import { type Summary } from "../../conversation/summary.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { type ShownContext, type TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { type JsonObject } from "../../lib/json.ts";
@@ -11,7 +11,7 @@ import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
 import { insertSummary } from "../../store/turns/summaries.ts";
 import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import { type TurnEndRow, countAside, finishTurn, insertTurn } from "../../store/turns/write-turns.ts";
+import { type TurnEndRow, countAside, finishTurn, insertTurn, storeContext } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import { setOpener } from "../../store/sessions/sessions.ts";
@@ -126,6 +126,15 @@ export class Recorder implements LedgerListener {
   /** Stores what stands for turns that are no longer shown: before the end of the turn that goes on from it. */
   keepSummary(summary: Summary): void {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
+  }
+
+  /** Stores what a running turn goes on from: before the blocks that come next, and after what stands for older turns. */
+  keepContext(turnId: string, context: ShownContext): void {
+    const summary = this.#chains.get(context.summary ?? "")?.catch(() => {});
+    this.#write(turnId, async () => {
+      await summary;
+      await storeContext(this.#writer, { turnId, context });
+    });
   }
 
   /** Counts an aside that was sent as a sentence: it has a sentence number, and is in no block. */

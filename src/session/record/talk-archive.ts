@@ -1,4 +1,5 @@
 import { type TurnBlock } from "../../conversation/block.ts";
+import { type ShownContext } from "../../conversation/turn-record.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
   findTurn,
@@ -14,8 +15,12 @@ import { type Window } from "../../turn/shown-talk.ts";
 export interface TalkArchive {
   /** The newest turn of the history with this user's or assistant's message. */
   readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
-  /** What a turn goes on from that stands at this position; the newest turns without it. */
-  readonly windowBefore: (position?: number) => Promise<Window>;
+  /**
+   * What a turn goes on from that stands at this position; the newest turns without it.
+   *
+   * @param resumed what that turn was shown, if it is taken up again
+   */
+  readonly windowBefore: (position?: number, resumed?: ShownContext) => Promise<Window>;
   /** What turns from this position on told of promises that turns before it had made. */
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** The newest answers that ended between two of the worker's stanzas, oldest first. */
@@ -26,7 +31,8 @@ export function createTalkArchive({ sql, lease }: SessionWriter, limits: WindowL
   const { sessionId } = lease;
   return {
     find: (messageId) => findTurn(sql, { sessionId, messageId }),
-    windowBefore: (before) => loadWindow(sql, { sessionId, ...(before !== undefined && { before }), ...limits }),
+    windowBefore: (before, resumed) =>
+      loadWindow(sql, { sessionId, ...(before !== undefined && { before }), resumed, ...limits }),
     outcomesToldFrom: (from) => loadToldOutcomes(sql, { sessionId, from }),
     answers: ({ after, until, limit }) => loadAnswers(sql, { sessionId, after, until, limit }),
   };

@@ -50,7 +50,7 @@ export async function restore(writer: SessionWriter, { archive, resultMaxBytes }
   const isResumable = last?.position === newest && Date.now() - last.createdAt < RESUMABLE_MS;
   for (const turn of isResumable ? running.slice(0, -1) : running) await repairTurn(writer, turn, resultMaxBytes);
   const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
-  const window = await archive.windowBefore(unfinished?.turn.position);
+  const window = await archive.windowBefore(unfinished?.turn.position, unfinished?.turn.context);
   const promised = await settleCalls(writer, unfinished);
   const waiting = await loadWaitingMessages(writer, { withinMs: RESUMABLE_MS });
   const lastPosition = unfinished ? newest - 1 : newest;

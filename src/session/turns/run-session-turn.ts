@@ -36,7 +36,7 @@ export interface SessionTurnPorts {
   readonly traceOfTurn: () => Readonly<Record<string, string>>;
   /** Called when the answer is complete: open questions to this participant are said after it. Never rejects. */
   readonly onAnswered: (turn: CallTurn) => Promise<void>;
-  readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record">;
+  readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record" | "onShown">;
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
 
@@ -96,6 +96,7 @@ export async function runSessionTurn(
   const dependencies = {
     ...ports.dependencies(callTurn),
     record: recorder.blocksOf(turnId),
+    onShown: (context: ShownContext) => recorder.keepContext(turnId, context),
   };
   const blocks: TurnBlock[] = [...turn.blocks];
   const timer = new TurnTimer();

@@ -68,10 +68,15 @@ export interface WindowLimits {
   readonly maxBytes: number;
 }
 
+type WindowRange = Pick<TurnRange, "sessionId" | "before"> & {
+  /** What a turn at this position was shown, which is taken up again. @defaultValue as the turns before it */
+  readonly resumed?: ShownContext | undefined;
+};
+
 /** Loads what a turn at position `before` goes on from: no more than the model was shown, however long the talk is. */
 export async function loadWindow(
   sql: Sql,
-  { sessionId, before = END, model, maxBytes }: Pick<TurnRange, "sessionId" | "before"> & WindowLimits,
+  { sessionId, before = END, resumed, model, maxBytes }: WindowRange & WindowLimits,
 ): Promise<StoredWindow> {
   const newest = await runQuery(sql<{ context: ShownContext | null; model: string | null }[]>`
     select context, model from turns
@@ -79,9 +84,10 @@ export async function loadWindow(
     order by position desc limit ${LOOKED_AT}
   `);
   const told = newest.find((row) => row.context !== null);
-  if (told?.context) {
-    const { measured, ...shown } = told.context;
-    const context = { ...shown, ...(measured && told.model === model && { measured }) };
+  const shownLast = resumed ?? told?.context;
+  if (shownLast) {
+    const { measured, ...shown } = shownLast;
+    const context = { ...shown, ...(measured && !resumed && told?.model === model && { measured }) };
     const [turns, summary] = await Promise.all([
       loadTurns(sql, { sessionId, before, ...shown }),
       shown.summary === undefined ? undefined : loadSummary(sql, { id: shown.summary }),

@@ -101,7 +101,7 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
       timings = ${jsonParameter(sql, end.timings)},
       last_stanza = ${end.lastStanza ?? null},
       heard = ${end.heard ?? null},
-      context = ${jsonParameter(sql, end.context as JsonObject | undefined)},
+      context = coalesce(${jsonParameter(sql, end.context as JsonObject | undefined)}, context),
       finished_at = now()
     from fence
     where id = ${end.turnId} and state = 'running'
@@ -109,6 +109,19 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
   `;
   const changed = await writeFenced(writer, statement);
   return changed.length > 0;
+}
+
+/** Stores what the model is shown in a turn that goes on. */
+export async function storeContext(
+  writer: SessionWriter,
+  { turnId, context }: { readonly turnId: string; readonly context: ShownContext },
+): Promise<void> {
+  const { sql } = writer;
+  const json = jsonParameter(sql, context as JsonObject);
+  await writeFenced(
+    writer,
+    sql`update turns set context = ${json} from fence where id = ${turnId} and state = 'running' returning id`,
+  );
 }
 
 /** Counts one more aside that was sent as a sentence of the turn's answer. */

@@ -63,6 +63,11 @@ export class MemoryRecorder implements RecorderCalls {
     this.#summaries.set(summary.id, summary);
   }
 
+  keepContext(turnId: string, context: ShownContext): void {
+    const turn = this.turns.get(turnId);
+    if (turn) turn.context = context;
+  }
+
   blocksOf(turnId: string) {
     return {
       add: (block: TurnBlock) => void this.turns.get(turnId)?.blocks.push(block),
@@ -81,9 +86,9 @@ export class MemoryRecorder implements RecorderCalls {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {
       find: async (id) => history().findLast(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
-      windowBefore: async (before = Number.POSITIVE_INFINITY) => {
+      windowBefore: async (before = Number.POSITIVE_INFINITY, resumed?: ShownContext) => {
         const turns = history().filter(({ turn }) => turn.position < before);
-        const context = turns.findLast((each) => each.context)?.context;
+        const context = resumed ?? turns.findLast((each) => each.context)?.context;
         const shown = turns.filter(({ turn }) => turn.position >= (context?.from ?? 0));
         return { turns: shown.map(toRecord), context, summary: this.#summaries.get(context?.summary ?? "") };
       },
@@ -131,6 +136,6 @@ export class MemoryRecorder implements RecorderCalls {
   }
 }
 
-function toRecord({ turn, blocks, state, asides, heard }: MemoryTurn): TurnRecord {
-  return { ...turn, blocks, state: state as TurnState, asides, heard };
+function toRecord({ turn, blocks, state, asides, heard, context }: MemoryTurn): TurnRecord {
+  return { ...turn, blocks, state: state as TurnState, asides, heard, context };
 }

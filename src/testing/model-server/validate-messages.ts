@@ -142,7 +142,7 @@ function leadingResults(content: readonly Json[]): unknown[] {
   return content.slice(0, end < 0 ? undefined : end).map((block) => block["tool_use_id"]);
 }
 
-/** In a tool loop with thinking, the message that called the tools must still hold all its thinking. */
+/** In a tool loop with thinking, the message that called the tools must still hold all its thinking; `adaptive`: or none. */
 function* validateThinkingKept(body: Json, messages: readonly Message[], issued: IssuedContent): Generator<string> {
   const mode = (body["thinking"] as Json | undefined)?.["type"];
   const [call, answer] = messages.slice(-2);
@@ -150,6 +150,7 @@ function* validateThinkingKept(body: Json, messages: readonly Message[], issued:
   for (const { type, id } of call.content) {
     const expected = type === "tool_use" ? issued.thinkingOf(String(id)) : [];
     const kept = call.content.filter(isThinking);
+    if (mode === "adaptive" && kept.length === 0) continue;
     if (expected.some((block) => !kept.some((each) => isDeepStrictEqual(each, block)))) {
       yield `messages.${messages.length - 2}.content: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`;
     }
