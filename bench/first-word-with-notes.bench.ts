@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { reply, text } from "../src/testing/model-server/step.ts";
+import { TestAgent } from "../test/support/agent.ts";
+import { type Participant } from "../test/support/participant.ts";
+
+const TURNS = Number(process.env["TURNS"] ?? 300);
+const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
+const context = { budgetTokens: 2_000, hardTokens: 20_000, instructionBytes: 0 };
+
+/** Two talks side by side, turn by turn: in one, notes are written on older turns before they are left out. */
+test("from a message to the first sentence of its answer, with notes and without", async () => {
+  await using withNotes = await startAgent("small");
+  await using without = await startAgent();
+  const users = [await withNotes.client("user"), await without.client("user")] as const;
+  const times: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < TURNS; turn++)
+    for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const))
+      times[arm].push(await firstWordMs(users[arm]));
+
+  const [noted, plain] = times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));
+  const [summaries] = await withNotes.sql`select count(*)::int as count from summaries where text is not null`;
+  console.log(JSON.stringify({ turns: TURNS, summaries: summaries?.["count"], withNotes: noted, without: plain }));
+  console.log(`p95 with notes / without: ${((noted?.p95 ?? 0) / (plain?.p95 ?? 1)).toFixed(3)}`);
+  expect(summaries?.["count"]).toBeGreaterThan(3);
+});
+
+async function startAgent(summaryModel?: string): Promise<TestAgent> {
+  const agent = await TestAgent.start({ policy: { context }, ...(summaryModel !== undefined && { summaryModel }) });
+  agent.model.script(({ body }, index) =>
+    reply([text(body["model"] === "small" ? `<notes>They talked. ${WORDS}</notes>` : `${index}. ${WORDS}`)]),
+  );
+  return agent;
+}
+
+async function firstWordMs(user: Participant): Promise<number> {
+  const askedAt = performance.now();
+  const id = await user.say(`And then? ${WORDS}`);
+  const start = await user.next("start_answer", ({ previousId }) => previousId === id);
+  await user.next("assistant_sentence", ({ previousId }) => previousId === start.id);
+  const ms = performance.now() - askedAt;
+  await user.answerTo(id);
+  return ms;
+}
+
+function percentile(ms: readonly number[], part: number): number {
+  const sorted = ms.toSorted((a, b) => a - b);
+  return Math.round(100 * (sorted[Math.floor(part * sorted.length)] ?? 0)) / 100;
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Room } from "@livekit/rtc-node";
+import { expect, test } from "vitest";
+import { connect, type Parley } from "../../src/client/index.ts";
+import { createToken } from "../support/participant.ts";
+import { jobProcesses, type RunningMain } from "./support/run-main.ts";
+import { KINDS, playSoakModel } from "./support/soak-model.ts";
+import { WorkerParts } from "./support/worker-parts.ts";
+
+/** `npm run test:soak` has ten thousand turns, and kills at each five hundredth. */
+const TURNS = Number(process.env["SOAK_TURNS"] ?? 60);
+const KILL_EVERY = Number(process.env["SOAK_KILL_EVERY"] ?? 25);
+/** So many turns after a kill count for nothing: the new process has yet to warm up. */
+const WARM_UP = Math.floor(KILL_EVERY / 2);
+/** From the second stretch between two kills to the last. A few turns say little: no process is warm so soon. */
+const MOST_GROWTH = TURNS >= 4 * KILL_EVERY ? 1.1 : 3;
+const ANSWER_WITHIN_MS = 60_000;
+const ROOM = "soak";
+
+/** What the turns of one worker process have taken, once it was warm. */
+interface Stretch {
+  readonly untilTurn: number;
+  /** Medians. */
+  readonly answerMs: number;
+  readonly memoryMb: number;
+  /** Of the processor, for each turn. */
+  readonly cpuMs: number;
+}
+
+test(
+  `a talk of ${TURNS} turns with text, thinking and tools goes on though its worker is killed at each ${KILL_EVERY}th`,
+  { timeout: TURNS * 2_000 + 120_000 },
+  async () => {
+    await using parts = await WorkerParts.start({ bindsThinking: true });
+    const main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/soak/parley.config.ts" } });
+    const cache = playSoakModel(parts.model);
+    const speakers = [await join("ann", parts), await join("bob", parts)];
+    const faults: string[] = [];
+    const stretches: Stretch[] = [];
+    let answerMs: number[] = [];
+    let uses: HostUse[][] = [];
+    for (let turn = 1; turn <= TURNS; turn++) {
+      const question = `<${turn}-${KINDS[turn % KINDS.length]}>`;
+      const inStretch = turn % KILL_EVERY;
+      const askedAt = performance.now();
+      if (inStretch === 0) {
+        stretches.push({ untilTurn: turn, answerMs: median(answerMs), ...useOf(uses, answerMs.length) });
+        process.stderr.write(`${JSON.stringify(stretches.at(-1))}\n`);
+        [answerMs, uses] = [[], []];
+      }
+      const answering = speakers[turn % 2]?.ask(question, { timeoutMs: ANSWER_WITHIN_MS });
+      if (inStretch === 0) await killHosts(main);
+      const { text = "" } = (await answering?.catch((error: unknown) => ({ text: String(error) }))) ?? {};
+      if (!text.includes(question)) faults.push(`${question} was answered with: ${text}`);
+      if (inStretch > WARM_UP) answerMs.push(performance.now() - askedAt);
+      if (inStretch === WARM_UP || inStretch === KILL_EVERY - 1 || (inStretch > WARM_UP && turn % 10 === 0))
+        uses.push(usesOf(main));
+    }
+    for (const speaker of speakers) await speaker.close();
+
+    const { sql } = parts.database;
+    // The record is written behind what is said.
+    await expect.poll(() => sql`select 1 from turns where state = 'running'`, { timeout: 10_000 }).toEqual([]);
+    const [stored] = await sql<{ turns: number; summaries: number; open: number }[]>`
+      select (select count(*)::int from turns where state = 'completed') as turns,
+        (select count(*)::int from summaries) as summaries,
+        (select count(*)::int from tool_calls where state in ('pending', 'running')) as open`;
+    const lowest = Math.min(...cache.shares);
+    const mean = cache.shares.reduce((sum, share) => sum + share, 0) / cache.shares.length;
+    process.stderr.write(
+      `${JSON.stringify({ ...stored, cacheShare: { mean, lowest }, ofThem: cache.shares.length })}\n`,
+    );
+    expect(parts.model.rejections).toEqual([]);
+    expect(faults).toEqual([]);
+    expect(stored).toMatchObject({ turns: TURNS, open: 0 });
+    expect(stored?.summaries).toBeGreaterThan(0);
+    expect(cache.shares.filter((share) => share < 0.95)).toEqual([]);
+    const [early, late] = [stretches[Math.min(1, stretches.length - 2)], stretches.at(-1)] as [Stretch, Stretch];
+    expect(late.memoryMb / early.memoryMb).toBeLessThan(MOST_GROWTH);
+    expect(late.cpuMs / early.cpuMs).toBeLessThan(MOST_GROWTH);
+  },
+);
+
+/** A participant with a device; it finds the next worker by itself. */
+async function join(identity: string, { livekit }: WorkerParts): Promise<Parley> {
+  const room = new Room();
+  const token = await createToken(ROOM, identity, { server: livekit });
+  await room.connect(livekit.url, token, { autoSubscribe: false, dynacast: false });
+  const parley = await connect(room, { waitForAgentMs: 60_000 });
+  parley.registerTool({
+    name: "scan",
+    description: `The scanner of ${identity}.`,
+    input: { type: "object", properties: { question: { type: "string" } }, required: ["question"] },
+    run: ({ question }) => ({ pages: 1, of: question }),
+  });
+  return parley;
+}
+
+/** In the middle of a turn. Main removes what they leave, and another one is made. */
+async function killHosts(main: RunningMain): Promise<void> {
+  await sleep(5);
+  for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
+}
+
+interface HostUse {
+  readonly pid: number;
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+}
+
+/** What the processes that serve sessions have used. One of them may wait for other sessions. */
+function usesOf(main: RunningMain): HostUse[] {
+  return jobProcesses(main.pid).map((pid) => {
+    // Fields 14 and 15 of the whole line, in hundredths of a second.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return { pid, cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, memoryMb: Number(resident) / 1_024 };
+  });
+}
+
+/** Of the process that had the most to do: its memory, and its processor time for each turn. */
+function useOf(samples: readonly HostUse[][], turns: number): Pick<Stretch, "memoryMb" | "cpuMs"> {
+  const ofPid = (pid: number) => samples.flatMap((uses) => uses.filter((use) => use.pid === pid));
+  const cpuMs = (pid: number) => (ofPid(pid).at(-1)?.cpuMs ?? 0) - (ofPid(pid)[0]?.cpuMs ?? 0);
+  const pids = (samples.at(-1) ?? []).map(({ pid }) => pid).toSorted((a, b) => cpuMs(b) - cpuMs(a));
+  const busiest = pids[0] ?? 0;
+  const memoryMb = median(ofPid(busiest).map((use) => use.memoryMb));
+  return { memoryMb, cpuMs: Math.round((10 * cpuMs(busiest)) / turns) / 10 };
+}
+
+function median(samples: readonly number[]): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return Math.round(10 * (sorted[Math.floor(sorted.length / 2)] ?? 0)) / 10;
+}
