@@ -19,7 +19,7 @@ parley.registerTool({
   name: "show_notification",
   description: "Shows a short text on this participant's screen.",
   input: z.object({ message: z.string() }),
-  run: ({ message }) => process.stdout.write(`** ${message} **\n`),
+  run: ({ message }) => void process.stdout.write(`** ${message} **\n`),
 });
 const answer = await parley.ask(process.argv[2] ?? "notify me that dinner is ready");
 process.stdout.write(`${answer.text}\n`);

@@ -5,7 +5,8 @@ const SCRIPTS = {
   start: "parley start",
   dev: "parley dev",
   talk: "parley talk",
-  client: "node client.ts",
+  // With any other value LiveKit's package logs each of its steps.
+  client: "NODE_ENV=production node client.ts",
   doctor: "parley doctor",
   test: "node --test",
   typecheck: "tsc",
