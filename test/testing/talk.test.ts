@@ -2,6 +2,7 @@ import "../../src/testing/vitest.ts";
 import { expect, test } from "vitest";
 import { answer, late, leave, never, throws, twice } from "../../src/testing/device/behaviour.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
+import { reply, slow, text } from "../../src/testing/model-server/step.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { tableAgent } from "./table-agent.ts";
 
@@ -123,6 +124,30 @@ test("a question that the test does not answer fails it at once, and says how to
   await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
 
   await expect(talk.say("Book a table")).rejects.toThrow(/book asks .*"Book a table in Paris".*talk\.permission\(/);
+});
+
+const slowly = reply([text("One moment, I am thinking about it.")], { ...slow(30), chunking: 5 });
+
+test("an answer can be stopped", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted([slowly]) });
+  const saying = talk.say("Hi");
+
+  await expect.poll(() => talk.turns[0]?.state).toBe("running");
+  talk.stop();
+
+  expect(await saying).toMatchObject({ state: "cancelled" });
+});
+
+test("words that come over an answer interrupt it where the config says so", async () => {
+  const config = { ...tableAgent.config, onNewMessage: "interrupt" as const };
+  await using talk = await startTalk({ ...tableAgent, config, model: scripted([slowly, "Yes?"]) });
+  const saying = talk.say("Hi");
+  await expect.poll(() => talk.turns[0]?.state).toBe("running");
+
+  const next = await talk.say("Wait!");
+
+  expect(await saying).toMatchObject({ state: "interrupted" });
+  expect(next).toSay("Yes?");
 });
 
 test("an outcome that its turn did not wait for comes in a turn of its own", async () => {

@@ -1,8 +1,8 @@
 import { glob, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runScenario, type ScenarioRun } from "../../testing/scenario/run-scenario.ts";
+import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
+import type * as Testing from "../../testing/scenario/run-scenario.ts";
 import { toJunit } from "../../testing/scenario/to-junit.ts";
-import { startRoomServers } from "../../testing/stage/room-servers.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { UsageError } from "../talk/options.ts";
 import { parseTestOptions, TEST_USAGE, type TestOptions } from "./options.ts";
@@ -25,9 +25,13 @@ export async function runTest(args: readonly string[]): Promise<void> {
   });
 }
 
-async function runAll(files: readonly string[], { repeat, isInRoom }: TestOptions): Promise<ScenarioRun[]> {
+async function runAll(files: readonly string[], { repeat, isInRoom }: TestOptions): Promise<Testing.ScenarioRun[]> {
+  // First of all: what it logs must not come between the results.
+  await loadRtcNode();
+  const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
+  const { startRoomServers } = await import("../../testing/stage/room-servers.ts");
   await using servers = isInRoom ? await startRoomServers() : undefined;
-  const runs: ScenarioRun[] = [];
+  const runs: Testing.ScenarioRun[] = [];
   for (const file of files) {
     for await (const run of runScenario(file, { repeat, room: servers })) {
       runs.push(run);
@@ -37,7 +41,7 @@ async function runAll(files: readonly string[], { repeat, isInRoom }: TestOption
   return runs;
 }
 
-function showRun({ file, name, run, ms, failure }: ScenarioRun): string {
+function showRun({ file, name, run, ms, failure }: Testing.ScenarioRun): string {
   const title = `${name === file ? file : `${file}: ${name}`}${run === 1 ? "" : ` (run ${run})`}`;
   if (failure === undefined) return `passed  ${title} (${ms} ms)`;
   return `FAILED  ${title} (${ms} ms)\n${failure.replaceAll(/^/gm, "        ")}`;

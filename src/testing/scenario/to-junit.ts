@@ -1,4 +1,4 @@
-import { type ScenarioRun } from "./run-scenario.ts";
+import type { ScenarioRun } from "./run-scenario.ts";
 
 /** The runs as JUnit's XML, which CI systems read. */
 export function toJunit(runs: readonly ScenarioRun[]): string {

@@ -17,7 +17,9 @@ interface Ended {
 function parley(...args: readonly string[]): Promise<Ended> {
   return new Promise((done) => {
     const command = [resolve("src/cli/parley.ts"), "test", ...args];
-    execFile(process.execPath, command, { cwd: folder.path }, (error, stdout, stderr) => {
+    // A livekit-server that was built is used again.
+    const env = { ...process.env, PARLEY_CACHE_DIR: resolve(".cache") };
+    execFile(process.execPath, command, { cwd: folder.path, env }, (error, stdout, stderr) => {
       done({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
     });
   });
@@ -66,5 +68,16 @@ test("a folder without tests, a path that is not there and a wrong flag are wron
     [2, "parley test: No test was found: expected **/*.talk.{yaml,yml} in ."],
     [2, "parley test: nowhere: expected a file or a folder, there is none"],
     [2, "parley test: --repeat: expected a number of runs, from 1 on"],
+  ]);
+});
+
+test("with --room, tests are run in a room of a livekit-server of their own", { timeout: 60_000 }, async () => {
+  await write("a.talk.yaml", GREETING);
+
+  const { status, stdout } = await parley("--room");
+
+  expect([status, stdout.replaceAll(/\d+ ms/g, "n ms")]).toEqual([
+    0,
+    "passed  a.talk.yaml (n ms)\n\n1 runs of 1 tests, all passed\n",
   ]);
 });
