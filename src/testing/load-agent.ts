@@ -1,11 +1,10 @@
-import { basename, dirname, resolve } from "node:path";
-import { z } from "zod";
+import { dirname, resolve } from "node:path";
 import { AppError } from "../errors/app-error.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
-import { type ConfigFile, type ConfigFileValues, configFileSchema } from "../worker/config-file.ts";
-import { loadConfig } from "../worker/settings/load-config.ts";
+import { type ConfigFile, type ConfigFileValues } from "../worker/config-file.ts";
+import { checkConfig, readConfigFile } from "../worker/settings/read-config-file.ts";
 import { type Behaviours, toList } from "./device/behaviour.ts";
 import { mockTool } from "./device/mock-tool.ts";
 import { type AgentParts } from "./stage/stage.ts";
@@ -44,13 +43,9 @@ function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined 
 }
 
 async function readConfig(config: ConfigFile | string): Promise<{ values: ConfigFileValues; folder: string }> {
-  if (typeof config === "string") {
-    const folder = dirname(resolve(config));
-    return { values: await loadConfig({ ...process.env, PARLEY_CONFIG: basename(config) }, folder), folder };
-  }
-  const parsed = configFileSchema.safeParse(config);
-  if (!parsed.success) throw new AppError("invalid_config", `config: ${z.prettifyError(parsed.error)}`);
-  return { values: parsed.data, folder: process.cwd() };
+  if (typeof config !== "string") return { values: checkConfig(config, "config"), folder: process.cwd() };
+  const path = resolve(config);
+  return { values: await readConfigFile(path), folder: dirname(path) };
 }
 
 function toTools(tools: Readonly<Record<string, Tool>>, { toolSettings }: ConfigFileValues): Map<string, ServerTool> {

@@ -1,17 +1,15 @@
-import { access, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { parseEnv } from "node:util";
-import { type z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import { type SpeechChoice } from "../../voice/providers/speech-choice.ts";
 import { SPEECH_KEYS } from "../../voice/providers/provider-list.ts";
 import { type Config } from "../config.ts";
-import { configFileSchema } from "../config-file.ts";
 import { type OtelConfig } from "../otel-config.ts";
 import { withPassword } from "./database-url.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
+import { readConfigFile } from "./read-config-file.ts";
 
 /**
  * Reads `.env`, the environment (which wins) and the config file below `cwd`. The variables of `.env` are added to
@@ -87,40 +85,6 @@ async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
     throw new AppError("invalid_config", `${path}: cannot be read (${error.code})`, { cause: error });
   });
   for (const [name, value] of Object.entries(parseEnv(content))) env[name] ??= value;
-}
-
-async function readConfigFile(path: string): Promise<z.output<typeof configFileSchema>> {
-  await access(path).catch((error: unknown) => {
-    throw new AppError("invalid_config", `PARLEY_CONFIG: expected a config file at ${path}, got none`, {
-      cause: error,
-    });
-  });
-  const module = await import(pathToFileURL(path).href).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError("invalid_config", `${path}: cannot be loaded: ${reason}`, { cause: error });
-  });
-  const value = (module as { default?: unknown }).default;
-  const parsed = configFileSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `${path}: ${describe(issue, value)}`);
-  throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
-}
-
-/** For example `model.maxTokens: expected number, got "many"`. */
-function describe(issue: z.core.$ZodIssue, root: unknown): string {
-  const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${[...path, key].join(".")}: expected no such field, got one`).join("; ");
-  }
-  let value: unknown = root;
-  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
-  const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
-  return `${path.join(".") || "default export"}: ${reason}, got ${preview(value)}`;
-}
-
-function preview(value: unknown): string {
-  const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? "nothing");
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 const LATEST = "gen_ai_latest_experimental";
