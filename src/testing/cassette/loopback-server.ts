@@ -11,6 +11,8 @@ export interface LoopbackServer {
 /** A request of the agent's, whole. */
 export interface AgentRequest {
   readonly path: string;
+  /** What follows the path, from `?` on. */
+  readonly query: string;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
 }
@@ -21,7 +23,13 @@ export async function serve(
 ): Promise<LoopbackServer> {
   const server = createServer((incoming, response) => {
     readText(incoming)
-      .then((text) => handle({ path: incoming.url?.split("?")[0] ?? "", headers: incoming.headers, text }, response))
+      .then((text) => {
+        const [path = "", query] = (incoming.url ?? "").split("?");
+        return handle(
+          { path, query: query === undefined ? "" : `?${query}`, headers: incoming.headers, text },
+          response,
+        );
+      })
       .catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

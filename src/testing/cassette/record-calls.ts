@@ -18,12 +18,12 @@ interface RecordOptions {
 /** Stands before a model, passes everything on, and writes a cassette when it is closed. No header is written. */
 export async function recordCalls({ file, redact, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
   const calls: RecordedCall[] = [];
-  const handle = async ({ path, headers, text }: AgentRequest, response: ServerResponse) => {
+  const handle = async ({ path, query, headers, text }: AgentRequest, response: ServerResponse) => {
     const startedAt = performance.now();
     const request = normalise(JSON.parse(text), redact) as Record<string, unknown>;
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    const answer = await fetch(upstream + path, {
+    const answer = await fetch(upstream.replace(/\/$/u, "") + path + query, {
       method: "POST",
       headers: passedOn(headers),
       body: text,
@@ -35,7 +35,7 @@ export async function recordCalls({ file, redact, apiKey, upstream }: RecordOpti
     response.writeHead(status, { "content-type": type, ...(retryAfter !== null && { "retry-after": retryAfter }) });
     if (!type.startsWith("text/event-stream") || !answer.body) {
       const body = await answer.text();
-      calls.push({ path, request, status, body: normalise(JSON.parse(body), redact) });
+      calls.push({ path, request, status, body: normalise(parseBody(body), redact) });
       return void response.end(body);
     }
     const call = { path, request, status, events: [], isCut: true } satisfies RecordedCall;
@@ -57,6 +57,15 @@ export async function recordCalls({ file, redact, apiKey, upstream }: RecordOpti
       await writeCassette(file, calls.map(withoutFalse));
     },
   };
+}
+
+/** What stands between the agent and the model may answer with a page. */
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
 }
 
 function passedOn(headers: IncomingHttpHeaders): Record<string, string> {

@@ -42,7 +42,7 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
       return refuse(response, `call ${calls.indexOf(call) + 1} is not the one of ${name}: ${difference}`);
     if (!call.events) {
       response.writeHead(call.status, { "content-type": "application/json" });
-      return void response.end(JSON.stringify(call.body));
+      return void response.end(typeof call.body === "string" ? call.body : JSON.stringify(call.body));
     }
     response.writeHead(call.status, { "content-type": "text/event-stream; charset=utf-8" });
     await play(call, isTimed, response);
