@@ -1,9 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import rollDice from "../tools/roll-dice.ts";
+import { answer, scripted, startTalk } from "parley/testing";
 
-void test("a die shows one of its sides", async () => {
-  const result = await rollDice.run?.({ sides: 6 } as never, {} as never);
+// The agent, with a scripted model and a device of the test's: needs no key and no server.
+void test("a roll is shown on the participant's device", async () => {
+  const talk = await startTalk({
+    model: scripted([
+      { use: { roll_dice: { sides: 6 } } },
+      { use: { show_notification: { message: "Rolled" } } },
+      "It is on your screen.",
+    ]),
+  });
+  talk.device({ tools: { show_notification: answer() } });
 
-  assert.match(JSON.stringify(result), /^\{"rolled":[1-6]\}$/);
+  const turn = await talk.say("Roll a die and show it to me");
+  await talk.close();
+
+  assert.equal(turn.text, "It is on your screen.");
+  assert.partialDeepStrictEqual(turn.calls, [
+    { name: "roll_dice", ranOn: "server", state: "success" },
+    { name: "show_notification", input: { message: "Rolled" }, ranOn: "client", state: "success" },
+  ]);
 });
