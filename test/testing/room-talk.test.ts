@@ -37,7 +37,7 @@ test.each(everywhere)("%s, a device answers and a permission is rejected", async
 test.each(everywhere)("%s, a device comes back and answers", async (_where, room) => {
   const model = scripted([{ use: { get_location: {} } }, "Paris."]);
   await using talk = await startTalk({ ...tableAgent, model, room: room() });
-  talk.device({ tools: { get_location: leave({ backAfterMs: 50, value: { city: "Paris" }, timeoutMs: 9_000 }) } });
+  talk.device({ tools: { get_location: leave({ backAfterMs: 50, value: { city: "Paris" } }) } });
 
   const turn = await talk.say("Where am I?");
 

@@ -53,8 +53,8 @@ test("a list has an answer for each call", async () => {
 });
 
 test.each([
-  ["never answers", never({ timeoutMs: 50 }), { state: "error", errorCode: "timeout" }],
-  ["answers too late", late(1_300, {}, { timeoutMs: 50 }), { state: "error", errorCode: "timeout" }],
+  ["never answers", never(), { state: "error", errorCode: "timeout" }],
+  ["answers too late", late(1_300), { state: "error", errorCode: "timeout" }],
   ["answers twice", twice({ city: "Paris" }), { state: "success", result: { city: "Paris" } }],
   ["fails", throws("No signal", { code: "no_signal" }), { state: "error", errorCode: "no_signal" }],
 ])("a device that %s", async (_what, behaviour, fields) => {
@@ -66,12 +66,19 @@ test.each([
 
 test("a device that leaves and comes back answers then", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
-  talk.device({ tools: { get_location: leave({ backAfterMs: 20, value: { city: "Paris" }, timeoutMs: 5_000 }) } });
+  talk.device({ tools: { get_location: leave({ backAfterMs: 20, value: { city: "Paris" } }) } });
 
   const turn = await talk.say("Where am I?");
 
   expect(turn).toHaveCalled("get_location", {}, { result: { city: "Paris" } });
   expect(turn).toSay("You are there.");
+});
+
+test("a tool of the device's alone has the time that the device announces", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted([{ use: { lamp: {} } }, "Dark."]) });
+  talk.device({ tools: { lamp: never({ timeoutMs: 50 }) } });
+
+  expect(await talk.say("Light!")).toHaveCalled("lamp", {}, { errorMessage: /timeout of 50ms/ });
 });
 
 test("a tool that the agent does not know is announced by the device", async () => {
@@ -189,7 +196,7 @@ test("a script that is too short fails the test, and shows the turn", async () =
 
 test("a turn that takes too long fails the test, and says how far it is", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
-  talk.device({ tools: { get_location: never({ timeoutMs: 5_000 }) } });
+  talk.device({ tools: { get_location: never() } });
 
   await expect(talk.say("Where am I?", { withinMs: 100 })).rejects.toThrow(
     /The turn of "Where am I\?" was not over within 100 ms:[^]*get_location \{\} on the device → running/,

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
 import { parse } from "yaml";
-import { answer, type Behaviours, throws, twice } from "../../../src/testing/device/behaviour.ts";
+import { answer, type Behaviours, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
 import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
 import { recordSession } from "../../../src/testing/recording/record-session.ts";
 import { runScenario } from "../../../src/testing/scenario/run-scenario.ts";
@@ -76,6 +76,19 @@ test("a stored talk becomes a test that passes", async () => {
       { user: "Book!", permission: { book: "approve" } },
       { user: "Another!", permission: { book: "reject" } },
     ],
+  });
+});
+
+test("a device that was silent is silent again, and one of another tool has its time", async () => {
+  const lamp = [never({ timeoutMs: 60 }), answer({ on: true })];
+  const { file } = await recordTalk([
+    { say: "Where am I?", model: [{ use: { get_location: {} } }, "I do not know."], device: { get_location: never() } },
+    { say: "Light!", model: [{ use: { lamp: {} } }, { use: { lamp: {} } }, "It shines."], device: { lamp } },
+  ]);
+
+  expect(await failureOf(file)).toBeUndefined();
+  expect(parse(await readFile(file, "utf8"))).toMatchObject({
+    device: { get_location: [{ never: true }], lamp: [{ never: true, timeout_ms: 60 }, { answer: { on: true } }] },
   });
 });
 
