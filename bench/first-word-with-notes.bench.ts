@@ -21,7 +21,7 @@ test("from a message to the first sentence of its answer, with notes and without
   const [summaries] = await withNotes.sql`select count(*)::int as count from summaries where text is not null`;
   console.log(JSON.stringify({ turns: TURNS, summaries: summaries?.["count"], withNotes: noted, without: plain }));
   console.log(`p95 with notes / without: ${((noted?.p95 ?? 0) / (plain?.p95 ?? 1)).toFixed(3)}`);
-  expect(summaries?.["count"]).toBeGreaterThan(3);
+  expect(summaries?.["count"]).toBeGreaterThan(0);
 });
 
 async function startAgent(summaryModel?: string): Promise<TestAgent> {

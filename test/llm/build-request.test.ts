@@ -54,6 +54,21 @@ test("the last tool, the system text and the end of the first message are marked
   ]);
 });
 
+test("tools of clients, which come and go, stand behind the others and behind their mark", () => {
+  const tools = [{ ...tool("a"), owner: "ann" }, tool("b")];
+  const sent = request([user("Hi")], { tools, serverTools: [WEB_SEARCH], system: "Be brief." });
+
+  expect(sent.tools?.map((each) => "name" in each && each.name)).toEqual(["web_search", "b", "a"]);
+  expect(marks(sent)).toEqual(["tools.1", "system.0", "0.0"]);
+});
+
+test("what is told of tools at the end of a history is marked, and so is where the request before ended", () => {
+  const told = { role: "system" as const, blocks: [{ blockType: "tool_removal", textContent: null, content: {} }] };
+  const history = [user("1"), told, assistant(say("2")), user("3"), told];
+
+  expect(marks(request(history, { tools: [tool("book")] }))).toEqual(["tools.0", "1.0", "4.0"]);
+});
+
 test("a long history is marked at its end and where the request before it ended", () => {
   const history = [user("1"), assistant(say("2")), user("3"), assistant(use("t1")), user(toolResult("t1", "4"))];
 

@@ -30,6 +30,16 @@ test("results have a message of the role tool, and the text after them one of th
   ]);
 });
 
+test("which tools of clients have come or gone is no message of the talk", () => {
+  const told = { blockType: "tool_removal", textContent: null, content: { type: "tool_removal" } };
+  const history: HistoryMessage[] = [
+    { role: "user", blocks: [textBlock("Hi")] },
+    { role: "system", blocks: [told] },
+  ];
+
+  expect(toChatMessages(history, OPTION_2)).toEqual([{ role: "user", parts: [{ type: "text", content: "Hi" }] }]);
+});
+
 test("a message whose only part has joined an earlier one is left out", () => {
   const history: HistoryMessage[] = [
     { role: "assistant", blocks: [search, use] },
