@@ -23,6 +23,8 @@ export interface SessionPolicy {
     /** Bytes of the instructions and of Anthropic's own tools: what goes with every request. */
     readonly instructionBytes: number;
   };
+  /** Whether the model is asked before it is certain that a participant has said all. @defaultValue false */
+  readonly speculates?: boolean;
   /** Replace the worker's own phrases, by language. */
   readonly phrases?: PhraseTable;
   /** What of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */

@@ -15,13 +15,15 @@ import { phrasesFor } from "./answer/phrases.ts";
 import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
+import { createId } from "../lib/id.ts";
 import { ShownTalk, type Window } from "../turn/shown-talk.ts";
 import { type SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type Outbox } from "./wire/outbox.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
-import { othersOf, toToldTool, type CountTokens, type Offer, type OpenStream } from "./turns/open-stream.ts";
+import { type CountTokens, type OpenStream } from "./turns/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
-import { runSessionTurn } from "./turns/run-session-turn.ts";
+import { createTurn, runSessionTurn } from "./turns/run-session-turn.ts";
+import { TurnModel } from "./turns/turn-model.ts";
 import {
   TurnQueue,
   type NewTurn,
@@ -34,13 +36,13 @@ import { toVariationTurn } from "./turns/variation.ts";
 interface SessionTurnsOptions {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
   readonly archive: TalkArchive;
-  readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases" | "context">;
+  readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases" | "context" | "speculates">;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
   /** Writes notes on older turns. @defaultValue nobody does */
   readonly notesModel?: NotesModel | undefined;
   readonly calls: SessionCalls;
-  readonly permissions: Pick<PermissionDesk, "sayAgain">;
+  readonly permissions: Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">;
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly peers: Peers;
   readonly outbox: Outbox;
@@ -67,6 +69,7 @@ export class SessionTurns {
   readonly #lateOutcomes: LateOutcomes;
   #shown: ShownTalk;
   readonly #summariser: Summariser | undefined;
+  readonly #model: TurnModel;
   /** `performance.now()` when a turn ended last. */
   #lastEnd = performance.now();
   /** Of the newest turn, replaced or not. */
@@ -80,6 +83,7 @@ export class SessionTurns {
     const { notesModel: model, logger, policy } = options;
     const { budgetTokens } = policy.context;
     this.#summariser = model && new Summariser({ model, budgetTokens, logger });
+    this.#model = new TurnModel({ ...options, shown: () => this.#shown });
     this.#shown = this.#showing(restored.window);
     this.#lastPosition = restored.lastPosition;
     this.#lateOutcomes = new LateOutcomes({
@@ -103,6 +107,23 @@ export class SessionTurns {
     if (interruptsNow && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
     this.#queue.add(turn);
     this.passOver();
+  }
+
+  /**
+   * Asks the model for the answer to what a participant has said so far: perhaps that is all. The turn takes that answer
+   * if it would ask the same. Never rejects.
+   */
+  async speculate(participant: string, text: string): Promise<void> {
+    // Who is asked for a permission may be answering that.
+    if (!this.isIdle || text.trim() === "" || this.#options.permissions.isAnyAwaited(participant)) return;
+    const input = [{ type: "text", text }] as const;
+    const turn = createTurn({ participant, messageId: createId(), input }, this.#lastPosition + 1);
+    await this.#model.speculate(turn, () => this.isIdle);
+  }
+
+  /** What was said is no message: nothing answers it. */
+  dropSpeculation(): void {
+    this.#model.drop();
   }
 
   /** Takes up the turn that an earlier worker left. Call before any `add`: it comes before anything new. */
@@ -138,6 +159,7 @@ export class SessionTurns {
     const { outbox, calls } = this.#options;
     this.#lateOutcomes.close();
     this.#summariser?.close();
+    this.#model.drop();
     for (const { from, id, why } of this.#queue.shut()) outbox.postError(why, from, id);
     await this.#queue.close(graceMs, () => calls.isOnlyWaitingToStart(this.#runningIds[0]));
   }
@@ -217,20 +239,9 @@ export class SessionTurns {
     });
   }
 
-  /** A tool that the API refuses is not told of any more. */
-  #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
-    const offer = this.#options.calls.offer(participant, talk);
-    const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
-      this.#shown.withdraw(tool.name);
-      offer.onRefusedTool(tool, field);
-    };
-    return { ...offer, onRefusedTool };
-  }
-
   #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
     const { policy, calls, permissions, outbox, link, voice, recorder, peers, telemetry } = this.#options;
-    const { openStream, countTokens } = this.#options;
-    const { observeChat, traceOfTurn } = telemetry;
+    const { traceOfTurn } = telemetry;
     const { spending } = this.#options;
     const language = peers.get(participant)?.language;
     const phrases = phrasesFor(language, policy.phrases);
@@ -254,16 +265,7 @@ export class SessionTurns {
       dependencies: (turn) => ({
         model: policy.model,
         maxSteps: policy.maxSteps,
-        openStream: (request, aborted) =>
-          openStream({ ...request, ...this.#offer(participant, request), participant, observe: observeChat }, aborted),
-        countTokens: async (request, aborted) =>
-          countTokens?.({ ...request, ...calls.offer(participant, request) }, aborted),
-        others: (shownPart) => {
-          const { inlineTools = false, instructionBytes } = policy.context;
-          const { tools } = calls.offer(participant, shownPart);
-          return othersOf(inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools, instructionBytes);
-        },
-        clientTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
+        ...this.#model.of(participant),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {

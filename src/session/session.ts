@@ -153,6 +153,7 @@ export class Session {
       case "chat":
         return this.#handleText(this.#peers.join(input.from).peer, { id: input.id, content: input.text });
       case "transcript":
+        if (input.isFinal) void this.#turns.speculate(input.from.identity, input.transcript.text);
         return this.#showTranscript(input.transcript, false);
       case "utterance": {
         const { id, text: content } = input.transcript;
@@ -259,6 +260,7 @@ export class Session {
     if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
     if (this.#permissions.takeUtterance(from, content, via)) {
       this.#taken.add(id);
+      this.#turns.dropSpeculation();
       return undefined;
     }
     const { identity } = from;

@@ -48,6 +48,7 @@ export function createInstruments(meter: Meter, convention: Convention) {
       valueType: ValueType.DOUBLE,
     }),
     budgetEvents: counter(METRIC.budgetEvents, "{event}"),
+    speculations: counter(METRIC.speculations, "{call}"),
     sessions: level(METRIC.sessions, "{session}"),
     waitingBlocks: meter.createObservableGauge(METRIC.waitingBlocks, whole(METRIC.waitingBlocks, "{block}")),
   };
@@ -113,6 +114,7 @@ const DESCRIPTION: Readonly<Record<MetricName, string>> = {
   "parley.messages.dropped": "Messages of clients that were not taken.",
   "parley.spending.tokens": "Tokens of model calls, all alike.",
   "parley.spending.money": "What model calls have cost, in the currency of the config's prices.",
+  "parley.speculations": "Model calls that were made before it was certain that a participant had said all.",
   "parley.budget.events": "Warnings of a budget, and model calls that were not made because one is used up.",
   "parley.sessions": "Sessions that are open.",
   "parley.store.waiting_blocks": "Blocks that are not stored yet.",

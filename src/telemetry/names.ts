@@ -66,6 +66,7 @@ export const PARLEY = {
   spendingPurpose: "parley.spending.purpose",
   budget: "parley.budget",
   budgetEvent: "parley.budget.event",
+  speculationEnd: "parley.speculation.end",
   retryAttempt: "parley.retry.attempt",
   retryDelay: "parley.retry.delay",
 } as const;
@@ -129,4 +130,5 @@ export const METRIC = {
   spentTokens: "parley.spending.tokens",
   spentMoney: "parley.spending.money",
   budgetEvents: "parley.budget.events",
+  speculations: "parley.speculations",
 } as const;

@@ -8,6 +8,8 @@ export const voiceSchema = z.strictObject({
   endOfTurnMs: milliseconds.default(500),
   /** `model` also asks LiveKit's end-of-turn model, which waits longer for a participant who has not finished. */
   endOfTurn: z.enum(["silence", "model"]).default("silence"),
+  /** Asks the model as soon as words are final, before the silence has lasted `endOfTurnMs`. */
+  speculate: z.boolean().default(false),
   /** A participant's speech that lasts this long, in ms, stops the agent's speech. */
   interruptAfterMs: milliseconds.default(150),
   /** After an interruption without words (a cough) the agent goes on after this much silence, in ms. */

@@ -110,17 +110,21 @@ async function talkInText(names: string): Promise<Emitted> {
 
 /** A talk that is spoken, with a client that claims and has not said which tools it has. */
 async function talkByVoice(): Promise<Emitted> {
-  await warmUp();
+  await warmUp("Hello there.");
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
   await using watching = await Watching.start();
   const { telemetry, logger, receiver } = watching;
-  await using voice = await VoiceAgent.start({ telemetry, logger, tools: { note } });
+  await using voice = await VoiceAgent.start({ telemetry, logger, tools: { note }, settings: { speculate: true } });
   const user = await voice.speaker("user", { features: ["claims"] });
-  voice.agent.model.script([reply([toolUse("note")]), reply([text("Good.")])]);
+  voice.agent.model.script([reply([toolUse("note")]), reply([text("Good.")]), reply([text("Hello.")])]);
   const messageId = await user.client.say("Go");
   const { id } = await user.client.next("tool_use_request", ({ execution }) => execution === "either");
   await user.client.answer(id, { success: false, errorCode: "unknown_tool", errorMessage: "None of that name" });
   await user.client.answerTo(messageId);
+  voice.understand("Hello there.");
+  await user.say("Hello there.");
+  const said = await user.client.next("transcription", ({ final }) => final);
+  await user.client.answerTo(said.id);
   await voice.agent.leave();
   await watching.close();
   return emittedBy(receiver);

@@ -12,7 +12,7 @@ import { type Telemetry } from "../../src/telemetry/telemetry.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
 import { type LiveTools, type ServerTool, toServerTool } from "../../src/tool/server-tool.ts";
 import { type Speech } from "../../src/voice/providers/speech-choice.ts";
-import { type VoiceSettings } from "../../src/voice/voice-settings.ts";
+import { type VoiceSettings, voiceSchema } from "../../src/voice/voice-settings.ts";
 import { openJobSession } from "../../src/worker/job/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { createToken, Participant } from "./participant.ts";
@@ -162,7 +162,7 @@ export class TestAgent implements AsyncDisposable {
         toolTimeoutMs: 30_000,
         toolResultMaxBytes: 100_000,
         onNewMessage: "queue",
-        voice: this.#options.speech?.settings,
+        voice: this.#options.speech?.settings ?? voiceSchema.parse({}),
         permission: { rules: [], byVoice: false, waitMs: 120_000 },
         ...policy,
       } as never,

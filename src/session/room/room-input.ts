@@ -18,8 +18,13 @@ export type RoomInput =
   | { readonly type: "packet"; readonly from: RoomParticipant; readonly bytes: Uint8Array }
   /** Text on `lk.chat`, from an ordinary LiveKit client. */
   | { readonly type: "chat"; readonly from: RoomParticipant; readonly id: string; readonly text: string }
-  /** What is understood so far of an utterance that goes on. */
-  | { readonly type: "transcript"; readonly from: RoomParticipant; readonly transcript: Transcript }
+  /** What is understood so far of an utterance that goes on. Words that are final stay; more may follow them. */
+  | {
+      readonly type: "transcript";
+      readonly from: RoomParticipant;
+      readonly transcript: Transcript;
+      readonly isFinal: boolean;
+    }
   /** A participant has said something and is silent now, or has pressed keys. Keys interrupt an answer as words do. */
   | { readonly type: "utterance"; readonly from: RoomParticipant; readonly transcript: Transcript }
   /** A packet that one of the candidates has sent. LiveKit does not say which. */

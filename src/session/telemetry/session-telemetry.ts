@@ -154,6 +154,10 @@ export class SessionTelemetry {
     quietly(() => this.#telemetry.instruments.budgetEvents.add(1, attributes));
   }
 
+  noteSpeculation(end: "adopted" | "void"): void {
+    quietly(() => this.#telemetry.instruments.speculations.add(1, { [PARLEY.speculationEnd]: end }));
+  }
+
   noteDropped(reason: string): void {
     quietly(() => this.#telemetry.instruments.droppedMessages.add(1, { [PARLEY.dropReason]: reason }));
   }

@@ -141,7 +141,8 @@ export async function runSessionTurn(
   throw new TypeError("A turn ended without turn_complete");
 }
 
-function createTurn({ participant, messageId, input, opening = [] }: NewTurn, position: number): TurnRecord {
+/** A new turn, of which nothing is stored yet. */
+export function createTurn({ participant, messageId, input, opening = [] }: NewTurn, position: number): TurnRecord {
   return {
     id: createId(),
     position,

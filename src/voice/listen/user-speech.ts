@@ -38,7 +38,8 @@ export class UserSpeech {
     const whole = join(this.#finals, text);
     if (isFinal) this.#finals = whole;
     this.#id ??= createId();
-    if (this.#from) this.#options.take({ type: "transcript", from: this.#from, transcript: this.#transcript(whole) });
+    const from = this.#from;
+    if (from) this.#options.take({ type: "transcript", from, transcript: this.#transcript(whole), isFinal });
     if (isFinal && this.#options.isHeldBack()) this.#handOnLater();
   }
 

@@ -52,6 +52,7 @@ await openJobSession(job, {
     onNewMessage: "queue",
     context: { budgetTokens: 30_000, hardTokens: 120_000 },
     permission: { rules: [], byVoice: false, waitMs: 120_000 },
+    voice: {},
   } as never,
   logger: pino({ level: "silent" }),
   sql,

@@ -1,0 +1,96 @@
+import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { type StepRequest } from "../../turn/run-step.ts";
+import { type ShownTalk } from "../../turn/shown-talk.ts";
+import { type SessionPolicy } from "../session-policy.ts";
+import {
+  othersOf,
+  toToldTool,
+  type ChatObserver,
+  type CountTokens,
+  type Offer,
+  type OpenStream,
+} from "./open-stream.ts";
+import { Speculations } from "./speculations.ts";
+
+interface TurnModelOptions {
+  readonly policy: Pick<SessionPolicy, "context" | "speculates">;
+  readonly calls: {
+    /** The tools that this participant's turn may use. */
+    readonly offer: (participant: string, talk: { readonly isCut: boolean }) => Offer;
+  };
+  readonly openStream: OpenStream;
+  readonly countTokens?: CountTokens | undefined;
+  readonly telemetry: {
+    readonly observeChat: ChatObserver;
+    readonly noteSpeculation: (end: "adopted" | "void") => void;
+  };
+  /** What of the talk the model is shown now. */
+  readonly shown: () => ShownTalk;
+}
+
+/** The session's model as its turns ask it: with the tools that the participant may use, and perhaps ahead of the turn. */
+export class TurnModel {
+  readonly #options: TurnModelOptions;
+  readonly #speculations: Speculations | undefined;
+
+  constructor(options: TurnModelOptions) {
+    this.#options = options;
+    const { policy, telemetry } = options;
+    if (policy.speculates) this.#speculations = new Speculations((end) => telemetry.noteSpeculation(end));
+  }
+
+  /** How a participant's turn asks the model, and what it is told beside the talk. */
+  of(participant: string) {
+    const { policy, calls, openStream, countTokens, telemetry } = this.#options;
+    return {
+      openStream: (request: StepRequest, aborted: AbortSignal) => {
+        const asked = this.#asked(participant, request);
+        const held = this.#speculations?.take(asked);
+        if (held) return telemetry.observeChat(held.call, held.stream(aborted));
+        return openStream({ ...asked, observe: telemetry.observeChat }, aborted);
+      },
+      countTokens: async (request: StepRequest, aborted: AbortSignal) =>
+        countTokens?.({ ...request, ...calls.offer(participant, request) }, aborted),
+      others: (shownPart: { readonly isCut: boolean }) => {
+        const { inlineTools = false, instructionBytes } = policy.context;
+        const { tools } = calls.offer(participant, shownPart);
+        return othersOf(inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools, instructionBytes);
+      },
+      clientTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
+    };
+  }
+
+  /** Makes the first model call of a turn that may come, if it still may when the call is ready. Never rejects. */
+  async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
+    if (!this.#speculations?.mayBegin) return;
+    const { participantIdentity: participant } = turn;
+    const { others, clientTools } = this.of(participant);
+    // Where the API would have to count first, there is no time to be won.
+    const count = () => Promise.reject(new Error("It cannot be known at once"));
+    const shown = this.#options.shown();
+    const next = { turn, isPaused: false, others, clientTools: clientTools(), count };
+    const history = await shown.fit(next).catch(() => undefined);
+    if (!history || !mayCome()) return;
+    const asked = this.#asked(participant, { history, isCut: shown.isCut, toolChoice: "auto" });
+    this.#speculations.begin(asked, this.#options.openStream);
+  }
+
+  /** Cuts off a call that was made ahead: no turn comes of it. */
+  drop(): void {
+    this.#speculations?.drop();
+  }
+
+  #asked(participant: string, request: StepRequest) {
+    return { ...request, ...this.#offer(participant, request), participant };
+  }
+
+  /** A tool that the API refuses is not told of any more. */
+  #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
+    const offer = this.#options.calls.offer(participant, talk);
+    const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
+      this.#options.shown().withdraw(tool.name);
+      offer.onRefusedTool(tool, field);
+    };
+    return { ...offer, onRefusedTool };
+  }
+}

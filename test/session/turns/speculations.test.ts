@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { type ChatCall, type OpenStream } from "../../../src/session/turns/open-stream.ts";
+import { Speculations } from "../../../src/session/turns/speculations.ts";
+import { type ModelEvent } from "../../../src/llm/model-event.ts";
+
+type Asked = Parameters<Speculations["take"]>[0];
+
+const asked = (words: string): Asked => ({
+  history: [{ role: "user", blocks: [{ blockType: "text", textContent: words, content: null }] }],
+  isCut: false,
+  toolChoice: "auto",
+  tools: [],
+  onRefusedTool: () => {},
+  participant: "user",
+});
+const deltaOf = (text: string): ModelEvent => ({ type: "block_delta", index: 0, delta: { type: "text", text } });
+
+interface Opened {
+  readonly signal: AbortSignal;
+  readonly hasEnded: () => boolean;
+}
+
+/** A model that streams a few words, with a pause before each. */
+function modelOf(words: readonly string[], { fails = false } = {}) {
+  const opened: Opened[] = [];
+  const openStream: OpenStream = ({ observe }, signal) => {
+    let hasEnded = false;
+    opened.push({ signal, hasEnded: () => hasEnded });
+    async function* stream(): AsyncGenerator<ModelEvent> {
+      try {
+        for (const word of words) {
+          await sleep(2, undefined, { signal });
+          yield deltaOf(word);
+        }
+        if (fails) throw new Error("Overloaded");
+      } finally {
+        hasEnded = true;
+      }
+    }
+    return observe?.({} as ChatCall, stream()) ?? stream();
+  };
+  return { opened, openStream };
+}
+
+async function textOf(stream: AsyncIterable<ModelEvent> | undefined): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const event of stream ?? [])
+    if (event.type === "block_delta" && event.delta.type === "text") texts.push(event.delta.text);
+  return texts;
+}
+
+function speculate() {
+  const ends: string[] = [];
+  return { ends, speculations: new Speculations((end) => ends.push(end)) };
+}
+
+test.each([0, 3, 20])("a turn that asks the same gets all events in order, taken after %i ms", async (ms) => {
+  const { ends, speculations } = speculate();
+  const { opened, openStream } = modelOf(["It ", "is ", "ten."]);
+  speculations.begin(asked("What time is it?"), openStream);
+  await sleep(ms);
+
+  const adopted = speculations.take(asked("What time is it?"));
+  expect(await textOf(adopted?.stream(new AbortController().signal))).toEqual(["It ", "is ", "ten."]);
+  expect(opened).toHaveLength(1);
+  expect(ends).toEqual(["adopted"]);
+});
+
+test("a turn that asks something else makes its own call, and the other is cut off", async () => {
+  const { ends, speculations } = speculate();
+  const { opened, openStream } = modelOf(["Yes.", "No."]);
+  speculations.begin(asked("Order"), openStream);
+
+  expect(speculations.take(asked("Order nothing"))).toBeUndefined();
+  await expect.poll(() => opened[0]?.hasEnded()).toBe(true);
+  expect(opened[0]?.signal.aborted).toBe(true);
+  expect(ends).toEqual(["void"]);
+});
+
+test("a call that failed is not taken", async () => {
+  const { speculations } = speculate();
+  const { opened, openStream } = modelOf([], { fails: true });
+  speculations.begin(asked("Hi"), openStream);
+  await expect.poll(() => opened[0]?.hasEnded()).toBe(true);
+  await sleep(1);
+
+  expect(speculations.take(asked("Hi"))).toBeUndefined();
+});
+
+test("the turn's end cuts the call off that it has taken", async () => {
+  const { speculations } = speculate();
+  const { opened, openStream } = modelOf(Array.from({ length: 1_000 }, String));
+  speculations.begin(asked("Hi"), openStream);
+  const turn = new AbortController();
+  const reading = textOf(speculations.take(asked("Hi"))?.stream(turn.signal));
+  await sleep(10);
+  turn.abort();
+
+  await expect(reading).rejects.toThrow("aborted");
+  expect(opened[0]?.signal.aborted).toBe(true);
+});
+
+test("a participant who goes on speaking costs two calls at most", () => {
+  const { ends, speculations } = speculate();
+  const { opened, openStream } = modelOf(["Yes."]);
+  for (const words of ["I", "I would", "I would like"])
+    if (speculations.mayBegin) speculations.begin(asked(words), openStream);
+
+  expect(opened).toHaveLength(2);
+  expect(speculations.take(asked("I would like tea"))).toBeUndefined();
+  expect(ends).toEqual(["void", "void"]);
+  expect(speculations.mayBegin).toBe(true);
+});
+
+test("a session in which too much comes to nothing asks no more ahead", () => {
+  const { speculations } = speculate();
+  const { opened, openStream } = modelOf(["Yes."]);
+  for (let turn = 0; turn < 20; turn++) {
+    if (speculations.mayBegin) speculations.begin(asked(`${turn}`), openStream);
+    speculations.take(asked(turn % 2 === 0 ? `${turn}` : "something else"));
+  }
+
+  expect(opened.length).toBeLessThan(8);
+  expect(speculations.mayBegin).toBe(false);
+});

@@ -1,0 +1,46 @@
+import { beforeAll, expect, test } from "vitest";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+import { announced } from "../support/client-tool.ts";
+
+const SPECULATES = { settings: { speculate: true, endOfTurnMs: 2_500 } };
+
+beforeAll(() => warmUp("What time is it?", "Hello there."));
+
+test("the model is asked before the end of a spoken turn is certain, and once; nothing is said or stored before", async () => {
+  await using voice = await VoiceAgent.start(SPECULATES);
+  const { agent } = voice;
+  const user = await voice.speaker("user");
+  agent.model.script([reply([text("It is ten past two.")])]);
+  voice.understand("What time is it?");
+  const spoken = user.say("What time is it?");
+  await expect.poll(() => agent.model.requests.length, { timeout: 10_000, interval: 20 }).toBe(1);
+
+  expect(user.client.all("start_answer")).toEqual([]);
+  expect(await agent.sql`select from turns`).toHaveLength(0);
+  await spoken;
+  const said = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(said.id)).toBe("It is ten past two.");
+  expect(agent.model.requests).toHaveLength(1);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("what was answered to half a question is never heard, stored or run", async () => {
+  await using voice = await VoiceAgent.start(SPECULATES);
+  const { agent } = voice;
+  const user = await voice.speaker("user", { tools: [announced("order")] });
+  agent.model.script([reply([text("At once."), toolUse("order")]), reply([text("I order nothing.")])]);
+  voice.understand("Order");
+  await user.say("Hello there.");
+  await expect.poll(() => agent.model.requests.length, { timeout: 10_000, interval: 20 }).toBe(1);
+  voice.understand("nothing.");
+  await user.say("Hello there.");
+
+  const said = await user.client.next("transcription", ({ final }) => final);
+  expect(said.text).toBe("Order nothing.");
+  expect(await user.client.answerTo(said.id)).toBe("I order nothing.");
+  expect(user.client.all("tool_use_request")).toEqual([]);
+  expect(await agent.calls()).toEqual([]);
+  expect(await agent.sql`select text_content from turn_blocks`).toEqual([{ text_content: "I order nothing." }]);
+  expect(agent.model.rejections).toEqual([]);
+});
