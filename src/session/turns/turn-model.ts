@@ -1,7 +1,6 @@
 import { type TurnRecord } from "../../conversation/turn-record.ts";
 import { type StepRequest } from "../../turn/run-step.ts";
-import { type ShownTalk } from "../../turn/shown-talk.ts";
-import { type SessionPolicy } from "../session-policy.ts";
+import { type ContextLimits, type ShownTalk } from "../../turn/shown-talk.ts";
 import {
   othersOf,
   toToldTool,
@@ -13,7 +12,10 @@ import {
 import { Speculations } from "./speculations.ts";
 
 interface TurnModelOptions {
-  readonly policy: Pick<SessionPolicy, "context" | "speculates">;
+  readonly policy: {
+    readonly context: Pick<ContextLimits, "inlineTools"> & { readonly instructionBytes: number };
+    readonly speculates?: boolean;
+  };
   readonly calls: {
     /** The tools that this participant's turn may use. */
     readonly offer: (participant: string, talk: { readonly isCut: boolean }) => Offer;
