@@ -31,7 +31,15 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
   const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
   // Those that no worker reads: Node's own, the tests', and what the conformance kit gives to clients.
-  const foreign = ["NODE_ENV", "PROPERTY_RUNS", "PROPERTY_SEED", "PARLEY_RECORD", "LIVEKIT_TOKEN", "PICTURES"];
+  const foreign = [
+    "NODE_ENV",
+    "PROPERTY_RUNS",
+    "PROPERTY_SEED",
+    "PARLEY_RECORD",
+    "PARLEY_JUDGE_MODEL",
+    "LIVEKIT_TOKEN",
+    "PICTURES",
+  ];
   const unknown = [...named.map(([name]) => name), ...set].filter((name) => ![...known, ...foreign].includes(name));
 
   expect(unknown).toEqual([]);

@@ -1,14 +1,16 @@
 import { dirname, resolve } from "node:path";
 import { cassette } from "../cassette/cassette.ts";
+import { judge } from "../model/judge.ts";
 import { real } from "../model/real.ts";
 import { scripted } from "../model/scripted.ts";
 import { type TestModel } from "../model/test-model.ts";
 import { type RoomServers } from "../stage/room-servers.ts";
 import { startTalk } from "../start-talk.ts";
 import { type Talk } from "../talk.ts";
-import { checkTurn, diffTurn } from "./check-turn.ts";
+import { type Turn } from "../turn.ts";
+import { checkTurn, diffTurn, type Problem } from "./check-turn.ts";
 import { readScenario } from "./read-scenario.ts";
-import { type Scenario, type ScenarioTurn } from "./schema.ts";
+import { type Expectation, type Scenario, type ScenarioTurn } from "./schema.ts";
 
 /** How one run of a scenario went. */
 export interface ScenarioRun {
@@ -67,8 +69,17 @@ async function runTurn(talk: Talk, turn: ScenarioTurn): Promise<string | undefin
   prepare(talk, turn);
   const options = { withinMs: turn.timeout_ms };
   const seen = await (turn.user === undefined ? talk.nextTurn(options) : talk.say(turn.user, options));
-  const problems = checkTurn(seen, turn.expect ?? []);
+  const expected = turn.expect ?? [];
+  const problems = [...checkTurn(seen, expected), ...(await judgeTurn(seen, expected))];
   return problems.length === 0 ? undefined : diffTurn(seen, problems);
+}
+
+async function judgeTurn(turn: Turn, expected: readonly Expectation[]): Promise<Problem[]> {
+  const statements = expected.flatMap(({ judge: statement }) => statement ?? []);
+  const verdicts = await Promise.all(statements.map((statement) => judge(turn, statement)));
+  return verdicts.flatMap((why, index) =>
+    why === undefined ? [] : [{ part: "agent", expected: `judge: ${statements[index]} (${why})` }],
+  );
 }
 
 function prepare(talk: Talk, { device, permission = [] }: Pick<ScenarioTurn, "device" | "permission">): void {

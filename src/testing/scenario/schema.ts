@@ -114,6 +114,8 @@ const expectation = z
     asked: listOf(z.string()).exactOptional(),
     state: z.enum(["completed", "interrupted", "failed", "cancelled"]).exactOptional(),
     within_ms: ms.exactOptional(),
+    /** A statement about the turn, which a model judges. */
+    judge: z.string().min(1).exactOptional(),
     absent: z.boolean().default(false),
   })
   .refine(({ absent, say, calls, asked }) => !absent || (say ?? calls ?? asked) !== undefined, {

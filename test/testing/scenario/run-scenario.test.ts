@@ -1,9 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
+import { reply, text } from "../../../src/testing/model-server/step.ts";
 import { runScenario, type ScenarioRun } from "../../../src/testing/scenario/run-scenario.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
+
+afterEach(() => vi.unstubAllEnvs());
 
 const folder = forEachTest(() => tempFolder());
 const CONFIG = `config: ${resolve("test/fixtures/testing/parley.config.ts")}\n`;
@@ -109,4 +113,31 @@ test.each([
   ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /no regular expression/],
 ])("%s in a file is a failure that says where", async (_what, yaml, message) => {
   expect(await failureOf(yaml)).toMatch(message);
+});
+
+const JUDGED = `turns:
+  - user: Book a table
+    model: I am sorry. We are full.
+    expect: { judge: The agent apologises. }
+`;
+
+test.each([
+  ["Yes. It says that it is sorry.", undefined],
+  ["No, it does not.", "- agent: judge: The agent apologises. (No, it does not.)"],
+])("a judge that answers %j decides", async (verdict, line) => {
+  await using server = await startModelServer();
+  server.script([reply([text(verdict)])]);
+  vi.stubEnv("PARLEY_JUDGE_MODEL", "claude-judge");
+  vi.stubEnv("ANTHROPIC_API_KEY", "key");
+  vi.stubEnv("ANTHROPIC_BASE_URL", server.url);
+
+  const failure = await failureOf(JUDGED);
+
+  expect(failure?.split("\n").find((each) => each.startsWith("-"))).toBe(line);
+  expect(JSON.stringify(server.requests[0]?.body)).toContain("I am sorry. We are full.");
+  expect(server.rejections).toEqual([]);
+});
+
+test("a statement that nobody can judge is a failure", async () => {
+  expect(await failureOf(JUDGED)).toContain("(nobody has judged: PARLEY_JUDGE_MODEL is not set)");
 });
