@@ -6,11 +6,20 @@ import { ensurePage } from "../../scripts/ensure-page.ts";
 import { createId } from "../../src/lib/id.ts";
 import { type ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { startChromium } from "../support/servers/chromium.ts";
+import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { type RunningMain } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
 const SECRET = "secret-of-the-test";
 /** Pictures for docs/images are made on demand, for they are never the same to the byte. */
 const PICTURES = process.env["PICTURES"];
+
+interface WorldOptions {
+  /** A WAV file: what microphones hear. */
+  readonly spoken?: string;
+  /** More of the worker's environment. */
+  readonly env?: NodeJS.ProcessEnv;
+}
 
 interface JoinOptions extends BrowserContextOptions {
   readonly name?: string;
@@ -19,33 +28,59 @@ interface JoinOptions extends BrowserContextOptions {
   readonly devices?: readonly string[];
 }
 
+type Parts = Pick<PageWorld, "url" | "parts" | "network" | "worker"> & {
+  readonly browser: Browser;
+  readonly env: NodeJS.ProcessEnv;
+};
+
 /** A real worker with its page, a real LiveKit and a real Chromium; only the model is a stand-in. */
 export class PageWorld implements AsyncDisposable {
   readonly url: string;
   readonly parts: WorkerParts;
+  /** Between the browser and LiveKit. */
+  readonly network: TcpProxy;
+  worker: RunningMain;
   readonly #browser: Browser;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #cleanup: AsyncDisposableStack;
   /** What the browser complained of, in all pages. */
   readonly complaints: string[] = [];
   /** Hosts that pages have asked for something. */
   readonly hosts = new Set<string>();
 
-  private constructor(url: string, parts: { parts: WorkerParts; browser: Browser }, cleanup: AsyncDisposableStack) {
-    this.url = url;
-    this.parts = parts.parts;
-    this.#browser = parts.browser;
+  private constructor({ browser, env, ...parts }: Parts, cleanup: AsyncDisposableStack) {
+    ({ url: this.url, parts: this.parts, network: this.network, worker: this.worker } = parts);
+    this.#browser = browser;
+    this.#env = env;
     this.#cleanup = cleanup;
   }
 
-  static async start(): Promise<PageWorld> {
+  static async start({ spoken, env: more }: WorldOptions = {}): Promise<PageWorld> {
     await using starting = new AsyncDisposableStack();
-    const [parts, browser] = await Promise.all([WorkerParts.start(), startChromium(), ensurePage()]);
+    const [parts, browser] = await Promise.all([WorkerParts.start(), startChromium(spoken), ensurePage()]);
     starting.use(parts);
     starting.defer(() => browser.close());
-    const env = { PARLEY_CONFIG: "test/fixtures/page/parley.config.ts", TOKEN_SECRET: SECRET };
-    const main = await parts.run({ env });
-    const { httpUrl = "" } = await main.ready;
-    return new PageWorld(httpUrl, { parts, browser }, starting.move());
+    const network = starting.use(await TcpProxy.start(parts.livekit.url));
+    const env = {
+      PARLEY_CONFIG: "test/fixtures/page/parley.config.ts",
+      TOKEN_SECRET: SECRET,
+      LIVEKIT_PUBLIC_URL: network.url,
+      ...more,
+    };
+    const worker = await parts.run({ env });
+    const { httpUrl: url = "" } = await worker.ready;
+    const world = new PageWorld({ url, parts, network, worker, browser, env }, starting.move());
+    // A worker's first talk and a browser's first page take their time, which is no test's.
+    const page = await world.#newPage({});
+    await page.goto(url);
+    await world.#enter(page, "first");
+    await page.context().close();
+    return world;
+  }
+
+  /** In the place of one that has ended. Pages that are open go on with it; it serves them at another address. */
+  async startWorker(): Promise<void> {
+    this.worker = await this.parts.run({ env: this.#env });
   }
 
   /** With which `POST /token` answers. */
@@ -59,16 +94,22 @@ export class PageWorld implements AsyncDisposable {
 
   /** A tab with nothing remembered. */
   async open(options: BrowserContextOptions = {}, url = this.url): Promise<Page> {
+    const page = await this.#newPage(options);
+    onTestFinished(() => page.context().close());
+    await page.goto(url);
+    return page;
+  }
+
+  async #newPage(options: BrowserContextOptions): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
-    onTestFinished(() => context.close());
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    // As long as a test may take.
+    page.setDefaultTimeout(20_000);
     page.on("console", (line) => {
       if (line.type() === "error") this.complaints.push(line.text());
     });
     page.on("pageerror", (error) => this.complaints.push(String(error)));
     page.on("request", (request) => this.hosts.add(new URL(request.url()).hostname));
-    await page.goto(url);
     return page;
   }
 
@@ -79,18 +120,18 @@ export class PageWorld implements AsyncDisposable {
     for (const device of devices)
       await page.evaluate(`localStorage.setItem("parley.device", JSON.stringify({ ${JSON.stringify(device)}: true }))`);
     if (devices.length > 0) await page.reload();
-    await this.fillIn(page, name);
-    await page.getByText("The agent: Listening").waitFor();
+    await this.#enter(page, name);
     return page;
   }
 
   /** The form, by keyboard alone: a name, and the secret once the worker asks for it. */
-  async fillIn(page: Page, name: string): Promise<void> {
+  async #enter(page: Page, name: string): Promise<void> {
     await page.getByLabel("Your name").waitFor();
     await page.keyboard.type(name);
     await page.keyboard.press("Enter");
     await page.getByLabel("The worker's secret").fill(SECRET);
     await page.keyboard.press("Enter");
+    await page.getByText("The agent: Listening").waitFor();
   }
 
   /** A picture for docs/images/, when `PICTURES` is set. */
@@ -109,8 +150,8 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** What axe finds wrong, each with the elements that it is about. */
-export async function findingsOf(page: Page): Promise<readonly string[]> {
+/** What axe finds wrong, by all its rules or by one, each with the elements that it is about. */
+export async function findingsOf(page: Page, rule?: string): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   // What fades in has its colours afterwards.
   await page.evaluate(
@@ -118,7 +159,7 @@ export async function findingsOf(page: Page): Promise<readonly string[]> {
   );
   const { violations } = await page.evaluate<{
     violations: readonly { id: string; nodes: readonly { html: string; failureSummary: string }[] }[];
-  }>("axe.run(document)");
+  }>(rule === undefined ? "axe.run(document)" : `axe.run(document, { runOnly: [${JSON.stringify(rule)}] })`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );

@@ -16,10 +16,15 @@ const FLAGS = [
   "--autoplay-policy=no-user-gesture-required",
 ];
 
-/** A real Chromium without a window, with a camera and a microphone that are not. Whoever starts it closes it. */
-export async function startChromium(): Promise<Browser> {
+/**
+ * A real Chromium without a window, with a camera and a microphone that are not. Whoever starts it closes it.
+ *
+ * @param spoken a WAV file that its microphone hears, once, from when it is turned on
+ */
+export async function startChromium(spoken?: string): Promise<Browser> {
   const executablePath = findChromium() ?? (await installChromium());
-  return chromium.launch({ executablePath, args: FLAGS });
+  const microphone = spoken === undefined ? [] : [`--use-file-for-fake-audio-capture=${spoken}%noloop`];
+  return chromium.launch({ executablePath, args: [...FLAGS, ...microphone] });
 }
 
 function findChromium(): string | undefined {

@@ -1,0 +1,77 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LLMock } from "@copilotkit/aimock";
+import { expect, test } from "vitest";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { SPEECH_RATE, speechOf } from "../support/speaker.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { PageWorld } from "./page-world.ts";
+import { toWav } from "./wav.ts";
+
+/** From when the microphone is on until it is spoken into: the worker must have begun to listen. */
+const SILENCE_SECONDS = 4;
+const QUESTION = "What is twenty-one times two?";
+const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
+
+const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+
+/** A browser that asks the question aloud, and a worker that listens and speaks. */
+const world = forFile(async () => {
+  await using starting = new AsyncDisposableStack();
+  const { path } = starting.use(await tempFolder());
+  recogniser.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
+  const url = await recogniser.start();
+  starting.defer(() => recogniser.stop());
+  const speech = await speechOf(QUESTION);
+  const spoken = join(path, "question.wav");
+  const samples = new Int16Array(SILENCE_SECONDS * SPEECH_RATE + speech.length);
+  samples.set(speech, SILENCE_SECONDS * SPEECH_RATE);
+  await writeFile(spoken, toWav(samples, SPEECH_RATE));
+  const env = { STT: "openai", STT_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test", TTS: "espeak" };
+  const page = starting.use(await PageWorld.start({ spoken, env }));
+  const ending = starting.move();
+  return Object.assign(page, { [Symbol.asyncDispose]: () => ending.disposeAsync() });
+});
+
+/** Keeps the loudest moment of what the page plays, as a root mean square of 0 to 1. */
+const LISTEN = `(() => {
+  const audio = document.querySelector("[data-testid=sound] audio");
+  if (!audio?.srcObject) return false;
+  const context = new AudioContext();
+  const analyser = context.createAnalyser();
+  context.createMediaStreamSource(audio.srcObject).connect(analyser);
+  const samples = new Float32Array(analyser.fftSize);
+  window.loudest = 0;
+  setInterval(() => {
+    analyser.getFloatTimeDomainData(samples);
+    const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
+    window.loudest = Math.max(window.loudest, Math.sqrt(power));
+  }, 20);
+  return true;
+})()`;
+
+test("a spoken question leads by a tool of the page and a permission to an answer that is heard", async () => {
+  const page = await world.join({ room: "voice" });
+  world.model.script([
+    reply([toolUse("show_notification", { message: "Counting" })]),
+    reply([toolUse("calculator", { expression: "21 * 2" })]),
+    reply([text(ANSWER)]),
+  ]);
+
+  await page.getByRole("button", { name: "Microphone" }).click();
+  await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
+  await page.locator(".notice").getByText("Counting").waitFor();
+  await page.waitForFunction(LISTEN);
+  await page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+
+  await page.getByText("The agent: Speaking").waitFor();
+  await page.locator(".message.assistant[data-state=completed]").waitFor();
+  await page.getByText("The agent: Listening").waitFor();
+
+  expect(await page.locator(".message.assistant .text").textContent()).toBe(ANSWER);
+  // All of it was heard.
+  expect(await page.locator(".message.assistant").locator(".ahead, .unheard").count()).toBe(0);
+  expect(await page.evaluate("window.loudest")).toBeGreaterThan(0.02);
+  expect(await page.getByText("Nobody listens").count()).toBe(0);
+}, 60_000);
