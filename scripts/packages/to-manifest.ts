@@ -17,35 +17,37 @@ export interface Package {
   /** The entries, as paths below `src/`, by the package's own paths. */
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
+  /** What its users have, in versions that they choose from. */
+  readonly peers?: Readonly<Record<string, string>>;
+  /**
+   * Imported where they are there, and not named as peers: their own peers contradict ours, so that npm would refuse all, or
+   * only development has them, and `npm ci --omit=dev` does not leave out what a package names as a peer.
+   */
+  readonly unnamed?: readonly string[];
   /** Packages that it writes into an agent's package.json: their versions must be known. */
   readonly writes?: readonly string[];
-  /** What it loads where it is installed, and works without: found by no import in its files. */
-  readonly development?: readonly string[];
 }
 
-/** Of the user's, whose tools and tests import them, too: two copies would have types or matchers of their own. */
-const OF_THE_USER = ["zod", "vitest"];
+/** Of the user, whose tools import it, too: two copies would have types of their own. */
+const OF_THE_USER = ["zod"];
 
 /**
  * The package.json of a package that was built into `folder`. It depends on what its files import, in the versions of the
- * repository; what is optional or for development there is an optional peer (docs/decisions).
+ * repository; what is optional there is an optional peer.
  */
 export async function toManifest(pkg: Package, folder: string, repository: RepositoryManifest): Promise<object> {
   const { version, license, dependencies, optionalDependencies, devDependencies } = repository;
-  const { name, description, bin, development = [], writes = [] } = pkg;
-  const imported = await importedBy(folder);
-  const isOptional = (each: string) =>
-    each in optionalDependencies || (each in devDependencies && !(each in dependencies));
-  const optional = [...new Set([...imported.filter(isOptional), ...development])].toSorted();
+  const { name, description, bin, writes = [], unnamed = [], peers: given = {} } = pkg;
+  const imported = (await importedBy(folder)).filter((each) => !(each in given) && !unnamed.includes(each));
+  const optional = imported.filter((each) => each in optionalDependencies);
   const needed = imported.filter((each) => !optional.includes(each));
   const unknown = needed.filter((each) => !(each in dependencies));
   if (unknown.length > 0) throw new Error(`${name} imports what package.json does not name: ${unknown.join(", ")}`);
   const versionOf = (each: string) => dependencies[each] ?? optionalDependencies[each] ?? devDependencies[each] ?? "";
   const isOfUser = (each: string) => OF_THE_USER.includes(each);
   const own = needed.filter((each) => !isOfUser(each));
-  const peers = pick([...needed.filter(isOfUser), ...optional], (each) =>
-    isOfUser(each) ? `^${versionOf(each)}` : versionOf(each),
-  );
+  const rangeOf = (each: string) => (isOfUser(each) ? `^${versionOf(each)}` : versionOf(each));
+  const peers = { ...given, ...pick([...needed.filter(isOfUser), ...optional], rangeOf) };
   return {
     name,
     version,

@@ -16,6 +16,13 @@ export class Cleanup implements AsyncDisposable {
     return resource;
   }
 
+  /** Hands all over to another, and is left with nothing to close. */
+  move(): Cleanup {
+    const other = new Cleanup();
+    other.#closers.push(...this.#closers.splice(0));
+    return other;
+  }
+
   /** Closes all, also when one cannot be closed; a second time does nothing. */
   async disposeAsync(): Promise<void> {
     this.#isDisposed = true;

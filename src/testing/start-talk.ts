@@ -1,3 +1,4 @@
+import { Cleanup } from "../lib/cleanup.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
 import { type TestModel } from "./model/test-model.ts";
 import { type RoomServers } from "./stage/room-servers.ts";
@@ -28,7 +29,7 @@ export interface TalkOptions extends AgentOptions {
  * const turn = await talk.say("Hi");
  */
 export async function startTalk({ model, room = false, identity = "tester", ...more }: TalkOptions): Promise<Talk> {
-  await using cleanup = new AsyncDisposableStack();
+  await using cleanup = new Cleanup();
   const agent = await loadAgent(more);
   const opened = await model.open();
   cleanup.defer(() => opened.close());

@@ -14,6 +14,19 @@ test("what came last is closed first, once", async () => {
   expect(cleanup.disposed).toBe(true);
 });
 
+test("what was handed over is closed by the other", async () => {
+  const closed: string[] = [];
+  const cleanup = new Cleanup();
+  cleanup.defer(() => closed.push("first"));
+
+  const other = cleanup.move();
+  await cleanup.disposeAsync();
+  const before = [...closed];
+  await other.disposeAsync();
+
+  expect([before, closed]).toEqual([[], ["first"]]);
+});
+
 test("what cannot be closed does not keep the rest open", async () => {
   const closed: string[] = [];
   const cleanup = new Cleanup();

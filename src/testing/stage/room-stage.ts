@@ -1,3 +1,4 @@
+import { Cleanup } from "../../lib/cleanup.ts";
 import { Room } from "@livekit/rtc-node";
 import { AccessToken } from "livekit-server-sdk";
 import { pino } from "pino";
@@ -21,7 +22,7 @@ const NO_SOUND = { autoSubscribe: false, dynacast: false };
 
 /** Opens a session as a worker's job does, in a room of a real livekit-server, stored in a real PostgreSQL. */
 export async function openRoomStage(options: StageOptions, servers?: RoomServers): Promise<Stage> {
-  await using cleanup = new AsyncDisposableStack();
+  await using cleanup = new Cleanup();
   const used = servers ?? cleanup.use(await startRoomServers());
   await migrate(used.databaseUrl);
   const name = `test-${createId()}`;
@@ -48,7 +49,7 @@ async function openAgent(
   servers: RoomServers,
   name: string,
 ): Promise<AsyncDisposable> {
-  await using cleanup = new AsyncDisposableStack();
+  await using cleanup = new Cleanup();
   const { config, tools } = agent;
   const { livekit, databaseUrl } = servers;
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });

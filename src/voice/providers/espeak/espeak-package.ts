@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../../lib/module-beside.ts";
+import { findPackage } from "../../../tool/find-package.ts";
 
 /** Sent to `espeak-child.ts`, which sends an EspeakAnswer back. */
 export interface EspeakRequest {
@@ -39,7 +40,7 @@ export class EspeakPackage {
   }
 
   #start(): ChildProcess {
-    const child = fork(CHILD, {
+    const child = fork(CHILD, [findPackage("espeak-ng") ?? ""], {
       serialization: "advanced",
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -4,8 +4,8 @@ import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { type AudioFrame } from "@livekit/rtc-node";
+import { findPackage } from "../../../tool/find-package.ts";
 import { toAudioFrame } from "../../../livekit/audio-frame.ts";
-import { isInstalled } from "../speech-provider.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
 import { EspeakPackage } from "./espeak-package.ts";
 
@@ -27,7 +27,7 @@ export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undef
     );
     if (isThere) return { kind: "program", path };
   }
-  return isInstalled("espeak-ng") ? { kind: "package" } : undefined;
+  return findPackage("espeak-ng") !== undefined ? { kind: "package" } : undefined;
 }
 
 /** Speaks with espeak-ng, a sentence at a time. */
