@@ -1,5 +1,7 @@
 // The package `parley`, for authors of agents: what tools and the config file import. In the repository it is `parley`, too.
 
+export { type AgentParticipant, type AgentSession, type LocalTime } from "./agent/agent-session.ts";
+export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";
 export { type JsonObject, type JsonValue } from "./lib/json.ts";
 export {
   defineTool,

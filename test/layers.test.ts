@@ -5,13 +5,14 @@ import { expect, test } from "vitest";
 const SHARED = ["lib", "errors", "conversation", "protocol"];
 /** Folders that stand side by side and know nothing of each other. */
 const SIBLINGS = [
-  ["livekit", "tool", "permission", "store", "llm", "telemetry"],
+  ["agent", "livekit", "tool", "permission", "store", "llm", "telemetry"],
   ["http", "voice"],
 ];
 /** Each folder may import the ones before it, as far as they are no siblings. */
 const CHAINS = [
   [
     ...SHARED,
+    "agent",
     "livekit",
     "tool",
     "permission",
@@ -38,7 +39,7 @@ const CHAINS = [
   // The doctor loads the tools.
   ["tool", "cli"],
   // The package's entry.
-  [...SHARED, "tool", "worker", "index.ts"],
+  [...SHARED, "agent", "tool", "worker", "index.ts"],
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {

@@ -2,7 +2,7 @@ import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
 import { heardBlocks } from "./heard.ts";
 import { toSteps, type Step } from "./steps.ts";
 import { KnownTools } from "./tool-changes.ts";
-import { type TurnRecord } from "./turn-record.ts";
+import { shownPart, type TurnRecord } from "./turn-record.ts";
 
 /** A block as it goes to the model: its place in the turn no longer matters. */
 export type HistoryBlock = Omit<TurnBlock, "sequence">;
@@ -52,7 +52,7 @@ export function buildHistory(
   };
   for (const [index, turn] of turns.entries()) {
     const isOpen = index === turns.length - 1 && turn.state === "running";
-    append(messages, "user", turn.input.map((part) => textBlock(part.text)).filter(isSayable));
+    append(messages, "user", turn.input.map((part) => textBlock(shownPart(part))).filter(isSayable));
     const blocks = turn.heard === undefined ? turn.blocks : heardBlocks(turn.blocks, turn.heard);
     let changes = (tellsTools && turn.context?.tools) || [];
     const takeChanges = (before: number) => {

@@ -1,5 +1,5 @@
 import { toolUseId, type TurnBlock } from "./block.ts";
-import { type BlockPlace, type ToolChange, type TurnRecord } from "./turn-record.ts";
+import { shownPart, type BlockPlace, type ToolChange, type TurnRecord } from "./turn-record.ts";
 
 export const START: BlockPlace = { position: 0, sequence: 0 };
 
@@ -62,7 +62,7 @@ export function turnBytes(turn: TurnRecord): number {
 }
 
 function sizeOfTurn({ input, blocks, context }: TurnRecord): number {
-  const said = input.reduce((sum, { text }) => sum + FRAME_BYTES + byteLength(text), NOTES_BYTES);
+  const said = input.reduce((sum, part) => sum + FRAME_BYTES + byteLength(shownPart(part)), NOTES_BYTES);
   const told = (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), said);
   return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), told);
 }

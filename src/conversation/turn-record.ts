@@ -8,6 +8,34 @@ export type TurnState = "running" | "completed" | "interrupted" | "failed" | "ca
 export interface InputText {
   readonly type: "text";
   readonly text: string;
+  /** The sender's identity, where the model is told apart who speaks; and its display name, if it has another one. */
+  readonly from?: string;
+  readonly name?: string;
+}
+
+/** What the worker itself tells the model. The participant has not said it. */
+export interface InputNote {
+  readonly type: "note";
+  readonly note: string;
+  /** The turn's answer, in the place of a model's. */
+  readonly say?: string;
+}
+
+export type InputPart = InputText | InputNote;
+
+/** What the participant said or typed, in one text. */
+export function saidIn(input: readonly InputPart[]): string {
+  return input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
+}
+
+/** A part as the model is shown it. */
+export function shownPart(part: InputPart): string {
+  if (part.type === "note") return `[${part.note}]`;
+  const { from, name, text } = part;
+  if (from === undefined) return text;
+  const json = JSON.stringify({ from, ...(name !== undefined && { name }), text });
+  // JSON leaves these line breaks as they are.
+  return json.replaceAll(/[\u0085\u2028\u2029]/gu, " ");
 }
 
 /** A place in a talk: before this block of the turn at `position`. */
@@ -65,7 +93,7 @@ export interface TurnRecord {
   readonly parentMessageId: string | null;
   /** Id of the assistant's message (StartAnswer). */
   readonly messageId: string;
-  readonly input: readonly InputText[];
+  readonly input: readonly InputPart[];
   readonly state: TurnState;
   readonly blocks: readonly TurnBlock[];
   /** Number of sentences of the answer that are in no block, because the worker said them itself. */

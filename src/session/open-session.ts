@@ -2,10 +2,14 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
+import { keepSessionAgent, loadSessionAgent } from "../store/sessions/session-agent.ts";
 import { claimSession } from "../store/sessions/leases.ts";
 import { type Sql } from "../store/database/pool.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import { type Telemetry } from "../telemetry/telemetry.ts";
+import { CallEnd } from "./agent/call-end.ts";
+import { type CallLine } from "./agent/call-line.ts";
+import { ofAgent } from "./agent/of-agent.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
 import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
@@ -29,12 +33,23 @@ const BYTES_A_TOKEN = 3;
 
 export interface OpenSessionOptions extends Pick<
   SessionOptions,
-  "room" | "policy" | "serverTools" | "liveTools" | "openStream" | "countTokens" | "notesModel" | "logger" | "voice"
+  | "room"
+  | "policy"
+  | "serverTools"
+  | "liveTools"
+  | "agents"
+  | "openStream"
+  | "countTokens"
+  | "notesModel"
+  | "logger"
+  | "voice"
 > {
   readonly sql: Sql;
   /** Hears of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly conversationId: string;
+  /** LiveKit's id of the room: another room of the same name has another one. @defaultValue hand-offs are not kept */
+  readonly roomSid?: string | undefined;
   /** @defaultValue what this process has registered */
   readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
@@ -42,6 +57,8 @@ export interface OpenSessionOptions extends Pick<
   /** A worker that stopped without a word loses its session after this long. @defaultValue 15000 */
   readonly leaseMs?: number;
   readonly link: Pick<RoomLink, "publish" | "openTranscription" | "otherAgents">;
+  /** @defaultValue no call can be ended, and no agent has tools for it */
+  readonly line?: CallLine;
   /** Told of what happens, beside those who follow by the database. */
   readonly watchers: readonly SessionWatcher[];
   /**
@@ -80,9 +97,20 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
 }
 
 async function start(options: OpenSessionOptions, lease: SessionLease, sentBefore: number): Promise<OpenedSession> {
-  const { conversationId, logger, policy } = options;
+  const { conversationId, logger, agents } = options;
   const { writer } = lease;
   const { sessionId } = writer.lease;
+  const { roomSid } = options;
+  const handedTo = agents && roomSid && (await loadSessionAgent(options.sql, { sessionId, roomSid }));
+  if (handedTo) agents?.restore(handedTo);
+  const callEnd = options.line && new CallEnd(options.line, logger);
+  const { policy, serverTools, liveTools } = ofAgent(options, {
+    line: options.line,
+    callEnd,
+    setLanguage: (identity, language) => session.setLanguage(identity, language),
+    keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
+    forget: (summary) => session.forget(summary),
+  });
   const link = leasedLink(options.link, lease);
   const archive = createTalkArchive(writer, {
     model: policy.model,
@@ -103,7 +131,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     onLost: (error) => logger.error({ error }, "a record was lost"),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
-  const identity = { conversationId, sessionId, model: policy.model, ownTools: options.serverTools };
+  const identity = { conversationId, sessionId, model: policy.model, ownTools: serverTools };
   const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
   const { budget = {}, prices = {} } = policy;
   const spending = new Spending({
@@ -123,9 +151,10 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     sessionId,
     room: options.room,
     policy,
-    serverTools: options.serverTools,
-    liveTools: options.liveTools,
-    openStream: spending.limited(options.openStream, policy.model),
+    serverTools,
+    liveTools,
+    agents,
+    openStream: spending.limited(options.openStream, () => agents?.current.model ?? policy.model),
     countTokens: options.countTokens,
     notesModel: options.notesModel && spending.countedNotes(options.notesModel),
     logger,
@@ -142,6 +171,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
     telemetry,
     voice: options.voice && telemetry.observeVoice(options.voice),
+    callEnd,
   });
   session.resume(restored);
   let closing: Promise<void> | undefined;

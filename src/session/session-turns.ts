@@ -1,4 +1,5 @@
 import { type Logger } from "pino";
+import { type SessionAgents } from "./agent/session-agents.ts";
 import { type AnswerOutput } from "./answer/answer-output.ts";
 import { type SessionCalls } from "./calls/session-calls.ts";
 import { type SessionEvent } from "./events/session-event.ts";
@@ -22,6 +23,7 @@ import { type Outbox } from "./wire/outbox.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
 import { type CountTokens, type OpenStream } from "./turns/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
+import { wordsOf } from "./turns/own-words.ts";
 import { createTurn, runSessionTurn } from "./turns/run-session-turn.ts";
 import { TurnModel } from "./turns/turn-model.ts";
 import {
@@ -31,12 +33,15 @@ import {
   type UnfinishedTurn,
   type VariationRequest,
 } from "./turns/turn-queue.ts";
+import { Speakers } from "./turns/speakers.ts";
 import { toVariationTurn } from "./turns/variation.ts";
 
 interface SessionTurnsOptions {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
   readonly archive: TalkArchive;
   readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases" | "context" | "speculates">;
+  /** @defaultValue one agent, whose instructions do not change */
+  readonly agents?: SessionAgents | undefined;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
   /** Writes notes on older turns. @defaultValue nobody does */
@@ -67,6 +72,7 @@ export class SessionTurns {
     () => void this.#lateOutcomes.speak(),
   );
   readonly #lateOutcomes: LateOutcomes;
+  readonly #speakers: Speakers | undefined;
   #shown: ShownTalk;
   readonly #summariser: Summariser | undefined;
   readonly #model: TurnModel;
@@ -80,11 +86,12 @@ export class SessionTurns {
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    const { notesModel: model, logger, policy } = options;
+    const { notesModel: model, logger, policy, agents } = options;
     const { budgetTokens } = policy.context;
     this.#summariser = model && new Summariser({ model, budgetTokens, logger });
     this.#model = new TurnModel({ ...options, shown: () => this.#shown });
     this.#shown = this.#showing(restored.window);
+    this.#speakers = agents && new Speakers({ agents, peers: options.peers });
     this.#lastPosition = restored.lastPosition;
     this.#lateOutcomes = new LateOutcomes({
       isPause: () => !this.#queue.isRunning && !options.peers.isEmpty,
@@ -116,6 +123,8 @@ export class SessionTurns {
   async speculate(participant: string, text: string): Promise<void> {
     // Who is asked for a permission may be answering that.
     if (!this.isIdle || text.trim() === "" || this.#options.permissions.isAnyAwaited(participant)) return;
+    // What is said among several is shown in another form, and may not be answered at all.
+    if (this.#speakers && this.#options.peers.present.length > 1) return;
     const input = [{ type: "text", text }] as const;
     const turn = createTurn({ participant, messageId: createId(), input }, this.#lastPosition + 1);
     await this.#model.speculate(turn, () => this.isIdle);
@@ -149,6 +158,12 @@ export class SessionTurns {
     this.#lateOutcomes.add(outcome);
   }
 
+  /** From now on, also in the turn that runs, these words stand for the turns that have ended. */
+  forget(summary: string): void {
+    this.#shown.forget(summary);
+    this.#summariser?.forget();
+  }
+
   /** Begins a turn about an outcome that waits, if there is a pause: somebody has come who may hear of it. */
   speakOutcomes(): void {
     void this.#lateOutcomes.speak();
@@ -165,6 +180,7 @@ export class SessionTurns {
   }
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
+    if ("isStale" in input && input.isStale?.()) return;
     if (!("variation" in input)) return this.#runTurn(input, signal);
     const { participant, variation, meta } = input;
     try {
@@ -176,7 +192,9 @@ export class SessionTurns {
   }
 
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
-    const { logger, telemetry, configurations, memories } = this.#options;
+    const { logger, telemetry, configurations, memories, agents, peers } = this.#options;
+    const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
+    if (preparing) await preparing;
     const telling = memories?.tell(asked);
     const input = telling ? await telling : asked;
     // Without a wait where none is needed: the turn is to be stored before what waits behind it.
@@ -188,7 +206,7 @@ export class SessionTurns {
     if (!isNew || begin.isLeft)
       await configurations.untilAnnounced({ participantIdentity: participant, ...left }, signal);
     const startedAt = performance.now();
-    await telemetry.turn({ participant, meta: isNew ? begin.meta : undefined }, async () => {
+    await telemetry.turn({ participant, meta: isNew ? begin.meta : undefined, agent: agents?.named }, async () => {
       const turn = await runSessionTurn(begin, this.#portsOf(begin, participant), signal);
       this.#runningIds = [];
       this.#answer = undefined;
@@ -216,7 +234,8 @@ export class SessionTurns {
       isCold: performance.now() - this.#lastEnd > CACHE_LASTS_MS,
     });
     if ("turn" in begin || begin.messageId === null) return begin;
-    return withOutcomes(begin, this.#lateOutcomes.take(begin.participant));
+    const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
+    return withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
   #showing(window: Window): ShownTalk {
@@ -240,9 +259,10 @@ export class SessionTurns {
   }
 
   #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
-    const { policy, calls, permissions, outbox, link, voice, recorder, peers, telemetry } = this.#options;
-    const { traceOfTurn } = telemetry;
-    const { spending } = this.#options;
+    const { policy, calls, permissions, outbox, link, voice, recorder, peers } = this.#options;
+    const { traceOfTurn } = this.#options.telemetry;
+    const { agents, spending } = this.#options;
+    const ownWords = wordsOf(begin);
     const language = peers.get(participant)?.language;
     const phrases = phrasesFor(language, policy.phrases);
     return {
@@ -263,9 +283,10 @@ export class SessionTurns {
         calls.endTurn();
       },
       dependencies: (turn) => ({
-        model: policy.model,
+        model: agents?.current.model ?? policy.model,
         maxSteps: policy.maxSteps,
         ...this.#model.of(participant),
+        ...(ownWords && { openStream: () => ownWords }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => {

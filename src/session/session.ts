@@ -1,7 +1,8 @@
-import { AppError } from "../errors/app-error.ts";
-import { type JsonObject } from "../lib/json.ts";
 import { type Logger } from "pino";
 import { type LiveTools, type ServerTool } from "../tool/server-tool.ts";
+import { type CallEnd } from "./agent/call-end.ts";
+import { Initiative } from "./agent/initiative.ts";
+import { type SessionAgents } from "./agent/session-agents.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
 import { type NotesModel } from "./context/summariser.ts";
 import { createBlockEvents } from "./events/block-events.ts";
@@ -9,7 +10,7 @@ import { type SessionEvent, type SessionWatcher } from "./events/session-event.t
 import { Admission } from "./inbox/admission.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { keepCommentary } from "./inbox/keep-commentary.ts";
-import { TakenMessages, type Said } from "./inbox/said.ts";
+import { UserMessages } from "./user-messages.ts";
 import { Configurations } from "./peers/configurations.ts";
 import { type Peer } from "./peers/peer.ts";
 import { Peers } from "./peers/peers.ts";
@@ -20,7 +21,7 @@ import { type TalkArchive } from "./record/talk-archive.ts";
 import { type Restored } from "./restore/restore.ts";
 import { type RoomInput, type RoomParticipant } from "./room/room-input.ts";
 import { type RoomLink } from "./room/room-link.ts";
-import { type Transcript, type VoicePort } from "./room/voice-port.ts";
+import { type VoicePort } from "./room/voice-port.ts";
 import { type ToldMemories } from "./memory/told-memories.ts";
 import { type Spending } from "./spending/spending.ts";
 import { type SessionPolicy } from "./session-policy.ts";
@@ -28,7 +29,6 @@ import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type CountTokens, type OpenStream } from "./turns/open-stream.ts";
 import { type NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
-import { type WaitingMessage } from "../store/turns/waiting-messages.ts";
 import { type Outbox } from "./wire/outbox.ts";
 
 export interface SessionOptions {
@@ -40,6 +40,8 @@ export interface SessionOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   /** Tells when `serverTools` have changed. @defaultValue they do not change */
   readonly liveTools?: LiveTools | undefined;
+  /** @defaultValue one agent, whose instructions do not change */
+  readonly agents?: SessionAgents | undefined;
   readonly openStream: OpenStream;
   /** @defaultValue the API does not tell */
   readonly countTokens?: CountTokens | undefined;
@@ -58,6 +60,8 @@ export interface SessionOptions {
   /** What the next turn goes on from. */
   readonly restored: Pick<Restored, "window" | "lastPosition" | "messageIds">;
   readonly archive: TalkArchive;
+  /** @defaultValue no call can be ended */
+  readonly callEnd?: CallEnd | undefined;
   readonly watchers: readonly SessionWatcher[];
   /** @defaultValue telemetry by the OpenTelemetry API that this process has registered, if any */
   readonly telemetry?: SessionTelemetry;
@@ -72,9 +76,10 @@ export class Session {
   readonly #outbox: Outbox;
   readonly #recorder: Recorder;
   readonly #logger: Logger;
+  readonly #initiative: Initiative | undefined;
   readonly #telemetry: SessionTelemetry;
   readonly #watchers: readonly SessionWatcher[];
-  readonly #taken: TakenMessages;
+  readonly #messages: UserMessages;
   readonly #peers = new Peers();
   readonly #admission: Admission;
   readonly #configurations: Configurations;
@@ -92,8 +97,6 @@ export class Session {
     this.#recorder = recorder;
     this.#logger = logger;
     this.#telemetry = telemetry;
-    this.#watchers = [createBlockEvents({ outbox, peers, recorder }), ...options.watchers];
-    this.#taken = new TakenMessages(restored.messageIds);
     this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({
@@ -138,6 +141,25 @@ export class Session {
     });
     const asking = [this.#calls, this.#permissions];
     this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
+    this.#messages = new UserMessages({
+      messageIds: restored.messageIds,
+      admission: this.#admission,
+      permissions: this.#permissions,
+      recorder,
+      outbox,
+      add: (turn, how) => this.#turns.add(turn, how),
+      onQuestionAnswered: () => this.#turns.dropSpeculation(),
+      onSaid: (identity) => this.#initiative?.noteSaid(identity),
+    });
+    const { agents } = options;
+    const isPause = () => this.isAtPause && !this.#permissions.isAsking && !peers.isEmpty;
+    const begin = (turn: NewTurn) => this.#turns.add(turn);
+    this.#initiative = agents && new Initiative({ ...options, agents, peers, isPause, begin });
+    this.#watchers = [
+      createBlockEvents({ outbox, peers, recorder }),
+      ...options.watchers,
+      (event) => this.#initiative?.watch(event),
+    ];
   }
 
   /** Takes what comes from the room. Never throws. */
@@ -147,17 +169,18 @@ export class Session {
         return void this.#join(input.participant);
       case "left":
         this.#peers.leave(input.identity);
+        this.#initiative?.noteLeft(input.identity);
         return this.#calls.handlePresence(input.identity, "left");
       case "packet":
         return this.#handlePacket(this.#join(input.from), input.bytes);
       case "chat":
-        return this.#handleText(this.#peers.join(input.from).peer, { id: input.id, content: input.text });
+        return this.#messages.hear(this.#peers.join(input.from).peer, { id: input.id, content: input.text });
       case "transcript":
         if (input.isFinal) void this.#turns.speculate(input.from.identity, input.transcript.text);
-        return this.#showTranscript(input.transcript, false);
+        return this.#messages.showTranscript(input.from.identity, input.transcript);
       case "utterance": {
         const { id, text: content } = input.transcript;
-        return this.#handleText(this.#peers.join(input.from).peer, { id, content, via: "voice" }, input.transcript);
+        return this.#messages.hear(this.#peers.join(input.from).peer, { id, content, via: "voice" }, input.transcript);
       }
       case "unclear":
         return this.#admission.unclear(input.candidates, input.bytes);
@@ -174,9 +197,9 @@ export class Session {
   /** Takes up what an earlier worker left. Call once, at the start: its turn comes before anything new. */
   resume({ unfinished, waiting, promised }: Pick<Restored, "unfinished" | "waiting" | "promised">): void {
     const messageId = unfinished?.turn.parentMessageId;
-    if (typeof messageId === "string") this.#taken.add(messageId);
+    if (typeof messageId === "string") this.#messages.noteTaken(messageId);
     if (unfinished) this.#turns.resume(unfinished);
-    for (const message of waiting) this.#addMessage(message, { isLeft: true });
+    for (const message of waiting) this.#messages.add(message, { isLeft: true });
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
@@ -185,12 +208,22 @@ export class Session {
     return this.#turns.isIdle && !this.#calls.isAnyRunning;
   }
 
+  setLanguage(identity: string, language: string): void {
+    this.#peers.setLanguage(identity, language);
+  }
+
+  /** From now on these words stand for the turns that have ended. */
+  forget(summary: string): void {
+    this.#turns.forget(summary);
+  }
+
   /**
    * Ends the session: lets the running turn end by itself for `graceMs`, cancels open calls, and stores what is left. A
    * call that waits for a permission to start is left for the next worker, and so are messages that wait.
    */
   async close(graceMs: number): Promise<void> {
     this.#admission.close();
+    this.#initiative?.close();
     this.#unfollowTools();
     await this.#turns.close(graceMs);
     await this.#calls.close();
@@ -201,12 +234,13 @@ export class Session {
   }
 
   readonly #handlers: MessageHandlers = {
-    user_message: (from, body, meta) => this.#begin(from, body, meta),
+    user_message: (from, body, meta) => this.#messages.begin(from, body, meta),
     configuration: (from, body) => {
       this.#configurations.take(from, body);
       this.#calls.handlePresence(from.identity, "returned");
       this.#calls.showStates(from);
       this.#permissions.showAgain(from);
+      this.#initiative?.noteReady(from.identity);
     },
     tool_use_result: (from, body, meta) => this.#calls.handleResult(from, body, meta),
     onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
@@ -222,6 +256,7 @@ export class Session {
   #join(participant: RoomParticipant): Peer {
     const { peer, isNewJoin } = this.#peers.join(participant);
     if (isNewJoin) {
+      this.#initiative?.noteJoined(peer);
       this.#configurations.send(peer);
       this.#calls.handlePresence(peer.identity, "returned");
       this.#turns.speakOutcomes();
@@ -233,48 +268,6 @@ export class Session {
     if (!this.#admission.packet(peer, bytes)) return;
     const onDropped = (reason: string, error?: unknown) => this.#admission.drop(reason, error);
     handlePacket(peer, bytes, { outbox: this.#outbox, handlers: this.#handlers, onDropped });
-  }
-
-  #handleText(peer: Peer, said: Said, transcript?: Transcript): void {
-    if (!this.#admission.text(peer, said.content)) return;
-    if (transcript) this.#showTranscript(transcript, true);
-    try {
-      // What is only heard or typed has no Ack that would wait for it.
-      this.#begin(peer, said)?.catch(() => {});
-    } catch (error) {
-      this.#outbox.postError(error, peer.identity, said.id);
-    }
-  }
-
-  #showTranscript({ id, text, language }: Transcript, final: boolean): void {
-    const body = { id, text, final, ...(language !== undefined && { language }) };
-    this.#outbox.post({ type: "transcription", body });
-  }
-
-  /**
-   * Begins a turn, unless the text is a yes or no to a question that was put in words. Speech interrupts the running
-   * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
-   */
-  #begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): Promise<void> | undefined {
-    if (this.#taken.has(id)) return undefined;
-    if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
-    if (this.#permissions.takeUtterance(from, content, via)) {
-      this.#taken.add(id);
-      this.#turns.dropSpeculation();
-      return undefined;
-    }
-    const { identity } = from;
-    this.#addMessage({ id, participantIdentity: identity, content }, { meta, interrupts: via === "voice" });
-    return this.#recorder.keepMessage({ id, participantIdentity: identity, content });
-  }
-
-  #addMessage(
-    { id: messageId, participantIdentity: participant, content }: WaitingMessage,
-    { interrupts = false, ...more }: Pick<NewTurn, "meta" | "isLeft"> & { readonly interrupts?: boolean },
-  ): void {
-    const input = [{ type: "text", text: content }] as const;
-    this.#turns.add({ participant, messageId, input, ...more }, { interrupts });
-    this.#taken.add(messageId);
   }
 
   #tell(event: SessionEvent): void {

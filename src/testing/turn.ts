@@ -1,5 +1,5 @@
 import { type Call, type CallState } from "../conversation/call.ts";
-import { type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
+import { saidIn, type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
 import { type JsonObject } from "../lib/json.ts";
 import { type PermissionRecord } from "../store/permissions/load-permissions.ts";
 import { type SessionEvent, type SessionWatcher } from "../session/events/session-event.ts";
@@ -67,7 +67,7 @@ export class LoggedTurn implements Turn {
     this.id = id;
     this.messageId = messageId;
     this.parentMessageId = parentMessageId;
-    this.said = parentMessageId === null ? undefined : input.map(({ text }) => text).join("\n");
+    this.said = parentMessageId === null ? undefined : saidIn(input);
     this.#startedAt = startedAt;
   }
 

@@ -29,6 +29,8 @@ export interface ServerTool {
   readonly allowEditedInput?: boolean;
   /** Offered only once the model is not shown the whole talk any more. @defaultValue false */
   readonly isForCutTalks?: boolean;
+  /** The turn ends when a call of it has succeeded: the model says nothing more in it. @defaultValue false */
+  readonly endsTurn?: boolean;
   /** Whether the tool's server is away: the tool is not offered then, and a call that comes anyway fails at once. */
   readonly isAway?: () => boolean;
   /** Absent for a tool that only clients run. Adds the settings to the context by itself. */

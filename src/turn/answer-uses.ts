@@ -13,6 +13,8 @@ export interface ToolRunner {
   readonly refuse: (use: ToolUse, why: string) => ModelAnswer;
   /** Whether the tool changes nothing, so that it may start while the model still streams. */
   readonly startsEarly: (toolName: string) => boolean;
+  /** Whether a call of the tool that succeeds is the last thing in its turn. @defaultValue none is */
+  readonly endsTurn?: (toolName: string) => boolean;
 }
 
 const FAILED_INSIDE = "Outcome unknown: the call failed inside the worker.";
@@ -27,6 +29,7 @@ interface Given {
 export class StepUses {
   readonly #uses: { readonly use: ToolUse; given: Promise<Given> | undefined }[] = [];
   readonly #tools: ToolRunner;
+  #endsTurn = false;
 
   constructor(tools: ToolRunner) {
     this.#tools = tools;
@@ -34,6 +37,11 @@ export class StepUses {
 
   get count(): number {
     return this.#uses.length;
+  }
+
+  /** A tool has succeeded after which the turn is over. */
+  get endsTurn(): boolean {
+    return this.#endsTurn;
   }
 
   add(use: ToolUse): void {
@@ -57,6 +65,7 @@ export class StepUses {
     for (const { use, given } of pending) {
       const { answer, error: failed } = await given;
       error ??= failed;
+      this.#endsTurn ||= !answer.isError && (this.#tools.endsTurn?.(use.toolName) ?? false);
       yield* emit(draft, use, answer);
     }
     if (error) throw error.reason;

@@ -103,6 +103,7 @@ async function* runSteps(
       yield* uses.answerAll(draft, refusalOf(end, isLast, signal));
       signal.throwIfAborted();
       if (!end.error) await draft.durable();
+      if (uses.endsTurn) return;
     }
     if (isTooLong(end) && shown.shorten(draft.toRecord())) continue;
     if (isUnbound(end) && shown.dropThinking(draft.toRecord())) continue;

@@ -225,6 +225,13 @@ export class ShownTalk {
     this.#gauge.count(tokens);
   }
 
+  /** Leaves out all turns that have ended; these words stand for them. */
+  forget(summary: string): void {
+    const last = this.#turns.at(-1);
+    const notes = { text: summary, textTo: last?.position ?? 0, model: null, usage: null };
+    if (last) this.#leaveOut(this.#turns.length, notes);
+  }
+
   /** The API found the last request too long, whatever was known of it. `false`: nothing more can be left out. */
   shorten(running: TurnRecord): boolean {
     if (this.#turns.length === 0) return this.#reduce(running);

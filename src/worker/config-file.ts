@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { agentFields, modelFields, rulesSchema } from "../agent/agent-fields.ts";
 import { representationSchema } from "../telemetry/representation/representation.ts";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
 import { voiceSchema } from "../voice/voice-settings.ts";
@@ -26,16 +27,8 @@ const limitSchema = z
   .strictObject({ tokens: positiveInteger.exactOptional(), money: z.number().positive().exactOptional() })
   .refine((limit) => Object.keys(limit).length > 0, "expected tokens, money or both");
 const amount = z.number().nonnegative();
-/** `{a,b}` is refused: rules have no alternatives, so a deny rule that was meant so would match nothing. */
-const rulePattern = z
-  .string()
-  .min(1)
-  .refine((text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text), "{a,b} is no choice: write a rule for each, or \\{a,b}");
 const permissionSchema = z.strictObject({
-  /** `type` and `pattern` are globs. A deny wins, else the last match; without a match the participant is asked. */
-  rules: z
-    .array(z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }))
-    .default([]),
+  rules: rulesSchema.default([]),
   /** Whether the question is also spoken, and may be answered by a short yes or no. */
   byVoice: z.boolean().default(false),
   /** How long an answer is waited for, in ms; then the call is refused. */
@@ -59,26 +52,21 @@ const contextSchema = z
 
 /** Shape of parley.config.ts. An unknown field is refused: most often it is a typing mistake. */
 export const configFileSchema = z.strictObject({
-  /** The model's system prompt. */
-  instructions: z.string().min(1),
+  ...agentFields,
   model: z
     .strictObject({
-      /** A model id of the Messages API. ANTHROPIC_MODEL wins over it. */
-      name: z.string().min(1).default("claude-sonnet-5-5"),
-      maxTokens: positiveInteger.default(4096),
-      /** Absent: no thinking is asked for. */
-      thinking: z
-        .union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
-          error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
-        })
-        .optional(),
-      /** Anthropic's own tools, in the API's words: `{type: "web_search_20260318", name: "web_search"}`. */
-      serverTools: z.array(z.looseObject({ type: z.string().min(1), name: z.string().min(1) })).default([]),
-      effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
+      /** ANTHROPIC_MODEL wins over it. */
+      name: modelFields.name.default("claude-sonnet-5-5"),
+      maxTokens: modelFields.maxTokens.default(4096),
+      thinking: modelFields.thinking.optional(),
+      serverTools: modelFields.serverTools.default([]),
+      effort: modelFields.effort.optional(),
     })
     .prefault({}),
   /** Where server tools are read from, relative to the working directory. */
   toolsFolder: z.string().min(1).default("tools"),
+  /** Where further agents are read from, relative to the working directory; it need not exist (docs/agents.md). */
+  agentsFolder: z.string().min(1).default("agents"),
   /** What a tool gets as `context.settings`, by the tool's name. The tool's own schema checks it at start. */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
   /** How much ToolCallState and the event `tool_state` show of a tool's calls, by its name; wins over `stateDetail`. */

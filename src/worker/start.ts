@@ -7,9 +7,12 @@ import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/routes/token-routes.ts";
 import { type Cleanup } from "../lib/cleanup.ts";
+import { loadAgents } from "../agent/load-agents.ts";
 import { loadTools } from "../tool/load-tools.ts";
+import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingSpeech } from "../voice/providers/speech-choice.ts";
+import { checkAgents } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import { type Config } from "./config.ts";
 import { withoutPassword } from "./settings/database-url.ts";
@@ -61,6 +64,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
   // Each job loads its own. Loaded here too, so that a bad file ends the start; and to check edited arguments.
   const serverTools = await loadTools(config.toolsFolder, config.toolSettings);
+  const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
+  checkAgents(await loadAgents(config.agentsFolder), { config, prefixes, toolNames: serverTools });
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);

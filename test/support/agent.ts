@@ -1,18 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Room } from "@livekit/rtc-node";
+import { RoomServiceClient } from "livekit-server-sdk";
 import { pino, type Logger } from "pino";
 import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { type JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
 import { createNotesModel } from "../../src/session/context/notes-model.ts";
-import { createCountTokens, createOpenStream, INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
+import { INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
+import { agentSchema } from "../../src/agent/agent-fields.ts";
+import { type AgentDefinition } from "../../src/agent/define-agent.ts";
+import { DEFAULT_AGENT } from "../../src/agent/load-agents.ts";
 import { connect, type Sql } from "../../src/store/database/pool.ts";
 import { type Telemetry } from "../../src/telemetry/telemetry.ts";
 import { type Tool } from "../../src/tool/define-tool.ts";
 import { type LiveTools, type ServerTool, toServerTool } from "../../src/tool/server-tool.ts";
 import { type Speech } from "../../src/voice/providers/speech-choice.ts";
 import { type VoiceSettings, voiceSchema } from "../../src/voice/voice-settings.ts";
+import { serveAgent } from "../../src/worker/job/serve-agents.ts";
 import { openJobSession } from "../../src/worker/job/job-session.ts";
 import { type SessionPolicy } from "../../src/session/session-policy.ts";
 import { createToken, Participant } from "./participant.ts";
@@ -33,6 +38,12 @@ export interface AgentOptions {
   readonly modelIdleTimeoutMs?: number;
   /** Writes notes on older turns. @defaultValue nobody does */
   readonly summaryModel?: string;
+  /** What parley.config.ts would say of the agent. */
+  readonly agent?: Partial<AgentDefinition>;
+  /** The agents beside it, by name. */
+  readonly agents?: Readonly<Record<string, AgentDefinition>>;
+  /** That of the dispatch. */
+  readonly metadata?: string;
   /** Anthropic's own tools that are switched on. */
   readonly serverTools?: readonly JsonObject[];
   readonly effort?: "low";
@@ -112,6 +123,10 @@ export class TestAgent implements AsyncDisposable {
     return this.#room;
   }
 
+  #rooms(): RoomServiceClient {
+    return new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
+  }
+
   /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
   async join(): Promise<void> {
     const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
@@ -125,11 +140,26 @@ export class TestAgent implements AsyncDisposable {
       retryBudgetMs,
       betas: policy.context?.inlineTools === true ? [INLINE_TOOLS] : [],
     });
+    const { agent = {}, agents = {}, serverTools = [], effort, metadata } = this.#options;
+    const base = { name: "claude-test", maxTokens: 1_024, serverTools: [...serverTools] as never[] };
+    const serving = {
+      client: model,
+      model: { ...base, ...(effort && { effort }) },
+      inlineTools: policy.context?.inlineTools ?? false,
+    };
+    const serve = (name: string, definition: AgentDefinition) =>
+      serveAgent(name, agentSchema.parse(definition), serving);
+    const standardAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
+    const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
+    // LiveKit tells a job the id of its room.
+    const sid = this.#options.agents && (await this.#rooms().createRoom({ name: this.roomName })).sid;
     const jobId = createId();
     const job = {
       name: this.roomName,
       jobId,
       room,
+      sid,
+      ...(metadata !== undefined && { metadata }),
       connect: async () => {
         const { tokenTtlSeconds: ttlSeconds } = this.#options;
         const token = await createToken(this.roomName, `agent-${jobId}`, {
@@ -145,18 +175,9 @@ export class TestAgent implements AsyncDisposable {
       apiSecret: inject("livekitApiSecret"),
     };
     const permissionEvents = openPermissionEvents(this.database?.url ?? this.databaseUrl, sql);
-    const fixed = {
-      model: "claude-test",
-      maxTokens: 1_024,
-      instructions: "Be brief.",
-      inlineTools: policy.context?.inlineTools ?? false,
-      serverTools: this.#options.serverTools ?? [],
-      ...(this.#options.effort && { effort: this.#options.effort }),
-    };
     const session = await openJobSession(job, {
       config: {
-        instructions: "Be brief.",
-        model: { name: "claude-test", serverTools: this.#options.serverTools ?? [] },
+        model: { name: "claude-test" },
         context: { budgetTokens: 30_000, hardTokens: 120_000 },
         maxSteps: 10,
         toolTimeoutMs: 30_000,
@@ -175,8 +196,8 @@ export class TestAgent implements AsyncDisposable {
         this.#options.liveTools ??
         new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
       liveTools: this.#options.toolNews ?? { prefixes: [], onChanged: () => () => {} },
-      openStream: createOpenStream(model, fixed),
-      countTokens: createCountTokens(model, fixed),
+      agents: new Map([...named, standardAgent].map((each) => [each.name, each])),
+      standardAgent,
       ...(summaryModel !== undefined && { notesModel: createNotesModel(model, summaryModel) }),
     });
     this.#leave = async () => {

@@ -29,12 +29,19 @@ interface TokenOptions extends VideoGrant {
   readonly kind?: "standard" | "agent" | "sip";
   readonly server?: Server;
   readonly ttlSeconds?: number;
+  /** The display name. */
+  readonly name?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 export async function createToken(room: string, identity: string, options: TokenOptions = {}): Promise<string> {
-  const { kind = "standard", server = sharedServer(), ttlSeconds, ...grant } = options;
-  const lifetime = ttlSeconds === undefined ? {} : { ttl: ttlSeconds };
-  const token = new AccessToken(server.apiKey, server.apiSecret, { identity, ...lifetime });
+  const { kind = "standard", server = sharedServer(), ttlSeconds, name, attributes, ...grant } = options;
+  const told = {
+    ...(ttlSeconds !== undefined && { ttl: ttlSeconds }),
+    ...(name !== undefined && { name }),
+    ...(attributes && { attributes: { ...attributes } }),
+  };
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity, ...told });
   token.kind = kind;
   token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true, ...grant });
   return token.toJwt();

@@ -1,5 +1,6 @@
 import { OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { type CallState } from "../../conversation/call.ts";
+import { saidIn } from "../../conversation/turn-record.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import { type TranscriptCall, type TranscriptTurn } from "../../store/turns/load-transcript.ts";
@@ -47,7 +48,7 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
     at: turn.createdAt,
     ...(turn.finishedAt !== null && { endedAt: turn.finishedAt }),
     participant,
-    ...(turn.parentMessageId !== null && { said: turn.input.map(({ text }) => text).join("\n") }),
+    ...(turn.parentMessageId !== null && { said: saidIn(turn.input) }),
     answer: turn.blocks.flatMap((block) => toPart(block, turn) ?? []),
     state,
     ...(stopReason !== null && { stopReason }),

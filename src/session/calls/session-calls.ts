@@ -127,19 +127,19 @@ export class SessionCalls {
 
   /** How a turn runs tools. `storedCalls`: the turn's calls that an earlier worker has stored. */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
-    const runner = this.#runner;
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
     for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
     return {
       tools: {
-        run: (use) => runner.run(use, turn),
-        refuse: (use, why) => runner.refuse(use, turn, { why }),
+        run: (use) => this.#runner.run(use, turn),
+        refuse: (use, why) => this.#runner.refuse(use, turn, { why }),
+        endsTurn: (name) => this.#ports.serverTools.get(name)?.endsTurn ?? false,
         startsEarly: (name) => this.#startsEarly(this.#ports.serverTools.get(name)),
       },
       resume: (use) => {
         const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
-        return runner.resume(use, turn, stored);
+        return this.#runner.resume(use, turn, stored);
       },
     };
   }

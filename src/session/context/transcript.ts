@@ -1,4 +1,4 @@
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText } from "../../lib/json.ts";
 
 /** Of arguments, a result or an answer: the rest adds nothing to notes. */
@@ -13,7 +13,9 @@ export function flatten(turns: readonly TurnRecord[]): string {
 }
 
 function linesOf({ input, blocks, heard, participantIdentity }: TurnRecord): string[] {
-  const said = input.map(({ text }) => `${JSON.stringify(participantIdentity)} said: ${cut(text)}`);
+  const said = input.map((part) =>
+    part.type === "text" ? `${JSON.stringify(participantIdentity)} said: ${cut(part.text)}` : cut(shownPart(part)),
+  );
   const done = blocks.flatMap(({ blockType, textContent, content }) => {
     switch (blockType) {
       case "text":

@@ -16,6 +16,11 @@ export class Peers {
     return { peer, isNewJoin: true };
   }
 
+  setLanguage(identity: string, language: string): void {
+    const peer = this.#peers.get(identity);
+    if (peer) peer.language = language;
+  }
+
   leave(identity: string): void {
     const peer = this.#peers.get(identity);
     if (peer) peer.isPresent = false;
@@ -26,7 +31,7 @@ export class Peers {
   }
 
   get isEmpty(): boolean {
-    return this.#present().length === 0;
+    return this.present.length === 0;
   }
 
   isPresent(identity: string): boolean {
@@ -35,9 +40,7 @@ export class Peers {
 
   /** The identities of participants that are present and asked for a feature. */
   withFeature(feature: Feature): string[] {
-    return this.#present()
-      .filter((peer) => peer.features.has(feature))
-      .map((peer) => peer.identity);
+    return this.present.filter((peer) => peer.features.has(feature)).map((peer) => peer.identity);
   }
 
   /** The identities of participants that asked for a feature and are away. */
@@ -49,7 +52,7 @@ export class Peers {
 
   /** The clients that are present, in the order in which they came. */
   clients(): Peer[] {
-    return this.#present().filter((peer) => peer.isClient && !peer.isSip);
+    return this.present.filter((peer) => peer.isClient && !peer.isSip);
   }
 
   /** The peers that may run tools in this participant's turns. */
@@ -57,7 +60,8 @@ export class Peers {
     return hostsFor(participant, this.clients());
   }
 
-  #present(): Peer[] {
+  /** Those that are in the room, in the order in which they first came. */
+  get present(): Peer[] {
     return [...this.#peers.values()].filter((peer) => peer.isPresent);
   }
 }

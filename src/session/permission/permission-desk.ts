@@ -117,6 +117,11 @@ export class PermissionDesk {
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
+  /** Whether any participant is asked for a permission. */
+  get isAsking(): boolean {
+    return this.#open.records.length > 0;
+  }
+
   /** Whether this participant is asked for any permission. */
   isAnyAwaited(from: string): boolean {
     return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);

@@ -76,10 +76,9 @@ export class Recorder implements LedgerListener {
   /** @param replaces this turn, and all after it, leave the history for the new one */
   beginTurn(turn: TurnRecord, replaces?: string): void {
     this.#failure = undefined;
-    const { id, participantIdentity, parentMessageId, messageId } = turn;
+    const { id, participantIdentity, parentMessageId, messageId, input } = turn;
     this.#begun = { turnId: id, parentMessageId };
     const blocks = turn.blocks.map(cleanBlock);
-    const input = turn.input.map(({ type, text }) => ({ type, text }));
     this.#write(id, async () => {
       const row = { id, participantIdentity, parentMessageId, messageId, input };
       const position = await insertTurn(this.#writer, { ...row, blocks, replaces });

@@ -3,6 +3,7 @@ import { type ShownContext } from "../../conversation/turn-record.ts";
 import { type SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
   findTurn,
+  hasTurnsOf,
   loadAnswers,
   loadToldOutcomes,
   type FoundTurn,
@@ -23,6 +24,8 @@ export interface TalkArchive {
   readonly windowBefore: (position?: number, resumed?: ShownContext) => Promise<Window>;
   /** What turns from this position on told of promises that turns before it had made. */
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
+  /** Whether a participant has had a turn, replaced or not. */
+  readonly hasTurnsOf: (identity: string) => Promise<boolean>;
   /** The newest answers that ended between two of the worker's stanzas, oldest first. */
   readonly answers: (between: { after: number; until: number; limit: number }) => Promise<readonly StoredAnswer[]>;
 }
@@ -34,6 +37,7 @@ export function createTalkArchive({ sql, lease }: SessionWriter, limits: WindowL
     windowBefore: (before, resumed) =>
       loadWindow(sql, { sessionId, ...(before !== undefined && { before }), resumed, ...limits }),
     outcomesToldFrom: (from) => loadToldOutcomes(sql, { sessionId, from }),
+    hasTurnsOf: (identity) => hasTurnsOf(sql, { sessionId, identity }),
     answers: ({ after, until, limit }) => loadAnswers(sql, { sessionId, after, until, limit }),
   };
 }

@@ -73,9 +73,9 @@ export class Spending {
   }
 
   /** The same model, which is asked for nothing more when a budget is used up, and whose calls count. */
-  limited(openStream: OpenStream, model: string): OpenStream {
+  limited(openStream: OpenStream, model: () => string): OpenStream {
     return (request, signal) =>
-      this.#step(() => openStream(request, signal), { participant: request.participant, model });
+      this.#step(() => openStream(request, signal), { participant: request.participant, model: model() });
   }
 
   /** The same model for notes, whose calls count. It is asked for nothing when a budget is used up. */

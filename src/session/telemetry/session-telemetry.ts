@@ -28,6 +28,8 @@ interface Begin {
   readonly participant: string;
   /** The envelope's `meta` of the message that began the turn. */
   readonly meta: JsonObject | undefined;
+  /** The agent that serves the turn. @defaultValue the one that the settings name */
+  readonly agent?: { readonly name: string; readonly model: string } | undefined;
 }
 
 /** What a part of a model call has cost. */
@@ -42,7 +44,8 @@ const REMEMBERED_CALLS = 256;
 
 /** The spans and measurements of one session. Nothing here throws into the session, makes it wait, or keeps content. */
 export class SessionTelemetry {
-  readonly #telemetry: Telemetry;
+  #telemetry: Telemetry;
+  readonly #agentName: string;
   readonly #identity: SessionIdentity;
   readonly #onObserved: ObservableCallback;
   #turn: TurnTrace | undefined;
@@ -58,6 +61,7 @@ export class SessionTelemetry {
     waitingBlocks: () => number = () => 0,
   ) {
     this.#telemetry = telemetry;
+    this.#agentName = telemetry.agentName;
     this.#permissions = new PermissionTraces(telemetry);
     this.#identity = { conversationId: "", sessionId: "", model: "", ownTools: new Set(), ...identity };
     this.#onObserved = (result) => result.observe(waitingBlocks());
@@ -72,11 +76,13 @@ export class SessionTelemetry {
 
   /** Runs a turn in its span: log lines meanwhile belong to it. */
   async turn<End extends { readonly state: TurnState; readonly errorCode: ErrorCode | undefined }>(
-    { participant, meta = {} }: Begin,
+    { participant, meta = {}, agent }: Begin,
     run: () => Promise<End>,
   ): Promise<End> {
     const parent = quietly(() => readTrace(meta));
-    const turn = quietly(() => new TurnTrace(this.#telemetry, { ...this.#identity, participant, parent }));
+    const { model = this.#identity.model, name: agentName = this.#agentName } = agent ?? {};
+    this.#telemetry = { ...this.#telemetry, agentName };
+    const turn = quietly(() => new TurnTrace(this.#telemetry, { ...this.#identity, model, participant, parent }));
     this.#turn = turn;
     let end: End | undefined;
     try {

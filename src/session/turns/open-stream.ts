@@ -17,17 +17,23 @@ export interface Offer {
   readonly onRefusedTool: (tool: OfferedTool, field: string) => void;
 }
 
-/** One model call: the step's request with what the session adds. */
+/** What the session adds to a step's request. */
+interface OfSession extends Offer {
+  /** The system prompt. @defaultValue that of `createOpenStream` */
+  readonly instructions?: string;
+}
+
+/** One model call. */
 export type OpenStream = (
-  request: StepRequest & Offer & { readonly participant: string; readonly observe?: ChatObserver },
+  request: StepRequest & OfSession & { readonly participant: string; readonly observe?: ChatObserver },
   signal: AbortSignal,
 ) => AsyncIterable<ModelEvent>;
 
 /** How many tokens the API counts in such a call; `undefined` when it does not tell. Rejects only when aborted. */
-export type CountTokens = (request: StepRequest & Offer, signal: AbortSignal) => Promise<number | undefined>;
+export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
-  readonly instructions: string;
+  readonly instructions?: string;
   /** Tools of clients are told in the history, and are not among the request's tools. @defaultValue false */
   readonly inlineTools?: boolean;
 };
@@ -46,10 +52,12 @@ const MAX_REFUSALS = 8;
 export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   return ({ observe, onRefusedTool, tools, ...step }, signal) => {
     const { history } = step;
-    const { instructions, serverTools = [] } = fixed;
+    const { serverTools = [] } = fixed;
+    const { instructions = fixed.instructions ?? "" } = step;
     const ask: Ask = (offered, refused) => {
       const told = {
         ...step,
+        instructions,
         history: withoutTools(history, [...refused, ...serverTools.map((tool) => tool["name"])]),
       };
       const request = toRequest(fixed, told, offered);
@@ -78,8 +86,8 @@ function visible({ serverTools = [] }: Fixed, tools: readonly OfferedTool[]): Of
 }
 
 function toRequest(
-  { instructions, inlineTools = false, ...fixed }: Fixed,
-  { history, toolChoice, containerId }: StepRequest,
+  { instructions: usual = "", inlineTools = false, ...fixed }: Fixed,
+  { history, toolChoice, containerId, instructions = usual }: StepRequest & Pick<OfSession, "instructions">,
   tools: readonly OfferedTool[],
 ): ModelRequest {
   return buildRequest({

@@ -82,9 +82,9 @@ export class Speculations {
   }
 }
 
-function keyOf({ history, toolChoice, containerId, isCut, tools, participant }: Asked): string {
+function keyOf({ history, toolChoice, containerId, isCut, tools, participant, instructions }: Asked): string {
   const offered = tools.map(({ name, description, inputSchema, owner }) => [name, description, inputSchema, owner]);
-  return JSON.stringify([participant, history, toolChoice, containerId, isCut, offered]);
+  return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCut, offered]);
 }
 
 /** Reads a stream at once, and keeps what comes for a later reader. */

@@ -20,6 +20,8 @@ interface TurnModelOptions {
     /** The tools that this participant's turn may use. */
     readonly offer: (participant: string, talk: { readonly isCut: boolean }) => Offer;
   };
+  /** @defaultValue one agent, whose instructions do not change */
+  readonly agents?: { readonly instructions: string; readonly instructionBytes: number } | undefined;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
   readonly telemetry: {
@@ -43,7 +45,7 @@ export class TurnModel {
 
   /** How a participant's turn asks the model, and what it is told beside the talk. */
   of(participant: string) {
-    const { policy, calls, openStream, countTokens, telemetry } = this.#options;
+    const { policy, calls, openStream, countTokens, telemetry, agents } = this.#options;
     return {
       openStream: (request: StepRequest, aborted: AbortSignal) => {
         const asked = this.#asked(participant, request);
@@ -54,7 +56,8 @@ export class TurnModel {
       countTokens: async (request: StepRequest, aborted: AbortSignal) =>
         countTokens?.({ ...request, ...calls.offer(participant, request) }, aborted),
       others: (shownPart: { readonly isCut: boolean }) => {
-        const { inlineTools = false, instructionBytes } = policy.context;
+        const { inlineTools = false } = policy.context;
+        const { instructionBytes } = agents ?? policy.context;
         const { tools } = calls.offer(participant, shownPart);
         return othersOf(inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools, instructionBytes);
       },
@@ -83,7 +86,9 @@ export class TurnModel {
   }
 
   #asked(participant: string, request: StepRequest) {
-    return { ...request, ...this.#offer(participant, request), participant };
+    const { instructions } = this.#options.agents ?? {};
+    const offer = this.#offer(participant, request);
+    return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
   }
 
   /** A tool that the API refuses is not told of any more. */

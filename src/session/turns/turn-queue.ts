@@ -1,6 +1,6 @@
 import { type Call } from "../../conversation/call.ts";
 import { type TurnBlock } from "../../conversation/block.ts";
-import { type InputText, type TurnRecord } from "../../conversation/turn-record.ts";
+import { type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
@@ -11,7 +11,7 @@ export interface NewTurn {
   readonly participant: string;
   /** The user message's id; `null` if the worker begins the turn itself. */
   readonly messageId: string | null;
-  readonly input: readonly InputText[];
+  readonly input: readonly InputPart[];
   /** The id of the message that StartAnswer names, if it is not `messageId`. */
   readonly answers?: string;
   /** The turn that this one replaces in the history, with all after it (regenerate, edit). */
@@ -20,6 +20,8 @@ export interface NewTurn {
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the envelope that the message came in. */
   readonly meta?: JsonObject;
+  /** Asked when its time has come: a turn that is not wanted any more is dropped. */
+  readonly isStale?: () => boolean;
   /** An earlier worker took the message: to this one, nobody has announced anything yet. */
   readonly isLeft?: boolean;
 }

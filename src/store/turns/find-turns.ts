@@ -31,6 +31,19 @@ export async function findTurn(
   return turn;
 }
 
+/** Whether a session has a turn of this participant, replaced or not. */
+export async function hasTurnsOf(
+  sql: Sql,
+  { sessionId, identity }: { readonly sessionId: string; readonly identity: string },
+): Promise<boolean> {
+  const [row] = await runQuery(sql<{ has: boolean }[]>`
+    select exists (
+      select from turns where session_id = ${sessionId} and participant_identity = ${identity}
+    ) as has
+  `);
+  return row?.has ?? false;
+}
+
 /** The position of the session's newest turn, replaced or not; 0 without turns. */
 export async function loadLastPosition(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<number> {
   const [row] = await runQuery(sql<{ position: number }[]>`

@@ -1,6 +1,6 @@
 import { type TurnBlock } from "../../conversation/block.ts";
 import { type CallState, type StateDetail } from "../../conversation/call.ts";
-import { type InputText, type TurnState } from "../../conversation/turn-record.ts";
+import { type InputPart, type TurnState } from "../../conversation/turn-record.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
@@ -26,7 +26,7 @@ export interface TranscriptTurn {
   readonly messageId: string;
   readonly parentMessageId: string | null;
   readonly participantIdentity: string;
-  readonly input: readonly InputText[];
+  readonly input: readonly InputPart[];
   readonly state: TurnState;
   readonly stopReason: string | null;
   readonly heard: string | null;

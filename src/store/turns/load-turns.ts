@@ -4,7 +4,7 @@ import { shortenedResult, SHORT_RESULT_BYTES, START, turnBytes } from "../../con
 import { type Summary } from "../../conversation/summary.ts";
 import {
   type BlockPlace,
-  type InputText,
+  type InputPart,
   type ShownContext,
   type TurnRecord,
   type TurnState,
@@ -110,7 +110,7 @@ interface TurnRow {
   participant_identity: string;
   parent_message_id: string | null;
   message_id: string;
-  input: InputText[];
+  input: InputPart[];
   state: TurnState;
   created_at: number;
   asides: number;

@@ -1,5 +1,5 @@
 import { outcomeSubject, type TurnBlock } from "../../conversation/block.ts";
-import { type InputText, type ShownContext, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
+import { type InputPart, type ShownContext, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { type JsonObject } from "../../lib/json.ts";
 import { jsonParameter } from "../database/pool.ts";
@@ -8,7 +8,7 @@ import { type SessionWriter, fencingRow, lostLease, writeFenced } from "../sessi
 import { recordset } from "./write-blocks.ts";
 
 export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
-  readonly input: readonly InputText[];
+  readonly input: readonly InputPart[];
   /** The id of a turn that, with all after it, leaves the history for the new one. Those turns stay stored. */
   readonly replaces?: string | undefined;
   /** Blocks that the turn begins with. @defaultValue none */
@@ -48,7 +48,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
           ${id}, ${sessionId},
           coalesce((select position from turns where session_id = ${sessionId} order by position desc limit 1), 0) + 1,
           ${turn.participantIdentity}, ${parentMessageId}, ${turn.messageId},
-          ${sql.json(turn.input.map(({ type, text }) => ({ type, text })))}
+          ${sql.json(turn.input.map((part) => ({ ...part })))}
         from fence
         on conflict do nothing
         returning id, position

@@ -92,6 +92,8 @@ export class MemoryRecorder implements RecorderCalls {
         const shown = turns.filter(({ turn }) => turn.position >= (context?.from ?? 0));
         return { turns: shown.map(toRecord), context, summary: this.#summaries.get(context?.summary ?? "") };
       },
+      hasTurnsOf: async (identity) =>
+        [...this.turns.values()].some(({ turn }) => turn.participantIdentity === identity),
       outcomesToldFrom: async () => [],
       answers: async ({ after, until, limit }) => {
         const isBetween = ({ lastStanza = 0 }: MemoryTurn) => lastStanza > after && lastStanza <= until;

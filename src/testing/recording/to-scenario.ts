@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { toolUseId } from "../../conversation/block.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import { saidIn, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../../lib/json.ts";
 import { type ServerTool } from "../../tool/server-tool.ts";
 import { type StoredCall } from "../../store/turns/load-recorded-calls.ts";
@@ -65,7 +65,7 @@ function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Record
     ...(errorCode !== null && { error: errorCode }),
   }));
   return {
-    user: turn.input.map(({ text }) => text).join("\n"),
+    user: saidIn(turn.input),
     ...(calls.some(({ errorCode }) => errorCode === "timeout") && { timeout_ms: 120_000 }),
     ...(answers.length > 0 && { permission: Object.fromEntries(answers) as object }),
     expect: [

@@ -1,5 +1,8 @@
 import { pino } from "pino";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { CallEnd } from "../../session/agent/call-end.ts";
+import { ofAgent } from "../../session/agent/of-agent.ts";
+import { SessionAgents } from "../../session/agent/session-agents.ts";
 import { Session } from "../../session/session.ts";
 import { Outbox, StanzaCounter } from "../../session/wire/outbox.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
@@ -22,12 +25,41 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
     publish: (bytes, to) => room.publish(bytes, to),
     onFailed: () => {},
   });
+  const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
+  const { agents: all, standardAgent: standard, notesModel } = createSessionModel(agent.config, model);
+  const someone = { identity, name: "", attributes: {}, isPhone: false };
+  const lookAt = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });
+  const agents = new SessionAgents({ agents: all, standard, dispatch: "", lookAt, logger });
+  agents.noteConnected();
+  const { openStream, countTokens } = agents;
+  const line = {
+    hangUp: async () => room.leave(),
+    transfer: async () => Promise.reject(new Error("There is no telephone here")),
+    press: async () => {},
+    isOnPhone: () => false,
+  };
+  const callEnd = new CallEnd(line, logger);
+  const { policy, serverTools, liveTools } = ofAgent(
+    { policy: toPolicy(agent.config), serverTools: agent.tools, agents },
+    {
+      line,
+      callEnd,
+      setLanguage: (who, language) => session.setLanguage(who, language),
+      keepAgent: async () => {},
+      forget: (summary) => session.forget(summary),
+    },
+  );
   const session = new Session({
     sessionId: "test",
     room: room.name,
-    policy: toPolicy(agent.config),
-    serverTools: agent.tools,
-    ...createSessionModel(agent.config, model),
+    policy,
+    serverTools,
+    liveTools,
+    callEnd,
+    agents,
+    openStream,
+    countTokens,
+    notesModel,
     outbox,
     recorder: recorder.asRecorder,
     permissionStore: new MemoryPermissions("test"),
@@ -35,7 +67,7 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
     restored: { window: { turns: [], context: undefined }, lastPosition: 0, messageIds: [] },
     archive: recorder.archive,
     watchers: [watch],
-    logger: pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
+    logger,
   });
   return {
     transport: room.enter(),

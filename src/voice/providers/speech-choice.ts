@@ -23,6 +23,8 @@ export interface SpeechChoice {
 export interface Speech {
   readonly stt: stt.STT | undefined;
   readonly synthesizer: Synthesizer | undefined;
+  /** The same provider with another voice, which is made once; undefined where it cannot speak. */
+  readonly voiceNamed: (name: string) => Promise<Synthesizer | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -53,17 +55,25 @@ export function missingSpeech(choice: SpeechChoice): string[] {
 export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): Promise<Speech | undefined> {
   const [ears, mouth] = [providerOf(choice.stt), providerOf(choice.tts)];
   const settings = { language: choice.sttLanguage, voice: choice.ttsVoice, env };
+  const speaking = { ...settings, key: keyOf(mouth, choice), model: choice.ttsModel, baseUrl: choice.ttsBaseUrl };
   const [recogniser, synthesizer] = await Promise.all([
     ears.listen?.({ ...settings, key: keyOf(ears, choice), model: choice.sttModel, baseUrl: choice.sttBaseUrl }),
-    mouth.speak?.({ ...settings, key: keyOf(mouth, choice), model: choice.ttsModel, baseUrl: choice.ttsBaseUrl }),
+    mouth.speak?.(speaking),
   ]);
   if (!recogniser && !synthesizer) return undefined;
   // An `error` event without a listener would end the process. AgentSession reports the error.
   recogniser?.on("error", () => {});
-  const close = async () => {
-    await Promise.all([recogniser?.close(), synthesizer?.close()]);
+  const named = new Map<string, Promise<Synthesizer | undefined>>();
+  const voiceNamed = (voice: string) => {
+    const made = named.get(voice) ?? mouth.speak?.({ ...speaking, voice }) ?? Promise.resolve(undefined);
+    named.set(voice, made);
+    return made;
   };
-  return { stt: recogniser, synthesizer, close };
+  const close = async () => {
+    const others = [...named.values()].map((made) => made.then((voice) => voice?.close()));
+    await Promise.all([recogniser?.close(), synthesizer?.close(), ...others]);
+  };
+  return { stt: recogniser, synthesizer, voiceNamed, close };
 }
 
 function providerOf(name: SttName | TtsName): SpeechProvider {

@@ -41,8 +41,17 @@ export async function ensureAgent(clients: RoomClients, room: string, { former, 
   if (isNeeded && !(await isAllowed())) return false;
   if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreMissing);
   if (!isNeeded) return false;
-  await clients.dispatches.createDispatch(room, "");
+  await requestAgent(clients, room);
   return true;
+}
+
+/** Asks LiveKit for another agent, with the metadata of the dispatch before: it may name which agent is to serve the room. */
+export async function requestAgent(clients: RoomClients, room: string): Promise<void> {
+  const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
+  const createdAt = ({ state }: (typeof dispatches)[number]) => state?.createdAt ?? 0n;
+  const told = dispatches.filter(({ metadata }) => metadata !== "");
+  const [newest] = told.toSorted((a, b) => Number(createdAt(b) - createdAt(a)));
+  await clients.dispatches.createDispatch(room, "", { ...(newest && { metadata: newest.metadata }) });
 }
 
 /**

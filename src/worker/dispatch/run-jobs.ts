@@ -6,7 +6,7 @@ import { createAgentServer } from "./agent-server.ts";
 import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
 import { type AcceptedJob } from "./accepted-jobs.ts";
 import { type Config } from "../config.ts";
-import { createRoomClients } from "./ensure-agent.ts";
+import { createRoomClients, requestAgent } from "./ensure-agent.ts";
 import { isHostProcess } from "../hosts/session-host.ts";
 import { type Logger } from "../logger.ts";
 import { endChildren } from "../process/end-process.ts";
@@ -89,7 +89,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     isDraining = true;
     // Its promise is of no interest: it rejects when it takes long.
     server.drain(withinMs).catch(() => {});
-    await pool.handOver({ withinMs, requestAgent: (room) => clients.dispatches.createDispatch(room, "") });
+    await pool.handOver({ withinMs, requestAgent: (room) => requestAgent(clients, room) });
   };
   let closed: Promise<void> | undefined;
   return { registered: registered.promise, handOver, close: () => (closed ??= close()) };

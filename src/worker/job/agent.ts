@@ -55,6 +55,8 @@ function toJobRoom(context: JobContext): JobRoom {
     name: job.room?.name ?? "",
     jobId: job.id,
     room,
+    sid: job.room?.sid,
+    metadata: job.metadata,
     connect: () => context.connect(undefined, AutoSubscribe.SUBSCRIBE_NONE),
     leave: (reason) => context.shutdown(reason),
     onBusy: (isBusy) => reportBusy(job.id, isBusy),

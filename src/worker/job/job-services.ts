@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
+import { loadAgents } from "../../agent/load-agents.ts";
+import { type ServedAgent } from "../../session/agent/served-agent.ts";
 import { type NotesModel } from "../../session/context/summariser.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
 import { recallTool } from "../../session/recall/recall-tool.ts";
-import { type CountTokens, type OpenStream } from "../../session/turns/open-stream.ts";
 import { type PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
@@ -30,8 +31,10 @@ export interface JobServices {
   /** Those of MCP servers come and go in it. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
-  readonly openStream: OpenStream;
-  readonly countTokens?: CountTokens;
+  /** Those of the agents' folder, by name. */
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  /** That of parley.config.ts: it serves the rooms for which none is named. */
+  readonly standardAgent: ServedAgent;
   readonly notesModel?: NotesModel | undefined;
   /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
@@ -84,7 +87,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     permissionEvents,
     serverTools: mcp.tools,
     liveTools: mcp,
-    ...createSessionModel(config, { apiKey, baseUrl }),
+    ...createSessionModel(config, { apiKey, baseUrl }, await loadAgents(config.agentsFolder)),
     speech,
     telemetry,
     close,

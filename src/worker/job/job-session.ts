@@ -1,25 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConnectionState, ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
-import { RoomServiceClient } from "livekit-server-sdk";
+import { ConnectionState, type Room, RoomEvent } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
-import { isCleanText } from "../../lib/clean-json.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
-import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
-import { agentIdentity, conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { SessionAgents } from "../../session/agent/session-agents.ts";
 import { openSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
 import { type SessionWatcher } from "../../session/events/session-event.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import { type OnRoomInput, type RoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
-import { type RoomApi } from "../../session/room/sender-resolver.ts";
+import { namedVoice } from "../../voice/providers/named-voice.ts";
 import { type RoomVoice, type RoomVoiceOptions } from "../../voice/room-voice.ts";
 import { type ConfigFileValues } from "../config-file.ts";
 import { type JobServices } from "./job-services.ts";
+import { createCallLine, createRoomApi, endWaiting, evict, lookAt, type ServedRoom } from "./room-api.ts";
 import { toPolicy } from "./to-policy.ts";
 
-const ANNOUNCE = "parley.announce";
 /** How often a session that is to be handed over is looked at. */
 const LOOK_EVERY_MS = 50;
 /** Another worker may have a place only later: it is asked again every ten seconds. Its agent may take some of them. */
@@ -33,20 +31,20 @@ export interface SessionServices extends Omit<JobServices, "config" | "close"> {
 }
 
 /** The room of a job, with address and keys of LiveKit's server API. */
-export interface JobRoom {
-  readonly name: string;
+export interface JobRoom extends ServedRoom {
   /** Unique to this job: another job for the same room has another id. */
   readonly jobId: string;
   /** Not connected yet. */
   readonly room: Room;
+  /** LiveKit's id of the room. @defaultValue unknown */
+  readonly sid?: string | undefined;
+  /** That of the dispatch. @defaultValue none */
+  readonly metadata?: string;
   readonly connect: () => Promise<void>;
   /** Ends the job: its process leaves the room. */
   readonly leave: (reason: string) => void;
   /** A tool runs on the server, or none does any more. Must not throw. */
   readonly onBusy?: (isBusy: boolean) => void;
-  readonly url: string;
-  readonly apiKey: string | undefined;
-  readonly apiSecret: string | undefined;
 }
 
 export interface HandOver {
@@ -81,23 +79,38 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   };
   const link = new RoomLink(job.room, take, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
-  const voice = await createVoice(job.room, services, { take, logger, onSpeaking: (is) => state.setSpeaking(is) });
+  const agents = new SessionAgents({
+    agents: services.agents,
+    standard: services.standardAgent,
+    dispatch: job.metadata ?? "",
+    lookAt: () => lookAt(job),
+    logger,
+  });
+  const voice = await createVoice(job.room, services, {
+    take,
+    logger,
+    onSpeaking: (is) => state.setSpeaking(is),
+    voiceName: () => agents.current.voice.name,
+  });
   const conversationId = conversationIdOfRoom(job.name);
   const opening = openSession({
     sql: services.sql,
     permissionEvents: services.permissionEvents,
     conversationId,
     room: job.name,
+    roomSid: job.sid,
     owner: job.jobId,
     policy: toPolicy(services.config),
     serverTools: services.serverTools,
     liveTools: services.liveTools,
-    openStream: services.openStream,
-    countTokens: services.countTokens,
+    agents,
+    openStream: agents.openStream,
+    countTokens: agents.countTokens,
     notesModel: services.notesModel,
     telemetry: services.telemetry,
     link,
     voice,
+    line: createCallLine(job),
     watchers: [state.watch, watchServerTools(job.onBusy), ...(services.watchers ?? [])],
     logger,
     ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
@@ -107,6 +120,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   opening.catch(() => {});
   capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect();
+  agents.noteConnected();
   // This also makes LiveKit announce us to clients at once, and not up to 3 s later.
   state.publish();
   voice?.start();
@@ -172,23 +186,21 @@ function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): v
   if (room.connectionState === ConnectionState.CONN_RECONNECTING) setCutOff(true);
 }
 
-/** Participants that were told that all workers are full are told that this is over. */
-function endWaiting(job: JobRoom): void {
-  const client = apiClient(job);
-  for (const { identity, attributes } of job.room.remoteParticipants.values())
-    if (attributes[WAITING_ATTRIBUTE])
-      client.updateParticipant(job.name, identity, { attributes: { [WAITING_ATTRIBUTE]: "" } }).catch(() => {});
+interface VoiceName {
+  /** The voice that the present agent names. */
+  readonly voiceName: () => string | undefined;
 }
 
 /** Loads the voice only when it is wanted: AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,
-  rest: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking">,
+  { voiceName, ...rest }: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking"> & VoiceName,
 ): Promise<RoomVoice | undefined> {
   if (!speech) return undefined;
   const { RoomVoice } = await import("../../voice/room-voice.ts");
-  return new RoomVoice({ ...rest, ...speech, room, settings: config.voice });
+  const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer, voiceName);
+  return new RoomVoice({ ...rest, stt: speech.stt, synthesizer, room, settings: config.voice });
 }
 
 /** Tells when the first of the calls that run on the server begins, and when the last one has ended. */
@@ -206,34 +218,4 @@ function watchServerTools(onBusy: JobRoom["onBusy"]): SessionWatcher {
 
 function setAttributes(room: Room, attributes: Record<string, string>): void {
   room.localParticipant?.setAttributes(attributes).catch(() => {});
-}
-
-function apiClient({ url, apiKey, apiSecret }: JobRoom): RoomServiceClient {
-  return new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
-}
-
-/** Removes the agent of a job that has lost its session. Most often it has left already. */
-async function evict(job: JobRoom, owner: string): Promise<void> {
-  await apiClient(job)
-    .removeParticipant(job.name, agentIdentity(owner))
-    .catch(() => {});
-}
-
-function createRoomApi(job: JobRoom): RoomApi {
-  const { name } = job;
-  const client = apiClient(job);
-  return {
-    list: async () =>
-      (await client.listParticipants(name)).map(({ identity, sid, kind, permission }) => ({
-        identity,
-        sid,
-        isSip: Number(kind) === Number(ParticipantKind.SIP),
-        isAgent: Number(kind) === Number(ParticipantKind.AGENT),
-        isHidden: (permission?.hidden ?? false) || !isCleanText(identity),
-        canSend: permission?.canPublishData ?? true,
-      })),
-    // Removing a missing attribute changes nothing, but makes LiveKit announce the participant to all at once.
-    announce: async (identity) =>
-      void (await client.updateParticipant(name, identity, { attributes: { [ANNOUNCE]: "" } })),
-  };
 }

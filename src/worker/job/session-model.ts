@@ -1,20 +1,17 @@
-import { cleanJson } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import { type AgentSettings } from "../../agent/agent-fields.ts";
 import { createModel } from "../../llm/stream-message.ts";
+import { type ServedAgent } from "../../session/agent/served-agent.ts";
 import { createNotesModel } from "../../session/context/notes-model.ts";
 import { type NotesModel } from "../../session/context/summariser.ts";
-import {
-  type CountTokens,
-  createCountTokens,
-  createOpenStream,
-  INLINE_TOOLS,
-  type OpenStream,
-} from "../../session/turns/open-stream.ts";
+import { INLINE_TOOLS } from "../../session/turns/open-stream.ts";
 import { type ConfigFileValues } from "../config-file.ts";
+import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
 interface SessionModel {
-  readonly openStream: OpenStream;
-  readonly countTokens: CountTokens;
+  /** Those of the agents' folder and the standard one, by name. */
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  /** That of parley.config.ts: it serves the rooms for which none is named. */
+  readonly standardAgent: ServedAgent;
   readonly notesModel: NotesModel | undefined;
 }
 
@@ -25,33 +22,27 @@ export interface ModelEndpoint {
   readonly baseUrl: string | undefined;
 }
 
-/** The model of sessions, asked as the configuration says. */
-export function createSessionModel(config: ConfigFileValues, { apiKey, baseUrl }: ModelEndpoint): SessionModel {
-  const { name, maxTokens, thinking, effort, serverTools } = config.model;
+type Definitions = ReadonlyMap<string, AgentSettings>;
+
+/** The agents with their models, asked as the configuration says. `definitions`: those beside the configuration's own. */
+export function createSessionModel(
+  config: ConfigFileValues,
+  { apiKey, baseUrl }: ModelEndpoint,
+  definitions: Definitions = new Map(),
+): SessionModel {
   const { summaryModel, inlineTools } = config.context;
-  const model = createModel({
+  const client = createModel({
     apiKey,
     idleTimeoutMs: config.modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(inlineTools && { betas: [INLINE_TOOLS] }),
   });
-  const fixed = {
-    model: name,
-    maxTokens,
-    instructions: config.instructions,
-    inlineTools,
-    serverTools: serverTools.map((tool) => cleanJson(tool) as JsonObject),
-    ...(thinking !== undefined && { thinking: toThinking(thinking) }),
-    ...(effort !== undefined && { effort }),
-  };
+  const serving = { client, model: config.model, inlineTools };
+  const standardAgent = serveStandardAgent(config, serving);
+  const named = [...definitions].map(([name, agent]) => serveAgent(name, agent, serving));
   return {
-    openStream: createOpenStream(model, fixed),
-    countTokens: createCountTokens(model, fixed),
-    notesModel: summaryModel === undefined ? undefined : createNotesModel(model, summaryModel),
+    agents: new Map([...named, standardAgent].map((agent) => [agent.name, agent])),
+    standardAgent,
+    notesModel: summaryModel === undefined ? undefined : createNotesModel(client, summaryModel),
   };
-}
-
-function toThinking(thinking: NonNullable<ConfigFileValues["model"]["thinking"]>) {
-  if (thinking === "adaptive") return { type: "adaptive" } as const;
-  return { type: "enabled", budgetTokens: thinking.budgetTokens } as const;
 }

@@ -7,7 +7,6 @@ export function toPolicy(config: ConfigFileValues): SessionPolicy {
   const { budget, prices, memory } = config;
   const { speculate: speculates } = config.voice;
   const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices, memory };
-  const instructionBytes = Buffer.byteLength(config.instructions + JSON.stringify(model.serverTools));
-  const context = { ...config.context, instructionBytes };
+  const context = { ...config.context, instructionBytes: 0 };
   return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail, context, speculates };
 }

@@ -26,6 +26,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     ...file,
     model: { ...file.model, name: variables.ANTHROPIC_MODEL ?? file.model.name },
     toolsFolder: resolve(cwd, file.toolsFolder),
+    agentsFolder: resolve(cwd, file.agentsFolder),
     anthropicApiKey: variables.ANTHROPIC_API_KEY,
     anthropicBaseUrl: variables.ANTHROPIC_BASE_URL,
     livekitUrl: variables.LIVEKIT_URL,

@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import { type z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
+import { describeIssue } from "../../lib/describe-issue.ts";
 import { type ConfigFileValues, configFileSchema } from "../config-file.ts";
 
 /** @throws {AppError} `invalid_config` naming the file or the field, what was expected, and the value */
@@ -22,23 +22,6 @@ export async function readConfigFile(path: string): Promise<ConfigFileValues> {
 export function checkConfig(value: unknown, path: string): ConfigFileValues {
   const parsed = configFileSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `${path}: ${describe(issue, value)}`);
+  const lines = parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue, value)}`);
   throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
-}
-
-/** For example `model.maxTokens: expected number, got "many"`. */
-function describe(issue: z.core.$ZodIssue, root: unknown): string {
-  const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${[...path, key].join(".")}: expected no such field, got one`).join("; ");
-  }
-  let value: unknown = root;
-  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
-  const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
-  return `${path.join(".") || "default export"}: ${reason}, got ${preview(value)}`;
-}
-
-function preview(value: unknown): string {
-  const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? "nothing");
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -1,10 +1,10 @@
 import { Room } from "@livekit/rtc-node";
 import { pino } from "pino";
 import { createModel } from "../../../src/llm/stream-message.ts";
-import { createOpenStream } from "../../../src/session/turns/open-stream.ts";
 import { connect } from "../../../src/store/database/pool.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
+import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
 import { openJobSession } from "../../../src/worker/job/job-session.ts";
 import { openPermissionEvents } from "../permission-events.ts";
 
@@ -32,7 +32,8 @@ const act = defineTool({
   },
 });
 const model = createModel({ apiKey: "test", baseUrl: modelUrl, idleTimeoutMs: 30_000, retryBudgetMs: 0 });
-const fixed = { model: "claude-test", maxTokens: 1_024, instructions: "Be brief.", serverTools: [] };
+const settings = { name: "claude-test", maxTokens: 1_024, serverTools: [] };
+const standardAgent = serveStandardAgent({ instructions: "Be brief." }, { client: model, model: settings });
 const job = {
   ...livekit,
   name: roomName,
@@ -44,8 +45,7 @@ const job = {
 const sql = connect(databaseUrl);
 await openJobSession(job, {
   config: {
-    instructions: "Be brief.",
-    model: { name: "claude-test", serverTools: [] },
+    model: settings,
     maxSteps: 10,
     toolTimeoutMs: 30_000,
     toolResultMaxBytes: 100_000,
@@ -59,7 +59,8 @@ await openJobSession(job, {
   permissionEvents: openPermissionEvents(databaseUrl, sql),
   serverTools: new Map([["act", toServerTool("act", act, undefined)]]),
   liveTools: { prefixes: [], onChanged: () => () => {} },
-  openStream: createOpenStream(model, fixed),
+  agents: new Map(),
+  standardAgent,
   leaseMs,
 });
 process.stdout.write("ready\n");

@@ -160,7 +160,7 @@ test.each(BAD_VARIABLES)("a bad variable stops the start: %j", async (env, messa
 });
 
 const BAD_FILES: readonly [string, string][] = [
-  [`export default {};`, "instructions: expected string, got nothing"],
+  [`export default {};`, "instructions: expected a text or a function, got nothing"],
   [`export default { instructions: "x", maxSteps: "ten" };`, 'maxSteps: expected number, got "ten"'],
   [`export default { instructions: "x", maxSteps: 0 };`, "maxSteps: expected number to be >0, got 0"],
   [`export default { instructions: "x", model: { maxTokens: 1.5 } };`, "model.maxTokens: expected int, got 1.5"],

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { type AgentSession } from "./agent-session.ts";
+
+/** Instructions: a text, or a function that writes them for a session. */
+export type Instructions = string | ((session: AgentSession) => string | Promise<string>);
+
+const isFunction = (value: unknown) => typeof value === "function";
+
+/** `{a,b}` is refused: rules have no alternatives, so a deny rule that was meant so would match nothing. */
+const rulePattern = z
+  .string()
+  .min(1)
+  .refine((text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text), "{a,b} is no choice: write a rule for each, or \\{a,b}");
+
+/** `type` and `pattern` are globs. A deny wins, else the last match; without a match the participant is asked. */
+export const rulesSchema = z.array(
+  z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }),
+);
+
+/** How a model is asked. */
+export const modelFields = {
+  /** A model id of the Messages API. */
+  name: z.string().min(1),
+  maxTokens: z.number().int().positive(),
+  /** Absent: no thinking is asked for. */
+  thinking: z.union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
+    error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
+  }),
+  /** Anthropic's own tools, in the API's words: `{type: "web_search_20260318", name: "web_search"}`. */
+  serverTools: z.array(z.looseObject({ type: z.string().min(1), name: z.string().min(1) })),
+  effort: z.enum(["low", "medium", "high", "xhigh", "max"]),
+};
+
+/** What is done when nobody has said anything for so long: since the last words, or since the step before. */
+const idleStep = z.union(
+  [
+    z.strictObject({ afterMs: z.number().int().min(500).max(3_600_000), say: z.string().min(1) }),
+    z.strictObject({
+      afterMs: z.number().int().min(500).max(3_600_000),
+      /** The call ends for all; a text is said before. */
+      end: z.union([z.literal(true), z.string().min(1)]),
+    }),
+  ],
+  "expected {afterMs: 500 or more, say: a text} or {afterMs: 500 or more, end: true or a text}",
+);
+export type IdleStep = z.output<typeof idleStep>;
+
+const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
+
+/** Tools for the call itself. Each is off unless it is named. */
+const callToolsSchema = z.strictObject({
+  end_call: z.literal(true).exactOptional(),
+  /** Where a caller by telephone can be transferred to, by names for the model: `{sales: "tel:+4930123456"}`. */
+  transfer_call: z
+    .record(
+      z.string().regex(/^[\w-]{1,40}$/, "expected a name of letters, digits, _ and -"),
+      z.string().regex(/^(?:tel|sips?):\S+$/, "expected tel:+4930123456 or sip:sales@example.com"),
+    )
+    .refine((targets) => Object.keys(targets).length > 0, "expected at least one target")
+    .exactOptional(),
+  press_keys: z.literal(true).exactOptional(),
+  skip_turn: z.literal(true).exactOptional(),
+  /** The languages that can be chosen, as BCP 47. */
+  set_language: z.array(z.string().regex(LANGUAGE, "expected a language such as en-GB")).min(1).exactOptional(),
+});
+
+const handoffSchema = z.strictObject({
+  /** For the model: when to hand over. */
+  when: z.string().min(1),
+  /** What the other agent is shown of the talk before: all that this one was, or this one's summary alone. */
+  history: z.enum(["whole", "summary"]).default("whole"),
+});
+
+/** What an author says of an agent. The agent of parley.config.ts has the same fields. */
+export const agentFields = {
+  /** The model's system prompt, or a function of the session that writes it (docs/agents.md). */
+  instructions: z.union(
+    [z.string().min(1), z.custom<Exclude<Instructions, string>>(isFunction)],
+    "expected a text or a function",
+  ),
+  /** The names of the server tools that it may use, as globs: `billing_*`. @defaultValue all */
+  tools: z.array(z.string().min(1)).exactOptional(),
+  /** Said when a participant comes: words, or what the model is asked to say. @defaultValue the participant begins */
+  greeting: z
+    .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a text or {ask: a text}")
+    .exactOptional(),
+  /** What is done in a silence, one step after another. */
+  idle: z.array(idleStep).default([]),
+  /** Whether it answers everybody, or in a room with several participants only who names it. */
+  replyTo: z.enum(["all", "mentioned"]).default("all"),
+  /** What participants call it. @defaultValue the agent's name; Parley */
+  names: z
+    .array(z.string().regex(/[\p{L}\p{N}]/u, "expected a name"))
+    .min(1)
+    .exactOptional(),
+  /** Whether the model is told who has come and gone since the last message. */
+  presence: z.boolean().default(false),
+  callTools: callToolsSchema.default({}),
+  /** The agents that it may hand the talk to, by name, and when it is to do so. */
+  handoffs: z.record(z.string(), handoffSchema).default({}),
+};
+
+/** An agent of the folder `agents/`: the fields above, and what is its own of what parley.config.ts sets for all. */
+export const agentSchema = z.strictObject({
+  ...agentFields,
+  /** What differs from `model` of parley.config.ts. */
+  model: z
+    .strictObject({
+      name: modelFields.name.exactOptional(),
+      maxTokens: modelFields.maxTokens.exactOptional(),
+      thinking: modelFields.thinking.exactOptional(),
+      serverTools: modelFields.serverTools.exactOptional(),
+      effort: modelFields.effort.exactOptional(),
+    })
+    .default({}),
+  voice: z
+    .strictObject({
+      /** Its voice, by the provider's name for it, in the place of TTS_VOICE. */
+      name: z.string().min(1).exactOptional(),
+    })
+    .default({}),
+  permission: z
+    .strictObject({
+      /** They come after those of parley.config.ts, and so win over them, except over a deny. */
+      rules: rulesSchema.default([]),
+    })
+    .prefault({}),
+});
+
+export type AgentSettings = z.output<typeof agentSchema>;

@@ -1,0 +1,50 @@
+import { glob } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { AppError } from "../errors/app-error.ts";
+import { describeIssue } from "../lib/describe-issue.ts";
+import { agentSchema, type AgentSettings } from "./agent-fields.ts";
+import { isAgent } from "./define-agent.ts";
+
+/** The name of the agent that parley.config.ts describes. */
+export const DEFAULT_AGENT = "default";
+
+const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/**
+ * Loads the agents of `folder` at start, in sorted order: `billing.ts` is `billing`; files that begin with `_` are left
+ * out. A folder that is not there has no agents.
+ *
+ * @throws {AppError} `invalid_config` naming the file and the field
+ */
+export async function loadAgents(folder: string): Promise<ReadonlyMap<string, AgentSettings>> {
+  const files = (await Array.fromAsync(glob("[!_]*.ts", { cwd: folder }))).toSorted();
+  const agents = new Map<string, AgentSettings>();
+  for (const file of files) {
+    const path = join(folder, file);
+    const name = basename(file, ".ts");
+    if (!AGENT_NAME.test(name)) throw bad(path, `the agent's name "${name}" does not match ${AGENT_NAME.source}`);
+    if (name === DEFAULT_AGENT) throw bad(path, `"${name}" is the name of the agent of parley.config.ts`);
+    agents.set(name, await loadAgent(path));
+  }
+  return agents;
+}
+
+async function loadAgent(path: string): Promise<AgentSettings> {
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+  } catch (error) {
+    throw bad(path, error instanceof Error ? error.message : String(error), error);
+  }
+  if (!isAgent(module.default)) throw bad(path, "the default export is no agent (use defineAgent)");
+  const { ...definition } = module.default;
+  const parsed = agentSchema.safeParse(definition);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue, definition)}`);
+  throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
+}
+
+function bad(path: string, why: string, cause?: unknown): AppError {
+  return new AppError("invalid_config", `${path}: ${why}`, { cause });
+}

@@ -1,0 +1,59 @@
+import { type ServerTool } from "../../tool/server-tool.ts";
+
+type ServerTools = ReadonlyMap<string, ServerTool>;
+
+interface AgentToolsOptions {
+  /** May change. */
+  readonly all: ServerTools;
+  /** Whether the present agent may use a tool of `all`. */
+  readonly mayUse: (toolName: string) => boolean;
+  /** The present agent's own tools. A tool of `all` of the same name takes its place. */
+  readonly own: () => ServerTools;
+}
+
+/** The tools of the agent that serves the session, as a map that changes when they do. */
+export class AgentTools implements ServerTools {
+  readonly #options: AgentToolsOptions;
+
+  constructor(options: AgentToolsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#now().size;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+
+  get(name: string): ServerTool | undefined {
+    const { all, mayUse, own } = this.#options;
+    return (mayUse(name) ? all.get(name) : undefined) ?? own().get(name);
+  }
+
+  keys(): MapIterator<string> {
+    return this.#now().keys();
+  }
+
+  values(): MapIterator<ServerTool> {
+    return this.#now().values();
+  }
+
+  entries(): MapIterator<[string, ServerTool]> {
+    return this.#now().entries();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, ServerTool]> {
+    return this.entries();
+  }
+
+  forEach(act: (tool: ServerTool, name: string, tools: ServerTools) => void): void {
+    for (const [name, tool] of this.#now()) act(tool, name, this);
+  }
+
+  #now(): Map<string, ServerTool> {
+    const { all, mayUse, own } = this.#options;
+    return new Map([...own(), ...[...all].filter(([name]) => mayUse(name))]);
+  }
+}

@@ -1,0 +1,81 @@
+import { type Logger } from "pino";
+import { type NewTurn } from "../turns/turn-queue.ts";
+import { type SessionAgents } from "./session-agents.ts";
+
+export interface GreetingsOptions {
+  readonly agents: SessionAgents;
+  /** Whether the participant has had a turn in this conversation, also with an earlier worker. */
+  readonly hasTurns: (identity: string) => Promise<boolean>;
+  readonly isPresent: (identity: string) => boolean;
+  /** @throws {AppError} when too many turns wait, or the session ends */
+  readonly begin: (turn: NewTurn) => void;
+  readonly logger: Logger;
+}
+
+/** A client tells its features and its language within this time; an ordinary LiveKit client tells nothing. */
+const CLIENT_TELLS_WITHIN_MS = 1_000;
+
+/** Greets each participant once in a conversation, unless it speaks first. */
+export class Greetings {
+  readonly #options: GreetingsOptions;
+  /** Participants that were greeted, or have spoken. */
+  readonly #met = new Set<string>();
+  readonly #spoke = new Set<string>();
+  readonly #arriving = new Map<string, NodeJS.Timeout>();
+
+  constructor(options: GreetingsOptions) {
+    this.#options = options;
+  }
+
+  noteJoined({ identity, isSip }: { readonly identity: string; readonly isSip: boolean }): void {
+    if (this.#options.agents.current.greeting === undefined || this.#met.has(identity)) return;
+    this.noteLeft(identity);
+    const wait = isSip ? 0 : CLIENT_TELLS_WITHIN_MS;
+    this.#arriving.set(
+      identity,
+      setTimeout(() => void this.#greet(identity), wait),
+    );
+  }
+
+  /** Its client has told what there is to know of it. */
+  noteReady(identity: string): void {
+    if (this.#arriving.has(identity)) void this.#greet(identity);
+  }
+
+  noteLeft(identity: string): void {
+    clearTimeout(this.#arriving.get(identity));
+    this.#arriving.delete(identity);
+  }
+
+  noteSaid(identity: string): void {
+    this.noteLeft(identity);
+    this.#met.add(identity);
+    this.#spoke.add(identity);
+  }
+
+  close(): void {
+    for (const identity of this.#arriving.keys()) this.noteLeft(identity);
+  }
+
+  async #greet(identity: string): Promise<void> {
+    const { hasTurns, agents, begin, logger, isPresent } = this.#options;
+    this.noteLeft(identity);
+    if (this.#met.has(identity)) return;
+    this.#met.add(identity);
+    const isStale = () => this.#spoke.has(identity) || !isPresent(identity);
+    try {
+      if (await hasTurns(identity)) return;
+      const { greeting } = agents.current;
+      if (greeting === undefined || isStale()) return;
+      const who = `${JSON.stringify(identity)} has joined, and has said nothing yet.`;
+      const input =
+        typeof greeting === "string"
+          ? ({ type: "note", note: `${who} You speak first.`, say: greeting } as const)
+          : ({ type: "note", note: `${who} Speak first: ${greeting.ask}` } as const);
+      begin({ participant: identity, messageId: null, input: [input], isStale });
+    } catch (error) {
+      this.#met.delete(identity);
+      logger.warn({ error }, "a participant could not be greeted");
+    }
+  }
+}

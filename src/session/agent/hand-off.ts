@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { type AgentSettings } from "../../agent/agent-fields.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
+import { CALL_RULE } from "./call-tools.ts";
+
+export interface HandOffPorts {
+  /** Stores that the agent serves the session from now on, and lets it. @throws {AppError} when it cannot be stored */
+  readonly handOver: (agent: string) => Promise<void>;
+  /** Shows the model these words in the place of all turns that have ended. */
+  readonly forget: (summary: string) => void;
+}
+
+/** The tool `hand_off` of an agent that names others; `undefined` when it names none. */
+export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: HandOffPorts): ServerTool | undefined {
+  const names = Object.keys(handoffs);
+  if (names.length === 0) return undefined;
+  const when = names.map((name) => `${name}: ${handoffs[name]?.when}`).join("\n");
+  const isSummarised = Object.values(handoffs).some(({ history }) => history === "summary");
+  const tool = defineTool({
+    description:
+      "Hands this talk over to another agent, which goes on with it at once, in the same answer. Say nothing after it. " +
+      `The agents, and when to use them:\n${when}`,
+    input: z.strictObject({
+      to: z.enum(names),
+      summary: z
+        .string()
+        .min(1)
+        .max(4_000)
+        .describe(
+          isSummarised
+            ? "What the other agent must know: who the participant is, what was said, promised and asked for"
+            : "In one or two sentences, what the participant wants",
+        ),
+    }),
+    permission: {
+      type: CALL_RULE.type,
+      pattern: ({ to }) => `hand off ${to}`,
+      title: ({ to }) => `Hand over to ${to}`,
+    },
+    run: async ({ to, summary }) => {
+      await ports.handOver(to);
+      if (handoffs[to]?.history === "summary") ports.forget(summary);
+      return { agent: to, note: "You are this agent now. Go on with the talk." };
+    },
+  });
+  return toServerTool("hand_off", tool, undefined);
+}

@@ -1,0 +1,98 @@
+import { type IdleStep } from "../../agent/agent-fields.ts";
+import { type Peers } from "../peers/peers.ts";
+import { type SessionEvent } from "../events/session-event.ts";
+import { type CallEnd } from "./call-end.ts";
+import { type TalkArchive } from "../record/talk-archive.ts";
+import { type VoicePort } from "../room/voice-port.ts";
+import { Greetings, type GreetingsOptions } from "./greetings.ts";
+import { Idle } from "./idle.ts";
+
+interface InitiativeOptions extends Pick<GreetingsOptions, "agents" | "begin" | "logger"> {
+  readonly archive: Pick<TalkArchive, "hasTurnsOf">;
+  readonly peers: Pick<Peers, "isPresent" | "present">;
+  readonly voice?: Pick<VoicePort, "untilQuiet"> | undefined;
+  /** @defaultValue no call can be ended */
+  readonly callEnd?: CallEnd | undefined;
+  /** No turn, tool or question is open, and somebody is there. */
+  readonly isPause: () => boolean;
+}
+
+/** What the agent does without being asked: it greets, speaks into a silence, and ends the call. */
+export class Initiative {
+  readonly #options: InitiativeOptions;
+  readonly #greetings: Greetings;
+  readonly #idle: Idle;
+  #lastSpeaker: string | undefined;
+
+  constructor(options: InitiativeOptions) {
+    const { agents, archive, peers, voice, isPause } = options;
+    this.#options = options;
+    this.#greetings = new Greetings({
+      ...options,
+      hasTurns: (identity) => archive.hasTurnsOf(identity),
+      isPresent: (identity) => peers.isPresent(identity),
+    });
+    this.#idle = new Idle({
+      steps: () => agents.current.idle,
+      isPause,
+      untilQuiet: async (signal) => voice?.untilQuiet(signal),
+      act: (step) => this.#act(step),
+    });
+  }
+
+  noteJoined(peer: { readonly identity: string; readonly isSip: boolean }): void {
+    this.#options.agents.decide();
+    this.#greetings.noteJoined(peer);
+    this.#idle.noteActivity();
+  }
+
+  noteReady(identity: string): void {
+    this.#greetings.noteReady(identity);
+  }
+
+  noteLeft(identity: string): void {
+    this.#greetings.noteLeft(identity);
+  }
+
+  /** A participant has said or typed something, or is about to. */
+  noteSaid(identity: string): void {
+    this.#lastSpeaker = identity;
+    this.#greetings.noteSaid(identity);
+    this.#idle.noteActivity();
+  }
+
+  watch(event: SessionEvent): void {
+    this.#options.callEnd?.watch(event);
+    const isDone =
+      (event.type === "turn" && event.event.type === "turn_complete") ||
+      (event.type === "tool_state" && event.call.outcome !== undefined) ||
+      event.type === "permission_replied";
+    if (isDone) this.#idle.noteWork();
+  }
+
+  close(): void {
+    this.#greetings.close();
+    this.#idle.close();
+  }
+
+  #act(step: IdleStep): void {
+    const { callEnd } = this.#options;
+    const words = "say" in step ? step.say : step.end;
+    const participant = this.#to();
+    if (words === true || participant === undefined) return callEnd?.now();
+    if ("end" in step) callEnd?.afterTurn({ participant, isForAll: true });
+    const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
+    try {
+      this.#options.begin({ participant, messageId: null, input: [{ type: "note", note, say: words }] });
+    } catch (error) {
+      this.#options.logger.warn({ error }, "the agent could not speak into the silence");
+    }
+  }
+
+  /** Whose turn it is when the agent speaks by itself: that of the participant that has spoken last, else of anybody. */
+  #to(): string | undefined {
+    const { peers } = this.#options;
+    const last = this.#lastSpeaker;
+    return last !== undefined && peers.isPresent(last) ? last : peers.present[0]?.identity;
+  }
+}

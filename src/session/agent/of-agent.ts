@@ -1,0 +1,70 @@
+import { type LiveTools, type ServerTool } from "../../tool/server-tool.ts";
+import { type SessionPolicy } from "../session-policy.ts";
+import { AgentTools } from "./agent-tools.ts";
+import { type CallEnd } from "./call-end.ts";
+import { type CallLine } from "./call-line.ts";
+import { CALL_RULE, callTools } from "./call-tools.ts";
+import { handOff } from "./hand-off.ts";
+import { type ServedAgent } from "./served-agent.ts";
+import { type SessionAgents } from "./session-agents.ts";
+
+interface Given {
+  readonly policy: SessionPolicy;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly liveTools?: LiveTools | undefined;
+  readonly agents?: SessionAgents | undefined;
+}
+
+interface Ports {
+  readonly line: CallLine | undefined;
+  readonly callEnd: CallEnd | undefined;
+  readonly setLanguage: (identity: string, language: string) => void;
+  /** Stores that the agent serves the session from now on. */
+  readonly keepAgent: (agent: string) => Promise<unknown>;
+  /** Shows the model these words in the place of all turns that have ended. */
+  readonly forget: (summary: string) => void;
+}
+
+/** The policy and the tools of a session, as they are for the agent that serves it when they are looked at. */
+export function ofAgent({ agents, ...given }: Given, ports: Ports): Omit<Given, "agents"> {
+  if (!agents) return given;
+  const { policy, serverTools, liveTools } = given;
+  const { permission } = policy;
+  const made = new Map<string, ReadonlyMap<string, ServerTool>>();
+  const own = () => {
+    const { current } = agents;
+    const tools = made.get(current.name) ?? ownTools(current, agents, ports);
+    made.set(current.name, tools);
+    return tools;
+  };
+  return {
+    policy: {
+      ...policy,
+      permission: {
+        ...permission,
+        get rules() {
+          return [CALL_RULE, ...permission.rules, ...agents.current.permission.rules];
+        },
+      },
+    },
+    serverTools: new AgentTools({ all: serverTools, own, mayUse: (name) => agents.current.mayUse(name) }),
+    liveTools: {
+      prefixes: liveTools?.prefixes ?? [],
+      onChanged: (listener) => {
+        const stops = [liveTools?.onChanged(listener), agents.onChanged(listener)];
+        return () => stops.forEach((stop) => stop?.());
+      },
+    },
+  };
+}
+
+function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
+  const { line, callEnd: end, setLanguage, keepAgent, forget } = ports;
+  const handOver = async (name: string) => {
+    await keepAgent(name);
+    await agents.handOver(name);
+  };
+  const handing = handOff(agent, { handOver, forget });
+  const tools = [...(line && end ? callTools(agent, { line, end, setLanguage }) : []), ...(handing ? [handing] : [])];
+  return new Map(tools.map((tool) => [tool.name, tool]));
+}

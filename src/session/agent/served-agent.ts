@@ -1,0 +1,17 @@
+import { type AgentSettings } from "../../agent/agent-fields.ts";
+import { type CountTokens, type OpenStream } from "../turns/open-stream.ts";
+
+/** An agent with its model, ready to serve sessions. */
+export interface ServedAgent extends Omit<AgentSettings, "model" | "tools" | "names"> {
+  readonly name: string;
+  /** What participants call it. */
+  readonly names: readonly string[];
+  readonly model: string;
+  readonly openStream: OpenStream;
+  /** @defaultValue the API does not tell */
+  readonly countTokens?: CountTokens | undefined;
+  /** Bytes of Anthropic's own tools: they go with every request. */
+  readonly serverToolBytes: number;
+  /** Whether it may use a server tool of this name. */
+  readonly mayUse: (toolName: string) => boolean;
+}

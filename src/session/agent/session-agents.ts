@@ -1,0 +1,185 @@
+import { type Logger } from "pino";
+import { type Instructions } from "../../agent/agent-fields.ts";
+import { localTimeAt, type AgentSession, type SeenRoom } from "../../agent/agent-session.ts";
+import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
+import { byteLength } from "../../conversation/shown-context.ts";
+import { abortable } from "../../lib/abortable.ts";
+import { type CountTokens, type OpenStream } from "../turns/open-stream.ts";
+import { type ServedAgent } from "./served-agent.ts";
+
+interface SessionAgentsOptions {
+  /** All that this worker has, by name. */
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  /** Serves a room for which no agent is named. */
+  readonly standard: ServedAgent;
+  /** The metadata of the dispatch that made the job. */
+  readonly dispatch: string;
+  readonly lookAt: () => SeenRoom;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. @defaultValue the system's clock */
+  readonly now?: () => number;
+}
+
+/** Instructions that a function has not written by then stay as they are: a turn waits for them. */
+const WRITTEN_WITHIN_MS = 2_000;
+
+/** The agent that serves a session, with its instructions as they are now. */
+export class SessionAgents {
+  readonly #options: SessionAgentsOptions;
+  readonly #connected = Promise.withResolvers<void>();
+  #isConnected = false;
+  #isDecided = false;
+  #current: ServedAgent;
+  /** What functions have written last, by agent. */
+  readonly #written = new Map<string, string>();
+  /** What the function was told that has written the present text. */
+  #told: string | undefined;
+  #languageOf: (identity: string) => string | undefined = () => undefined;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: SessionAgentsOptions) {
+    this.#options = options;
+    this.#current = options.standard;
+  }
+
+  get current(): ServedAgent {
+    return this.#current;
+  }
+
+  /** The present agent, if it is not the one for all rooms that name none. */
+  get named(): ServedAgent | undefined {
+    return this.#current === this.#options.standard ? undefined : this.#current;
+  }
+
+  /** The system prompt. */
+  get instructions(): string {
+    const { name, instructions } = this.#current;
+    return typeof instructions === "string" ? instructions : (this.#written.get(name) ?? "");
+  }
+
+  /** The display name of a participant's token. */
+  nameOf(identity: string): string | undefined {
+    return this.#options.lookAt().participants.find((each) => each.identity === identity)?.name;
+  }
+
+  /** Bytes of what goes with every request, beside the tools of the session. */
+  get instructionBytes(): number {
+    return byteLength(this.instructions) + this.#current.serverToolBytes;
+  }
+
+  /** The agent is in the room: who else is there, and the room's metadata, are known. */
+  noteConnected(): void {
+    this.#isConnected = true;
+    this.decide();
+    this.#connected.resolve();
+  }
+
+  /**
+   * Chooses the agent that serves the session, once: when the metadata name it, or when the first participants are
+   * there, whose attributes may.
+   */
+  decide(): void {
+    const { agents, standard, dispatch, lookAt, logger } = this.#options;
+    if (this.#isDecided || !this.#isConnected) return;
+    const room = lookAt();
+    const onBad = (source: string, why: string) =>
+      logger.warn({ source, why, agents: [...agents.keys()] }, "an agent was named that cannot serve the room");
+    const name = chooseAgent({ names: new Set(agents.keys()), dispatch, room, onBad });
+    this.#isDecided = name !== undefined || room.participants.length > 0;
+    this.#current = agents.get(name ?? "") ?? standard;
+    if (this.#isDecided) logger.info({ agent: this.#current.name }, "agent chosen");
+  }
+
+  /** Lets another agent serve the session: the next model call is its, also in the turn that runs. */
+  async handOver(name: string): Promise<void> {
+    this.#serve(name);
+    await this.prepare(this.#languageOf);
+    for (const listener of this.#listeners) listener();
+    this.#options.logger.info({ agent: name }, "handed over to another agent");
+  }
+
+  /** Goes on with the agent that an earlier worker has handed the session to, as far as it is still there. */
+  restore(name: string): void {
+    if (this.#options.agents.has(name)) this.#serve(name);
+    else this.#options.logger.warn({ agent: name }, "the agent that the room was handed to is not there any more");
+  }
+
+  /** Calls the listener when another agent serves the session. The returned function removes it. */
+  onChanged(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * Before a turn: asks a function for the instructions again when what it was told has changed. The same text costs
+   * nothing of the prompt cache. Undefined: nothing has to be waited for. Never rejects.
+   */
+  prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
+    this.#languageOf = languageOf;
+    if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
+    this.decide();
+    const { name, instructions } = this.#current;
+    if (typeof instructions === "string") return undefined;
+    const session = this.#describe(languageOf);
+    const told = JSON.stringify(session);
+    if (told === this.#told) return undefined;
+    const keep = (text: string) => {
+      this.#written.set(name, text);
+      this.#told = told;
+    };
+    const complain = (error: unknown) =>
+      this.#options.logger.error({ error, agent: name }, "the agent's instructions could not be written");
+    try {
+      const text = write(instructions, session);
+      if (text instanceof Promise) return text.then(keep).catch(complain);
+      keep(text);
+    } catch (error) {
+      complain(error);
+    }
+    return undefined;
+  }
+
+  /** The present agent's model. */
+  readonly openStream: OpenStream = (request, signal) =>
+    this.#current.openStream({ ...request, instructions: this.instructions }, signal);
+
+  readonly countTokens: CountTokens = async (request, signal) =>
+    this.#current.countTokens?.({ ...request, instructions: this.instructions }, signal);
+
+  #serve(name: string): void {
+    const { agents, standard } = this.#options;
+    this.#current = agents.get(name) ?? standard;
+    this.#isDecided = true;
+    this.#told = undefined;
+  }
+
+  #describe(languageOf: (identity: string) => string | undefined): AgentSession {
+    const { lookAt, dispatch, now = Date.now } = this.#options;
+    const { name: room, metadata, participants } = lookAt();
+    const moment = new Date(now());
+    const byIdentity = participants.toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
+    return {
+      agent: this.#current.name,
+      room,
+      participants: byIdentity.map(({ attributes, ...participant }) => ({
+        ...participant,
+        attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => !/^(?:lk|parley)\./u.test(name))),
+        language: languageOf(participant.identity),
+        localTime: localTimeAt(moment, attributes["timeZone"]),
+      })),
+      metadata: toObject(dispatch) ?? {},
+      roomMetadata: toObject(metadata) ?? {},
+    };
+  }
+}
+
+/** @throws what the function throws, and when it gives no text */
+function write(instructions: Exclude<Instructions, string>, session: AgentSession): string | Promise<string> {
+  const checked = (text: unknown) => {
+    if (typeof text === "string" && text.trim() !== "") return text;
+    throw new TypeError("instructions: expected the function to give a text");
+  };
+  const given: unknown = instructions(session);
+  if (!(given instanceof Promise)) return checked(given);
+  return abortable(given as Promise<unknown>, AbortSignal.timeout(WRITTEN_WITHIN_MS)).then(checked);
+}

@@ -1,0 +1,22 @@
+import { type ModelEvent, NO_USAGE } from "../../llm/model-event.ts";
+import { type TurnInput } from "./turn-queue.ts";
+
+/**
+ * The answer of a turn whose words are given, such as a greeting, in the place of a model's; `undefined` when the model
+ * is to be asked. A turn that is taken up again does not say them twice.
+ */
+export function wordsOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
+  const { input } = "turn" in begin ? begin.turn : begin;
+  const words = input.flatMap((part) => (part.type === "note" ? (part.say ?? []) : []))[0];
+  const isSaid = "turn" in begin && begin.turn.blocks.some(({ blockType }) => blockType === "text");
+  return words === undefined ? undefined : streamOf(isSaid ? "" : words);
+}
+
+async function* streamOf(text: string): AsyncGenerator<ModelEvent> {
+  if (text !== "") {
+    yield { type: "block_start", index: 0, blockType: "text" };
+    yield { type: "block_delta", index: 0, delta: { type: "text", text } };
+    yield { type: "block_stop", index: 0, block: { blockType: "text", textContent: text, content: null } };
+  }
+  yield { type: "message_stop", stopReason: "end_turn", stopDetails: null, usage: NO_USAGE };
+}

@@ -1,0 +1,97 @@
+import { AppError } from "../errors/app-error.ts";
+import { type JsonObject } from "../lib/json.ts";
+import { type WaitingMessage } from "../store/turns/waiting-messages.ts";
+import { type Peer } from "./peers/peer.ts";
+import { type PermissionDesk } from "./permission/permission-desk.ts";
+import { type Recorder } from "./record/recorder.ts";
+import { type Transcript } from "./room/voice-port.ts";
+import { type NewTurn } from "./turns/turn-queue.ts";
+import { type Outbox } from "./wire/outbox.ts";
+import { type Admission } from "./inbox/admission.ts";
+import { TakenMessages, type Said } from "./inbox/said.ts";
+
+interface UserMessagesOptions {
+  /** Those that have been taken before. */
+  readonly messageIds: readonly string[];
+  readonly admission: Pick<Admission, "text">;
+  readonly permissions: Pick<PermissionDesk, "takeUtterance">;
+  readonly recorder: Pick<Recorder, "keepMessage">;
+  readonly outbox: Pick<Outbox, "post" | "postError">;
+  /** @throws {AppError} `queue_overflow`, `unavailable` */
+  readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
+  /** Called when what was said has answered a question, and begins no turn. */
+  readonly onQuestionAnswered: () => void;
+  /** Called before a message is taken, and while one is spoken. */
+  readonly onSaid: (identity: string) => void;
+}
+
+interface More extends Pick<NewTurn, "meta" | "isLeft"> {
+  readonly interrupts?: boolean;
+}
+
+/** What participants write and say: each message begins a turn, or answers a question. */
+export class UserMessages {
+  readonly #options: UserMessagesOptions;
+  readonly #taken: TakenMessages;
+
+  constructor(options: UserMessagesOptions) {
+    this.#options = options;
+    this.#taken = new TakenMessages(options.messageIds);
+  }
+
+  /** The message of this id has its turn already. */
+  noteTaken(id: string): void {
+    this.#taken.add(id);
+  }
+
+  /** Takes what was typed on `lk.chat` or said, and complains to its sender. */
+  hear(peer: Peer, said: Said, transcript?: Transcript): void {
+    const { admission, outbox } = this.#options;
+    if (!admission.text(peer, said.content)) return;
+    if (transcript) this.#show(transcript, true);
+    try {
+      // What is only heard or typed has no Ack that would wait for it.
+      this.begin(peer, said)?.catch(() => {});
+    } catch (error) {
+      outbox.postError(error, peer.identity, said.id);
+    }
+  }
+
+  /** Shows what is understood so far of an utterance that goes on. */
+  showTranscript(from: string, transcript: Transcript): void {
+    this.#options.onSaid(from);
+    this.#show(transcript, false);
+  }
+
+  /**
+   * Begins a turn, unless the text is a yes or no to a question that was put in words. Speech interrupts the running
+   * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
+   *
+   * @throws {AppError} `malformed`, `queue_overflow`, `unavailable`
+   */
+  begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): Promise<void> | undefined {
+    if (this.#taken.has(id)) return undefined;
+    if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
+    const { identity } = from;
+    this.#options.onSaid(identity);
+    if (this.#options.permissions.takeUtterance(from, content, via)) {
+      this.#taken.add(id);
+      this.#options.onQuestionAnswered();
+      return undefined;
+    }
+    this.add({ id, participantIdentity: identity, content }, { meta, interrupts: via === "voice" });
+    return this.#options.recorder.keepMessage({ id, participantIdentity: identity, content });
+  }
+
+  add({ id: messageId, participantIdentity: participant, content }: WaitingMessage, more: More = {}): void {
+    const { interrupts = false, ...rest } = more;
+    const input = [{ type: "text", text: content }] as const;
+    this.#options.add({ participant, messageId, input, ...rest }, { interrupts });
+    this.#taken.add(messageId);
+  }
+
+  #show({ id, text, language }: Transcript, final: boolean): void {
+    const body = { id, text, final, ...(language !== undefined && { language }) };
+    this.#options.outbox.post({ type: "transcription", body });
+  }
+}

@@ -1,0 +1,96 @@
+import { ParticipantKind, type Room } from "@livekit/rtc-node";
+import { RoomServiceClient, SipClient } from "livekit-server-sdk";
+import { type SeenRoom } from "../../agent/agent-session.ts";
+import { isCleanText } from "../../lib/clean-json.ts";
+import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
+import { agentIdentity } from "../../protocol/conversation-id.ts";
+import { type CallLine } from "../../session/agent/call-line.ts";
+import { isPerson } from "../../session/room/room-input.ts";
+import { type RoomApi } from "../../session/room/sender-resolver.ts";
+
+/** A room, and how LiveKit's server API is reached for it. */
+export interface ServedRoom {
+  readonly name: string;
+  readonly room: Room;
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly apiSecret: string | undefined;
+}
+
+/** The place of a key is its code (RFC 4733). */
+const KEYS = "0123456789*#ABCD";
+
+const ANNOUNCE = "parley.announce";
+
+export function createRoomApi(served: ServedRoom): RoomApi {
+  const { name } = served;
+  const client = apiClient(served);
+  return {
+    list: async () =>
+      (await client.listParticipants(name)).map(({ identity, sid, kind, permission }) => ({
+        identity,
+        sid,
+        isSip: Number(kind) === Number(ParticipantKind.SIP),
+        isAgent: Number(kind) === Number(ParticipantKind.AGENT),
+        isHidden: (permission?.hidden ?? false) || !isCleanText(identity),
+        canSend: permission?.canPublishData ?? true,
+      })),
+    // Removing a missing attribute changes nothing, but makes LiveKit announce the participant to all at once.
+    announce: async (identity) =>
+      void (await client.updateParticipant(name, identity, { attributes: { [ANNOUNCE]: "" } })),
+  };
+}
+
+/** Removes the agent of a job that has lost its session. Most often it has left already. */
+export async function evict(served: ServedRoom, owner: string): Promise<void> {
+  await apiClient(served)
+    .removeParticipant(served.name, agentIdentity(owner))
+    .catch(() => {});
+}
+
+/** Participants that were told that all workers are full are told that this is over. */
+export function endWaiting(served: ServedRoom): void {
+  const client = apiClient(served);
+  for (const { identity, attributes } of served.room.remoteParticipants.values())
+    if (attributes[WAITING_ATTRIBUTE])
+      client.updateParticipant(served.name, identity, { attributes: { [WAITING_ATTRIBUTE]: "" } }).catch(() => {});
+}
+
+/** The room as its agent sees it, once it is connected. */
+export function lookAt({ name, room }: Pick<ServedRoom, "name" | "room">): SeenRoom {
+  const people = [...room.remoteParticipants.values()].filter(isPerson);
+  return {
+    name,
+    metadata: room.metadata ?? "",
+    participants: people.map(({ identity, name: shown = "", attributes, kind }) => ({
+      identity,
+      name: shown,
+      attributes,
+      isPhone: kind === ParticipantKind.SIP,
+    })),
+  };
+}
+
+export function createCallLine(served: ServedRoom): CallLine {
+  const { name, room } = served;
+  const client = apiClient(served);
+  return {
+    hangUp: async (identity) => {
+      const isAlone = [...room.remoteParticipants.values()].every(
+        (each) => !isPerson(each) || each.identity === identity,
+      );
+      if (identity === undefined || isAlone) await client.deleteRoom(name);
+      else await client.removeParticipant(name, identity);
+    },
+    transfer: async (identity, to) => {
+      const { url, apiKey, apiSecret } = served;
+      await new SipClient(url.replace(/^ws/u, "http"), apiKey, apiSecret).transferSipParticipant(name, identity, to);
+    },
+    press: async (key) => room.localParticipant?.publishDtmf(KEYS.indexOf(key), key),
+    isOnPhone: (identity) => room.remoteParticipants.get(identity)?.kind === ParticipantKind.SIP,
+  };
+}
+
+function apiClient({ url, apiKey, apiSecret }: ServedRoom): RoomServiceClient {
+  return new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
+}

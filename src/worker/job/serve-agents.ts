@@ -1,0 +1,61 @@
+import { agentFields, agentSchema, type AgentSettings } from "../../agent/agent-fields.ts";
+import { BUILT_IN_TOOLS } from "../../agent/built-in-tools.ts";
+import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
+import { cleanJson } from "../../lib/clean-json.ts";
+import { type JsonObject } from "../../lib/json.ts";
+import { type Model } from "../../llm/stream-message.ts";
+import { matchPattern } from "../../permission/match-pattern.ts";
+import { type ServedAgent } from "../../session/agent/served-agent.ts";
+import { createCountTokens, createOpenStream } from "../../session/turns/open-stream.ts";
+import { type ConfigFileValues } from "../config-file.ts";
+
+interface Serving {
+  readonly client: Model;
+  /** The model of parley.config.ts. */
+  readonly model: ConfigFileValues["model"];
+  /** @defaultValue false */
+  readonly inlineTools?: boolean;
+}
+
+type Own = Exclude<keyof typeof agentFields, "instructions">;
+type StandardFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
+
+/** The agent that parley.config.ts describes. What the config says for all agents is not said again. */
+export function serveStandardAgent(config: StandardFields, serving: Serving): ServedAgent {
+  const said = Object.keys(agentFields).filter((name) => name in config);
+  const own = Object.fromEntries(said.map((name) => [name, config[name as keyof StandardFields]]));
+  return serveAgent(DEFAULT_AGENT, agentSchema.parse(own), serving);
+}
+
+export function serveAgent(name: string, settings: AgentSettings, serving: Serving): ServedAgent {
+  const { client, model: base, inlineTools = false } = serving;
+  const { tools: patterns, model: own, names = [usualName(name)], ...rest } = settings;
+  const { name: model, maxTokens, thinking, effort, serverTools } = { ...base, ...own };
+  const fixed = {
+    model,
+    maxTokens,
+    inlineTools,
+    serverTools: serverTools.map((tool) => cleanJson(tool) as JsonObject),
+    ...(thinking !== undefined && { thinking: toThinking(thinking) }),
+    ...(effort !== undefined && { effort }),
+  };
+  return {
+    ...rest,
+    name,
+    names,
+    model,
+    openStream: createOpenStream(client, fixed),
+    countTokens: createCountTokens(client, fixed),
+    serverToolBytes: Buffer.byteLength(JSON.stringify(serverTools)),
+    mayUse: (tool) => !patterns || BUILT_IN_TOOLS.includes(tool) || patterns.some((each) => matchPattern(each, tool)),
+  };
+}
+
+function usualName(name: string): string {
+  return name === DEFAULT_AGENT ? "Parley" : name.replaceAll(/[_-]/gu, " ");
+}
+
+function toThinking(thinking: NonNullable<ConfigFileValues["model"]["thinking"]>) {
+  if (thinking === "adaptive") return { type: "adaptive" } as const;
+  return { type: "enabled", budgetTokens: thinking.budgetTokens } as const;
+}

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { type AgentSettings } from "../../agent/agent-fields.ts";
+import { BUILT_IN_TOOLS } from "../../agent/built-in-tools.ts";
+import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { type Config } from "../config.ts";
+
+type Named = Partial<Pick<AgentSettings, "tools" | "handoffs">>;
+
+interface Known {
+  readonly config: Pick<Config, "agentsFolder"> & Named;
+  readonly toolNames: { readonly has: (name: string) => boolean };
+  /** With these begin the names of MCP servers' tools, which are known only later. */
+  readonly prefixes: readonly string[];
+}
+
+/** @throws {AppError} `invalid_config` naming each tool and each agent that an agent names and that there is not */
+export function checkAgents(agents: ReadonlyMap<string, AgentSettings>, { config, toolNames, prefixes }: Known): void {
+  const isTool = (name: string) =>
+    /[*?\\]/u.test(name) ||
+    toolNames.has(name) ||
+    BUILT_IN_TOOLS.includes(name) ||
+    prefixes.some((prefix) => name.startsWith(prefix));
+  const isAgent = (name: string) => name === DEFAULT_AGENT || agents.has(name);
+  const problemsOf = (file: string, { tools = [], handoffs = {} }: Named) => [
+    ...tools.flatMap((name, index) =>
+      isTool(name) ? [] : `${file}: tools.${index}: there is no tool "${name}", or it is off`,
+    ),
+    ...Object.keys(handoffs).flatMap((name) =>
+      isAgent(name) ? [] : `${file}: handoffs.${name}: there is no agent "${name}"`,
+    ),
+  ];
+  const files = [...agents].flatMap(([name, agent]) => problemsOf(join(config.agentsFolder, `${name}.ts`), agent));
+  const problems = [...problemsOf("parley.config.ts", config), ...files];
+  if (problems.length > 0) throw new AppError("invalid_config", problems.join("\n"));
+}

@@ -1,0 +1,173 @@
+import { pino } from "pino";
+import { RoomServiceClient } from "livekit-server-sdk";
+import { expect, inject, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent, type AgentOptions } from "../../support/agent.ts";
+import { offeredTools } from "../../support/model-view.ts";
+import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { type Participant } from "../../support/participant.ts";
+
+const AGENTS = {
+  billing: { instructions: "You know invoices.", tools: ["find_*"], model: { name: "claude-other" } },
+  support: { instructions: "You know printers." },
+};
+const tool = defineTool({ description: "Finds.", input: { type: "object" }, run: () => ({}) });
+
+/** The system prompts of the model's requests, in order. */
+function prompts(agent: TestAgent): string[] {
+  return agent.model.requests.map(({ body }) => {
+    const [first] = body["system"] as readonly { readonly text: string }[];
+    return first?.text ?? "";
+  });
+}
+
+async function ask(agent: TestAgent, user: Participant): Promise<void> {
+  agent.model.script([reply([text("Yes.")])]);
+  await user.answerTo(await user.say("Hello?"));
+}
+
+/** A logger, and the lines that it has written. */
+function listening() {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
+  return { logger, lines };
+}
+
+async function roomWith(metadata: string): Promise<string> {
+  const name = `room-${createId()}`;
+  const rooms = new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
+  await rooms.createRoom({ name, metadata });
+  return name;
+}
+
+test("the dispatch's metadata name the agent: its instructions, tools and model serve the room", async () => {
+  const tools = { find_invoice: tool, print: tool };
+  await using agent = await TestAgent.start({ agents: AGENTS, tools, metadata: '{"agent": "billing"}' });
+  const user = await agent.client("ana");
+
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(["You know invoices."]);
+  expect(offeredTools(agent)).toEqual(["find_invoice"]);
+  expect(agent.model.requests[0]?.body["model"]).toBe("claude-other");
+  await agent.leave();
+  expect(await agent.sql`select model from turns`).toEqual([{ model: "claude-other" }]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("the room's metadata name the agent where the dispatch does not", async () => {
+  await using agent = await TestAgent.start({ agents: AGENTS, roomName: await roomWith('{"agent": "support"}') });
+  const user = await agent.client("ana", {}, { attributes: { agent: "billing" } });
+
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(["You know printers."]);
+});
+
+test("the token of the first participant names the agent where no metadata do", async () => {
+  await using agent = await TestAgent.start({ agents: AGENTS, roomName: await roomWith("not JSON") });
+  const first = await agent.client("ana", {}, { attributes: { agent: "billing" } });
+  await ask(agent, first);
+  const second = await agent.client("bob", {}, { attributes: { agent: "support" } });
+
+  await ask(agent, second);
+
+  expect(prompts(agent)).toEqual(["You know invoices.", "You know invoices."]);
+});
+
+test.each([
+  ["is no JSON", "billing", "expected a JSON object"],
+  ["names no agent that there is", '{"agent": "sales"}', "there is no agent of this name"],
+  ["names it by a number", '{"agent": 7}', "agent: expected a text"],
+])("metadata that %s leave the room to the default agent, and a line in the log", async (_, metadata, why) => {
+  const { logger, lines } = listening();
+  await using agent = await TestAgent.start({ agents: AGENTS, metadata, logger });
+  const user = await agent.client("ana");
+
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(["Be brief."]);
+  const complaint = lines.find(({ msg }) => msg === "an agent was named that cannot serve the room");
+  expect(complaint).toMatchObject({ source: "dispatch metadata", why, agents: ["billing", "support", "default"] });
+});
+
+test("the next worker of the room asks the same agent", async () => {
+  await using agent = await TestAgent.start({ agents: AGENTS });
+  const user = await agent.client("ana", {}, { attributes: { agent: "billing" } });
+  await ask(agent, user);
+
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(["You know invoices.", "You know invoices."]);
+});
+
+/** Instructions that count how often they were written. */
+function written(write: Exclude<NonNullable<AgentOptions["agent"]>["instructions"], string | undefined>) {
+  let count = 0;
+  const instructions: typeof write = (session) => {
+    count++;
+    return write(session);
+  };
+  return { agent: { instructions }, count: () => count };
+}
+
+test("instructions are written of the room and its participants, and again only when those change", async () => {
+  const people = written(({ participants }) => {
+    const [first] = participants;
+    const { name, language, attributes, isPhone, localTime } = first ?? {};
+    return [participants.length, name, language, attributes?.["plan"], isPhone, localTime?.timeZone].join(" ");
+  });
+  await using agent = await TestAgent.start({ agent: people.agent });
+  const attributes = { plan: "gold", timeZone: "Europe/Berlin", "lk.state": "x" };
+  const user = await agent.client("ana", { preferredLanguage: "de-DE" }, { name: "Ana", attributes });
+  await ask(agent, user);
+  await ask(agent, user);
+  const asked = people.count();
+
+  const other = await agent.client("bob");
+  await ask(agent, other);
+
+  expect(asked).toBe(1);
+  expect(prompts(agent)).toEqual([
+    "1 Ana de-DE gold false Europe/Berlin",
+    "1 Ana de-DE gold false Europe/Berlin",
+    "2 Ana de-DE gold false Europe/Berlin",
+  ]);
+  expect(people.count()).toBe(2);
+});
+
+test("a text that stays the same keeps the prompt cache, also when its function was asked again", async () => {
+  const same = written(() => "Always this.");
+  await using agent = await TestAgent.start({ agent: same.agent });
+  const user = await agent.client("ana");
+  await ask(agent, user);
+  await agent.client("bob");
+
+  await ask(agent, user);
+
+  expect(same.count()).toBe(2);
+  const [first, second] = agent.model.requests;
+  expect(second?.body["system"]).toEqual(first?.body["system"]);
+  expect(Number(second?.usage?.["cache_read_input_tokens"])).toBeGreaterThan(0);
+});
+
+test("instructions that cannot be written stay as they were, and the talk goes on", async () => {
+  const { logger, lines } = listening();
+  const failing = written(({ participants }) => {
+    if (participants.length > 1) throw new Error("no such customer");
+    return "For one.";
+  });
+  await using agent = await TestAgent.start({ agent: failing.agent, logger });
+  const user = await agent.client("ana");
+  await ask(agent, user);
+  await agent.client("bob");
+
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(["For one.", "For one."]);
+  expect(lines.map(({ msg }) => msg)).toContain("the agent's instructions could not be written");
+});

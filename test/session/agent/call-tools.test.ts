@@ -1,0 +1,134 @@
+import { RoomEvent } from "@livekit/rtc-node";
+import { RoomServiceClient } from "livekit-server-sdk";
+import { expect, inject, test } from "vitest";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { offeredTools, outline, toolResults } from "../../support/model-view.ts";
+import { PlainClient } from "../../support/plain-client.ts";
+
+const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
+const identities = async (agent: TestAgent) =>
+  (await rooms().listParticipants(agent.roomName))
+    .map(({ identity }) => identity)
+    .filter((each) => !each.startsWith("agent-"));
+
+test("only the tools that the agent switches on are offered", async () => {
+  await using agent = await TestAgent.start({
+    agent: { callTools: { end_call: true, set_language: ["de", "en"] } },
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("Yes.")])]);
+
+  await user.answerTo(await user.say("Hello"));
+
+  expect(offeredTools(agent)).toEqual(["end_call", "set_language"]);
+});
+
+test("end_call takes the participant out of the room after the last words, and asks the model no more", async () => {
+  await using agent = await TestAgent.start({ agent: { callTools: { end_call: true } } });
+  const user = await agent.client("ana");
+  await agent.client("bob");
+  agent.model.script([reply([text("Goodbye."), toolUse("end_call")])]);
+
+  expect(await user.answerTo(await user.say("That was all."))).toBe("Goodbye.");
+
+  await expect.poll(() => identities(agent), { timeout: 5_000 }).toEqual(["bob"]);
+  expect(agent.model.requests).toHaveLength(1);
+});
+
+test("end_call closes the room when nobody else is in it", async () => {
+  await using agent = await TestAgent.start({ agent: { callTools: { end_call: true } } });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("Goodbye."), toolUse("end_call")])]);
+
+  await user.answerTo(await user.say("That was all."));
+
+  await expect.poll(() => rooms().listRooms([agent.roomName]), { timeout: 5_000 }).toEqual([]);
+});
+
+test("a rule denies a call tool, and the model goes on without it", async () => {
+  const rules = [{ type: "call", pattern: "end", action: "deny" }] as const;
+  await using agent = await TestAgent.start({
+    agent: { callTools: { end_call: true }, permission: { rules: [...rules] } },
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("end_call")]), reply([text("I am still here.")])]);
+
+  expect(await user.answerTo(await user.say("Bye"))).toBe("I am still here.");
+
+  expect(toolResults(agent)).toEqual([{ content: expect.stringContaining("a rule does not allow it"), isError: true }]);
+  expect(await identities(agent)).toEqual(["ana"]);
+});
+
+test("skip_turn answers nothing, and the next message goes on after it", async () => {
+  await using agent = await TestAgent.start({ agent: { callTools: { skip_turn: true } } });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("skip_turn")]), reply([text("Here I am.")])]);
+
+  const silence = await user.answerTo(await user.say("Wait, somebody is at the door."));
+  const answer = await user.answerTo(await user.say("Back again."));
+
+  expect([silence, answer]).toEqual(["", "Here I am."]);
+  expect(outline(agent)).toEqual([
+    "user: Wait, somebody is at the door.",
+    "assistant: tool_use",
+    "user: tool_result, Back again.",
+  ]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("set_language changes the language of the participant's next answers", async () => {
+  const instructions = ({ participants }: { participants: readonly { language: string | undefined }[] }) =>
+    `Speak ${participants[0]?.language ?? "English"}.`;
+  await using agent = await TestAgent.start({ agent: { instructions, callTools: { set_language: ["de", "en"] } } });
+  const user = await agent.client("ana");
+  agent.model.script([
+    reply([toolUse("set_language", { language: "de" })]),
+    reply([text("Gern.")]),
+    reply([text("Ja.")]),
+  ]);
+
+  await user.answerTo(await user.say("Deutsch, bitte."));
+  await user.answerTo(await user.say("Gut?"));
+
+  const prompts = agent.model.requests.map(({ body }) => (body["system"] as { text: string }[])[0]?.text);
+  expect(prompts).toEqual(["Speak English.", "Speak English.", "Speak de."]);
+});
+
+test("press_keys sends the keys of a telephone into the room, in order", async () => {
+  await using agent = await TestAgent.start({ agent: { callTools: { press_keys: true } } });
+  const user = await agent.client("ana");
+  const pressed: string[] = [];
+  user.room.on(RoomEvent.DtmfReceived, (code: number, digit: string) => pressed.push(`${code}:${digit}`));
+  agent.model.script([reply([toolUse("press_keys", { keys: "1*#" })]), reply([text("Done.")])]);
+
+  await user.answerTo(await user.say("Press"));
+
+  expect(pressed).toEqual(["1:1", "10:*", "11:#"]);
+});
+
+test("only a caller by telephone can be transferred", async () => {
+  await using agent = await TestAgent.start({ agent: { callTools: { transfer_call: { sales: "tel:+4930123456" } } } });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("transfer_call", { to: "sales" })]), reply([text("I cannot.")])]);
+
+  await user.answerTo(await user.say("To sales"));
+
+  expect(toolResults(agent)).toEqual([
+    { content: "This participant does not call by telephone, and cannot be transferred", isError: true },
+  ]);
+});
+
+test("a transfer that LiveKit refuses is told to the model, and the caller stays", async () => {
+  await using agent = await TestAgent.start({ agent: { callTools: { transfer_call: { sales: "tel:+4930123456" } } } });
+  await using caller = await PlainClient.join(agent.roomName, "caller", { kind: "sip" });
+  agent.model.script([reply([toolUse("transfer_call", { to: "sales" })]), reply([text("It did not work.")])]);
+
+  await caller.write("To sales");
+
+  await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(2);
+  expect(toolResults(agent)).toEqual([
+    { content: "The call could not be transferred; the participant is still here", isError: true },
+  ]);
+  expect(await identities(agent)).toEqual(["caller"]);
+});

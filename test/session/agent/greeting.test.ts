@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { outline } from "../../support/model-view.ts";
+import { type Participant } from "../../support/participant.ts";
+import { PlainClient } from "../../support/plain-client.ts";
+
+const HELLO = "Hello, this is Parley. How can I help?";
+
+/** The whole text of the first answer that nobody asked for. */
+async function greeted(user: Participant): Promise<string> {
+  const start = await user.next("start_answer");
+  await user.next("assistant_sentence", ({ previousId, isFinal }) => previousId === start.id && isFinal);
+  return user
+    .all("assistant_sentence")
+    .flatMap(({ text: sentence }) => sentence || [])
+    .join(" ");
+}
+
+test("a participant that comes is greeted in the agent's words, and the model sees what was said", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+
+  const user = await agent.client("ana");
+  expect(await greeted(user)).toBe(HELLO);
+  agent.model.script([reply([text("Gladly.")])]);
+  await user.answerTo(await user.say("A ticket, please."));
+
+  expect(agent.model.requests).toHaveLength(1);
+  expect(outline(agent)).toEqual([
+    'user: ["ana" has joined, and has said nothing yet. You speak first.]',
+    `assistant: ${HELLO}`,
+    "user: A ticket, please.",
+  ]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("the model writes the greeting where the agent says what it is to be", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: { ask: "Greet in the participant's language." } } });
+  agent.model.script([reply([text("Guten Tag!")])]);
+
+  const user = await agent.client("ana", { preferredLanguage: "de" });
+
+  expect(await greeted(user)).toBe("Guten Tag!");
+  expect(outline(agent)).toEqual([
+    'user: ["ana" has joined, and has said nothing yet. Speak first: Greet in the participant\'s language.]',
+  ]);
+});
+
+test("an ordinary LiveKit client is greeted on lk.transcription", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+  await using user = await PlainClient.join(agent.roomName, "ana");
+
+  await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual([HELLO]);
+});
+
+test("who comes back is not greeted again, and neither is anybody by the next worker", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+  const user = await agent.client("ana");
+  await greeted(user);
+  await user.leave();
+  const again = await agent.client("ana");
+  await agent.leave();
+  await agent.join();
+  await again.configure({});
+  agent.model.script([reply([text("Yes.")])]);
+
+  await again.answerTo(await again.say("Still there?"));
+
+  expect(await agent.sql`select input from turns where parent_message_id is null`).toHaveLength(1);
+});
+
+test("each of several participants is greeted", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+  await greeted(await agent.client("ana"));
+
+  await agent.client("bob");
+
+  const count = () => agent.sql`select from turns where parent_message_id is null and state = 'completed'`;
+  await expect.poll(count, { timeout: 5_000 }).toHaveLength(2);
+});
+
+test("who speaks first is answered, and not greeted", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+  await using user = await PlainClient.join(agent.roomName, "ana");
+  agent.model.script([reply([text("Hi.")])]);
+
+  await user.write("Hello?");
+  await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual(["Hi."]);
+  // Longer than an ordinary client is waited for.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+
+  expect(await agent.sql`select from turns`).toHaveLength(1);
+});
+
+test("a greeting that its worker did not finish is not said twice", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+  const user = await agent.client("ana");
+  await greeted(user);
+  await agent.leave();
+  // As if the worker had died before it could store the end.
+  await agent.sql`update turns set state = 'running', finished_at = null`;
+
+  await agent.join();
+  await user.configure({});
+  agent.model.script([reply([text("Yes.")])]);
+  await user.answerTo(await user.say("Still there?"));
+
+  await agent.leave();
+  expect(agent.model.requests).toHaveLength(1);
+  expect(await agent.sql`select text_content from turn_blocks order by created_at`).toEqual([
+    { text_content: HELLO },
+    { text_content: "Yes." },
+  ]);
+});

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { offeredTools, outline } from "../../support/model-view.ts";
+
+const tool = defineTool({ description: "Finds.", input: { type: "object" }, run: () => ({ amount: 7 }) });
+const DESK = {
+  instructions: "You are the front desk.",
+  tools: [],
+  handoffs: { billing: { when: "it is about an invoice" } },
+};
+const BILLING = {
+  instructions: "You know invoices.",
+  tools: ["find_*"],
+  model: { name: "claude-other" },
+  handoffs: { default: { when: "it is about anything else" } },
+};
+const TOOLS = { find_invoice: tool };
+const toBilling = toolUse("hand_off", { to: "billing", summary: "Ana asks for invoice 7." });
+
+const prompts = (agent: TestAgent) =>
+  agent.model.requests.map(({ body }) => (body["system"] as { text: string }[])[0]?.text);
+
+test("an agent hands the talk to another, which answers in the same turn with its own instructions, tools and model", async () => {
+  await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("One moment."), toBilling]), reply([text("It is paid.")])]);
+
+  expect(await user.answerTo(await user.say("My invoice?"))).toBe("One moment. It is paid.");
+
+  expect(prompts(agent)).toEqual(["You are the front desk.", "You know invoices."]);
+  expect([offeredTools(agent, 0), offeredTools(agent, 1)]).toEqual([["hand_off"], ["find_invoice", "hand_off"]]);
+  expect(agent.model.requests.map(({ body }) => body["model"])).toEqual(["claude-test", "claude-other"]);
+  expect(await agent.calls()).toMatchObject([{ name: "hand_off", state: "success", result: { agent: "billing" } }]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("the other agent hands the talk back", async () => {
+  await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
+  const user = await agent.client("ana");
+  agent.model.script([
+    reply([toBilling]),
+    reply([text("It is paid.")]),
+    reply([toolUse("hand_off", { to: "default", summary: "Ana wants a room." })]),
+    reply([text("A room, gladly.")]),
+  ]);
+  await user.answerTo(await user.say("My invoice?"));
+
+  expect(await user.answerTo(await user.say("A room, please."))).toBe("A room, gladly.");
+
+  expect(prompts(agent)).toEqual([
+    "You are the front desk.",
+    "You know invoices.",
+    "You know invoices.",
+    "You are the front desk.",
+  ]);
+});
+
+test("the next worker of the room goes on with the agent that it was handed to", async () => {
+  await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toBilling]), reply([text("It is paid.")]), reply([text("Yes.")])]);
+  await user.answerTo(await user.say("My invoice?"));
+
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  await user.answerTo(await user.say("Really?"));
+
+  expect(prompts(agent).at(-1)).toBe("You know invoices.");
+});
+
+test("with history summary the other agent is shown the summary in the place of the talk", async () => {
+  const handoffs = { billing: { when: "it is about an invoice", history: "summary" as const } };
+  await using agent = await TestAgent.start({
+    agent: { ...DESK, handoffs },
+    agents: { billing: BILLING },
+    tools: TOOLS,
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("Hello Ana.")]), reply([toBilling]), reply([text("It is paid.")])]);
+  await user.answerTo(await user.say("I am Ana, and my secret is 4711."));
+
+  await user.answerTo(await user.say("My invoice?"));
+
+  const shown = outline(agent).join("\n");
+  expect(shown).toContain("Ana asks for invoice 7.");
+  expect(shown).not.toContain("4711");
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("a rule denies a hand-off, and the agent goes on itself", async () => {
+  const rules = [{ type: "call", pattern: "hand off *", action: "deny" as const }];
+  await using agent = await TestAgent.start({
+    agent: { ...DESK, permission: { rules } },
+    agents: { billing: BILLING },
+    tools: TOOLS,
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toBilling]), reply([text("I stay.")])]);
+
+  expect(await user.answerTo(await user.say("My invoice?"))).toBe("I stay.");
+
+  expect(prompts(agent)).toEqual(["You are the front desk.", "You are the front desk."]);
+});

@@ -1,0 +1,86 @@
+import { RoomServiceClient } from "livekit-server-sdk";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, inject, test } from "vitest";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { outline } from "../../support/model-view.ts";
+import { type Participant } from "../../support/participant.ts";
+
+/** The final sentences of all answers so far. */
+const said = (user: Participant) => user.all("assistant_sentence").flatMap(({ text: words }) => words || []);
+
+const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
+
+test("into a silence the agent says its words, one step after another, and again after the next message", async () => {
+  const idle = [
+    { afterMs: 600, say: "Are you there?" },
+    { afterMs: 600, say: "Hello?" },
+  ];
+  await using agent = await TestAgent.start({ agent: { idle } });
+  const user = await agent.client("ana");
+  await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["Are you there?", "Hello?"]);
+  agent.model.script([reply([text("Good.")])]);
+
+  await user.answerTo(await user.say("I am."));
+
+  await expect
+    .poll(() => said(user), { timeout: 5_000 })
+    .toEqual(["Are you there?", "Hello?", "Good.", "Are you there?", "Hello?"]);
+  expect(outline(agent).join("\n")).toContain("[Nobody has said anything for 1 s.]");
+});
+
+test("a tool that runs is no silence", async () => {
+  const slow = defineTool({
+    description: "Is slow.",
+    input: { type: "object" },
+    run: async () => {
+      await sleep(1_500);
+      return {};
+    },
+  });
+  await using agent = await TestAgent.start({
+    agent: { idle: [{ afterMs: 500, say: "Are you there?" }] },
+    tools: { slow },
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("slow", {})]), reply([text("Done.")])]);
+
+  const answer = await user.answerTo(await user.say("Go"));
+
+  expect(answer).toBe("Done.");
+  expect(said(user)).toEqual(["Done."]);
+  await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["Done.", "Are you there?"]);
+});
+
+test("a question about a permission is no silence", async () => {
+  const act = defineTool({
+    description: "Acts.",
+    input: { type: "object" },
+    permission: { type: "act", pattern: () => "it", title: () => "Do it" },
+    run: () => ({}),
+  });
+  await using agent = await TestAgent.start({
+    agent: { idle: [{ afterMs: 500, say: "Are you there?" }] },
+    tools: { act },
+  });
+  const user = await agent.client("ana", { features: ["permissions"] });
+  agent.model.script([reply([toolUse("act", {})]), reply([text("Done.")])]);
+  const messageId = await user.say("Go");
+  const { id: permissionId } = await user.next("permission_request");
+
+  await sleep(1_200);
+  expect(said(user)).toEqual([]);
+  await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
+
+  expect(await user.answerTo(messageId)).toBe("Done.");
+});
+
+test("the last step says goodbye and closes the room", async () => {
+  await using agent = await TestAgent.start({ agent: { idle: [{ afterMs: 500, end: "Goodbye." }] } });
+  const user = await agent.client("ana");
+
+  await user.next("assistant_sentence", ({ text: words }) => words === "Goodbye.");
+
+  await expect.poll(() => rooms().listRooms([agent.roomName]), { timeout: 5_000 }).toEqual([]);
+});
