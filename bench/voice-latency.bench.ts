@@ -60,6 +60,39 @@ test("from the end of speech to the first sound of the answer", async () => {
   expect(turns).toHaveLength(TURNS);
 });
 
+const SLOW_MODEL_MS = 600;
+const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;
+
+/** The same with a model that takes its time to the first word, asked ahead or not, in turns. */
+test("from the end of speech to the first sound, with a slow model", async () => {
+  await warmUp(QUESTION);
+  const agents = [true, false].map(async (speculate) => {
+    const voice = await VoiceAgent.start({ settings: { speculate } });
+    // Two events come before the first words.
+    voice.agent.model.script(() => reply([text(ANSWER)], { chunking: 80, slow: SLOW_MODEL_MS / 3 }));
+    voice.understand(QUESTION);
+    return { voice, user: await voice.speaker("user") };
+  });
+  const [ahead, afterwards] = await Promise.all(agents);
+  if (!ahead || !afterwards) throw new TypeError("unreachable");
+  await using _ahead = ahead.voice;
+  await using _afterwards = afterwards.voice;
+  const heardAfter = async ({ user }: typeof ahead) => {
+    const { to } = await user.say(QUESTION);
+    const heard = (await user.untilSound(to)) - to;
+    await user.untilSilence(2_500);
+    return heard;
+  };
+  const turns: Record<keyof typeof AHEAD, number>[] = [];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    const times = { ahead: await heardAfter(ahead), afterwards: await heardAfter(afterwards) };
+    if (turn > 0) turns.push(times);
+  }
+  console.log(`${SLOW_MODEL_MS} ms to the model's first words, ms since the participant's last sound:`);
+  print(turns, AHEAD);
+  expect(turns).toHaveLength(TURNS);
+});
+
 /** Names a moment of an interruption, in the order in which they come. */
 const INTERRUPTION = {
   detected: "speech is detected",
