@@ -2,7 +2,6 @@ import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { ensurePage } from "../../scripts/ensure-page.ts";
 import { createId } from "../../src/lib/id.ts";
 import { type ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { startChromium } from "../support/servers/chromium.ts";
@@ -57,7 +56,7 @@ export class PageWorld implements AsyncDisposable {
 
   static async start({ spoken, env: more }: WorldOptions = {}): Promise<PageWorld> {
     await using starting = new AsyncDisposableStack();
-    const [parts, browser] = await Promise.all([WorkerParts.start(), startChromium(spoken), ensurePage()]);
+    const [parts, browser] = await Promise.all([WorkerParts.start(), startChromium(spoken)]);
     starting.use(parts);
     starting.defer(() => browser.close());
     const network = starting.use(await TcpProxy.start(parts.livekit.url));

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestProject } from "vitest/node";
+import { ensurePage } from "../../../scripts/ensure-page.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { endStalePostgres, startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
@@ -20,9 +21,14 @@ declare module "vitest" {
 const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
 const RUNS = join(CACHE_DIR, "test-runs");
 
-/** Starts a real LiveKit and a real PostgreSQL for the whole run, as `npm start` does; the returned function ends both. */
+/**
+ * Starts a real LiveKit and a real PostgreSQL for the whole run, as `npm start` does, and builds the page if a source of it is
+ * newer. The returned function ends both.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await clearKilledRuns();
+  // Here, once: two files that build it at the same time would each take it away from the other's worker.
+  await ensurePage();
   const dataDir = join(RUNS, String(process.pid));
   await mkdir(dataDir, { recursive: true });
   const progress = (line: string) => process.stderr.write(`test servers: ${line}\n`);
