@@ -35,12 +35,12 @@ async function readExample(): Promise<Map<string, string>> {
   return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
 }
 
-test("docker-compose.yml is valid by the compose specification's schema", async () => {
+test.each(["", "template/"])("%sdocker-compose.yml is valid by the compose specification's schema", async (folder) => {
   const schema = JSON.parse(await read(COMPOSE_SCHEMA)) as AnySchemaObject;
   const { $schema: _, ...rest } = schema;
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
 
-  void validate(await readCompose());
+  void validate(parse(await read(`${folder}docker-compose.yml`)));
 
   expect(validate.errors).toBeNull();
 });
