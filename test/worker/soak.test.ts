@@ -53,9 +53,13 @@ test(
     expect(stored).toMatchObject({ turns: TURNS + KILL_EVERY, open: 0 });
     expect(stored?.summaries).toBeGreaterThan(0);
     expect(sharesOfLong.filter((share) => share < 0.95)).toEqual([]);
-    const [early, late] = [long.stretches[1], long.stretches.at(-1)] as [Stretch, Stretch];
-    expect(late.memoryMb / early.memoryMb).toBeLessThan(MOST_GROWTH);
-    expect(late.cpuMs / (short.stretches[0] as Stretch).cpuMs).toBeLessThan(MOST_GROWTH);
+    // One stretch says little of memory: that is given back when the collector thinks so.
+    const half = Math.ceil(long.stretches.length / 2);
+    const [early, late] = [long.stretches.slice(0, half), long.stretches.slice(half)].map((stretches) =>
+      median(stretches.map(({ memoryMb }) => memoryMb)),
+    ) as [number, number];
+    expect(late / early).toBeLessThan(MOST_GROWTH);
+    expect((long.stretches.at(-1)?.cpuMs ?? 0) / (short.stretches[0]?.cpuMs ?? 1)).toBeLessThan(MOST_GROWTH);
   },
 );
 
