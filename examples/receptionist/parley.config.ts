@@ -1,0 +1,43 @@
+import { defineConfig } from "parley";
+
+const OPENS = 9;
+const CLOSES = 18;
+
+/** The front desk of a practice, for callers by telephone and for people on its page. */
+export default defineConfig({
+  instructions: ({ participants }) => {
+    const [caller] = participants;
+    const hour = caller?.localTime.hour ?? OPENS;
+    const isOpen = hour >= OPENS && hour < CLOSES && caller?.localTime.weekday !== "Sunday";
+    return [
+      "You are the receptionist of Dr. Weber's practice. Answer in one or two short spoken sentences.",
+      // The name comes from the token, so it is quoted: it is what somebody has written.
+      caller?.name ? `The caller's name is given as ${JSON.stringify(caller.name)}.` : "Ask for the caller's name.",
+      isOpen
+        ? "The practice is open. Transfer to the nurse what is about symptoms, to the office all about bills."
+        : `The practice is closed; it opens at ${OPENS}. Take a message, and say when somebody will call back.`,
+      "In an emergency, tell the caller to hang up and to dial 112. You never give medical advice.",
+      "When the caller has all that was wanted, say goodbye and use end_call.",
+    ].join(" ");
+  },
+  greeting: "Good day, this is Dr. Weber's practice. How can I help?",
+  idle: [
+    { afterMs: 8_000, say: "Are you still there?" },
+    { afterMs: 8_000, end: "I hang up now. Please call again." },
+  ],
+  callTools: {
+    end_call: true,
+    skip_turn: true,
+    press_keys: true,
+    transfer_call: { nurse: "tel:+4930555001", office: "tel:+4930555002" },
+    set_language: ["en", "de"],
+  },
+  permission: {
+    // Transfers and keys reach others: the caller is asked, and may say yes.
+    rules: [
+      { type: "call", pattern: "transfer *", action: "ask" },
+      { type: "call", pattern: "press *", action: "ask" },
+    ],
+    byVoice: true,
+  },
+});

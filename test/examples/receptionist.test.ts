@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { RoomServiceClient } from "livekit-server-sdk";
+import { expect, inject, test } from "vitest";
+import receptionist from "../../examples/receptionist/parley.config.ts";
+import { type AgentDefinition } from "../../src/agent/define-agent.ts";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { checkConfig } from "../../src/worker/settings/read-config-file.ts";
+import { TestAgent } from "../support/agent.ts";
+
+const { permission, ...rest } = receptionist;
+const agent = rest as AgentDefinition;
+const policy = { permission: { rules: permission?.rules ?? [], byVoice: true, waitMs: 120_000 } };
+
+test("the receptionist's file is a config, and a page long", async () => {
+  const source = await readFile("examples/receptionist/parley.config.ts", "utf8");
+
+  expect(checkConfig(receptionist, "parley.config.ts").greeting).toBe(receptionist.greeting);
+  expect(source.split("\n").length).toBeLessThan(120);
+});
+
+test("the receptionist greets, asks before it transfers, and ends the call after its goodbye", async () => {
+  await using desk = await TestAgent.start({ agent, policy });
+  const caller = await desk.client("caller", { features: ["permissions"] }, { name: "Ana" });
+  await caller.next("assistant_sentence", ({ text: words }) => words.startsWith("Good day"));
+  desk.model.script([
+    reply([toolUse("transfer_call", { to: "nurse" })]),
+    reply([text("The nurse cannot be reached. Goodbye."), toolUse("end_call")]),
+  ]);
+
+  const messageId = await caller.say("It hurts.");
+  const { id: permissionId, title } = await caller.next("permission_request");
+  await caller.send({ type: "permission_response", body: { permissionId, response: "approve" } });
+
+  expect(title).toBe("Transfer the call to nurse");
+  expect(await caller.answerTo(messageId)).toContain("Goodbye.");
+  const [first] = desk.model.requests;
+  expect(JSON.stringify(first?.body["system"])).toContain("Ana");
+  expect(desk.model.rejections).toEqual([]);
+  const rooms = new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
+  await expect.poll(() => rooms.listRooms([desk.roomName]), { timeout: 5_000 }).toEqual([]);
+});
