@@ -127,8 +127,11 @@ function usesOf(main: RunningMain): HostUse[] {
   return jobProcesses(main.pid).map((pid) => {
     // Fields 14 and 15 of the whole line, in hundredths of a second.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return { pid, cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, memoryMb: Number(resident) / 1_024 };
+    // Its own memory, wherever it is: what others need changes what of its files stays loaded.
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const kilobytes = [...status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)].map(([, size]) => Number(size));
+    const memoryMb = kilobytes.reduce((sum, size) => sum + size, 0) / 1_024;
+    return { pid, cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, memoryMb };
   });
 }
 
