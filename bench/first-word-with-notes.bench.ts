@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reply, text } from "../src/testing/model-server/step.ts";
 import { TestAgent } from "../test/support/agent.ts";
-import { type Participant } from "../test/support/participant.ts";
+import type { Participant } from "../test/support/participant.ts";
 
 const TURNS = Number(process.env["TURNS"] ?? 300);
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);

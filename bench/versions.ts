@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../src/store/database/pool.ts";
-import { type AgentName } from "./options.ts";
+import type { AgentName } from "./options.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 

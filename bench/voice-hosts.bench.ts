@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LLMock } from "@copilotkit/aimock";
 import { expect, test } from "vitest";
-import { type LoadReport } from "../src/cli/load/report.ts";
+import type { LoadReport } from "../src/cli/load/report.ts";
 import { cpuMs } from "../test/support/cpu-ms.ts";
 import { tempFolder } from "../test/support/temp-folder.ts";
 import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";

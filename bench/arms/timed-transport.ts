@@ -1,4 +1,4 @@
-import { type Transport } from "../../src/client/index.ts";
+import type { Transport } from "../../src/client/index.ts";
 import { decodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { clockMs } from "../clock.ts";
 

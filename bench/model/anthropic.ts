@@ -1,4 +1,4 @@
-import { type Step } from "./messages.ts";
+import type { Step } from "./messages.ts";
 
 /** A step as server-sent events of Anthropic's Messages API. */
 export function* toAnthropicEvents(step: Step, toolUseId: string): Generator<string> {

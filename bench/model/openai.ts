@@ -1,4 +1,4 @@
-import { type Step } from "./messages.ts";
+import type { Step } from "./messages.ts";
 
 /** A step as server-sent events of OpenAI's Chat Completions. */
 export function* toOpenAiEvents(step: Step, toolCallId: string): Generator<string> {

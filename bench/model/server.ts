@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { clockMs } from "../clock.ts";
-import { type FromModel, type ModelCall, type Step } from "./messages.ts";
+import type { FromModel, ModelCall, Step } from "./messages.ts";
 import { toAnthropicEvents } from "./anthropic.ts";
 import { toOpenAiEvents } from "./openai.ts";
 

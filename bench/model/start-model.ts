@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { type FromModel, type ModelCall } from "./messages.ts";
+import type { FromModel, ModelCall } from "./messages.ts";
 
 export interface Model extends AsyncDisposable {
   readonly url: string;

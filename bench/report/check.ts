@@ -1,4 +1,4 @@
-import { type RatioFigure } from "./figures.ts";
+import type { RatioFigure } from "./figures.ts";
 import { toTitle } from "./tables.ts";
 
 /** The ratios that are worse than the recorded ones by more than the noise: each is outside of the other's band. */

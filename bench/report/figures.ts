@@ -1,4 +1,4 @@
-import { type ArmName } from "../arms/arm.ts";
+import type { ArmName } from "../arms/arm.ts";
 
 /** What is measured: a name for the JSON, a title for people, a unit. In the order of the table. */
 export const FIGURES = {

@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toBarChart, toTimeChart } from "./chart.ts";
-import { type FigureName } from "./figures.ts";
-import { type Result } from "./result.ts";
+import type { FigureName } from "./figures.ts";
+import type { Result } from "./result.ts";
 import { toSetting, toTables } from "./tables.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -1,6 +1,6 @@
-import { type Profile } from "../works/profile.ts";
-import { type Extent } from "../works/work.ts";
-import { type Figures, type RatioFigure } from "./figures.ts";
+import type { Profile } from "../works/profile.ts";
+import type { Extent } from "../works/work.ts";
+import type { Figures, RatioFigure } from "./figures.ts";
 
 /** One run, as it is written to bench/results/. */
 export interface Result {

@@ -1,4 +1,4 @@
-import { type ArmName } from "../arms/arm.ts";
+import type { ArmName } from "../arms/arm.ts";
 import { type FigureName, type Figures, RATIOS, type RatioFigure } from "./figures.ts";
 import { median, quantile } from "./stats.ts";
 

@@ -1,6 +1,6 @@
 import { ARM_TITLES, type ArmName } from "../arms/arm.ts";
 import { type Figure, FIGURES, type FigureName, type RatioFigure } from "./figures.ts";
-import { type Result } from "./result.ts";
+import type { Result } from "./result.ts";
 
 /** A result as Markdown tables, which also read well in a terminal. */
 export function toTables(result: Result): string {

@@ -1,7 +1,7 @@
-import { type Arm } from "../arms/arm.ts";
+import type { Arm } from "../arms/arm.ts";
 import { cpuOfTree } from "../arms/processes.ts";
-import { type Asked, type Question, type Talk } from "../arms/talk.ts";
-import { type ModelCall } from "../model/messages.ts";
+import type { Asked, Question, Talk } from "../arms/talk.ts";
+import type { ModelCall } from "../model/messages.ts";
 import { openFloors } from "./floors.ts";
 import { type Bench, repeat, rotate, type Work } from "./work.ts";
 

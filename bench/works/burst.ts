@@ -1,5 +1,5 @@
-import { type Arm } from "../arms/arm.ts";
-import { type Talk } from "../arms/talk.ts";
+import type { Arm } from "../arms/arm.ts";
+import type { Talk } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
 /** All sessions of one agent ask at the same moment. */

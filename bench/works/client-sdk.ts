@@ -3,7 +3,7 @@ import { connect } from "../../src/client/index.ts";
 import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { MemoryRoom } from "../../test/support/doubles/memory-transport.ts";
 import { clockMs } from "../clock.ts";
-import { type Work } from "./work.ts";
+import type { Work } from "./work.ts";
 
 const SENTENCES = 20_000;
 const TEXTS = 2_000;

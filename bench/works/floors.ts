@@ -7,7 +7,7 @@ import { connect } from "../../src/store/database/pool.ts";
 import { startOwnLivekit } from "../../test/support/servers/own-livekit.ts";
 import { tokenFor } from "../arms/talk.ts";
 import { clockMs } from "../clock.ts";
-import { type FigureName } from "../report/figures.ts";
+import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 /** As long as a small tool request with its envelope. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FigureName } from "../report/figures.ts";
+import type { FigureName } from "../report/figures.ts";
 import { rotate, type Work } from "./work.ts";
 
 const LENGTHS = [

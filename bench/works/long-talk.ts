@@ -1,4 +1,4 @@
-import { type Asked } from "../arms/talk.ts";
+import type { Asked } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
 /** The same short question after many turns: what a turn costs must not grow with its talk. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TcpProxy } from "../../test/support/servers/tcp-proxy.ts";
 import { startParley } from "../arms/parley.ts";
-import { type Talk } from "../arms/talk.ts";
+import type { Talk } from "../arms/talk.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 const DELAY_MS = 100;

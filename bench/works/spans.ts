@@ -1,7 +1,7 @@
 import { startParley } from "../arms/parley.ts";
 import { OtlpReceiver } from "../../test/support/servers/otlp-receiver.ts";
-import { type OtlpSpan } from "../../test/support/servers/otlp-decode.ts";
-import { type FigureName } from "../report/figures.ts";
+import type { OtlpSpan } from "../../test/support/servers/otlp-decode.ts";
+import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 /** Where the time of a turn with one client tool goes, by its own spans. */

@@ -1,6 +1,6 @@
-import { type Arm } from "../arms/arm.ts";
-import { type Model } from "../model/start-model.ts";
-import { type Samples } from "../report/samples.ts";
+import type { Arm } from "../arms/arm.ts";
+import type { Model } from "../model/start-model.ts";
+import type { Samples } from "../report/samples.ts";
 
 /** How much is measured. */
 export interface Extent {

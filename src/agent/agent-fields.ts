@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AgentSession } from "./agent-session.ts";
+import type { AgentSession } from "./agent-session.ts";
 
 /** Instructions: a text, or a function that writes them for a session. */
 export type Instructions = string | ((session: AgentSession) => string | Promise<string>);

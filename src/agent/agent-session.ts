@@ -1,4 +1,4 @@
-import { type JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 
 /** What a function that writes an agent's instructions is told of its session. When it changes, the function is asked again. */
 export interface AgentSession {

@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import { type SeenRoom } from "./agent-session.ts";
+import type { SeenRoom } from "./agent-session.ts";
 
 /** Where a room's agent may be named: `{"agent": "billing"}`, or an attribute `agent`. */
 type Source = "dispatch metadata" | "room metadata" | "participant attributes";

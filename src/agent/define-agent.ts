@@ -1,5 +1,5 @@
-import { type z } from "zod";
-import { type agentSchema } from "./agent-fields.ts";
+import type { z } from "zod";
+import type { agentSchema } from "./agent-fields.ts";
 
 const AGENT = Symbol.for("parley.agent");
 

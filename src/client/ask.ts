@@ -1,6 +1,6 @@
 import { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
-import { type AnswerEndEvent, type ParleyEvents, type ToolResultEvent } from "./client-events.ts";
+import type { AnswerEndEvent, ParleyEvents, ToolResultEvent } from "./client-events.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 /** A failed turn ends with an empty answer; the worker's ErrorMessage follows within this time. */

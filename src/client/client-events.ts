@@ -1,5 +1,5 @@
-import { type AppError } from "../errors/app-error.ts";
-import { type Message, type MessageBody } from "../protocol/messages/messages.ts";
+import type { AppError } from "../errors/app-error.ts";
+import type { Message, MessageBody } from "../protocol/messages/messages.ts";
 
 /** A tool call that this client runs, or that the server runs. */
 export interface ToolCallEvent {

@@ -1,6 +1,6 @@
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
 import { Parley, type ParleyOptions } from "./parley.ts";
-import { type Transport } from "./room/transport.ts";
+import type { Transport } from "./room/transport.ts";
 
 export interface ConnectOptions extends ParleyOptions {
   /** How long to wait for a worker to know us, in ms; 0 does not wait. @defaultValue 15000 */

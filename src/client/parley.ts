@@ -1,14 +1,14 @@
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
-import { type JsonObject, type JsonValue } from "../lib/json.ts";
+import type { JsonObject, JsonValue } from "../lib/json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { type Message, type MessageBody, sdkFeatures } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink } from "./room/agent-link.ts";
 import { ask, type AskOptions, type WholeAnswer } from "./ask.ts";
-import { type ParleyEvents } from "./client-events.ts";
+import type { ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
 import { IncomingMessages } from "./wire/incoming.ts";
@@ -16,7 +16,7 @@ import { ClientOutbox } from "./wire/client-outbox.ts";
 import { ProgressSender } from "./tools/progress-sender.ts";
 import { ToolRequests } from "./tools/tool-requests.ts";
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
-import { type Transport } from "./room/transport.ts";
+import type { Transport } from "./room/transport.ts";
 import { DELIVER_WITHIN_MS } from "./wire/unacknowledged.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 

@@ -1,4 +1,4 @@
-import { type JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 
 /** Who may run a tool. */
 export type Execution = "server" | "client" | "either";

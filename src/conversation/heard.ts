@@ -1,4 +1,4 @@
-import { type TurnBlock } from "./block.ts";
+import type { TurnBlock } from "./block.ts";
 
 /**
  * The blocks of a turn as the participant got them: text only as far as it was heard. Speech keeps the letters of a

@@ -1,4 +1,4 @@
-import { type JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 
 /** What stands for the turns that are left out. It is shown before the first turn that is, and never changes. */
 export interface Summary extends Notes {

@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
-import { type JsonObject } from "../lib/json.ts";
-import { type TurnBlock } from "./block.ts";
-import { type ToldTool, type ToolChange, type TurnRecord } from "./turn-record.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { TurnBlock } from "./block.ts";
+import type { ToldTool, ToolChange, TurnRecord } from "./turn-record.ts";
 
 type ToldBlock = Omit<TurnBlock, "sequence">;
 

@@ -1,5 +1,5 @@
-import { type JsonObject } from "../lib/json.ts";
-import { type TurnBlock } from "./block.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { TurnBlock } from "./block.ts";
 
 /** A turn ends in one of the last four; `running` on load means that its worker stopped in the middle of it. */
 export type TurnState = "running" | "completed" | "interrupted" | "failed" | "cancelled";

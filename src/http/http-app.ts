@@ -1,11 +1,11 @@
-import { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from "fastify";
-import { type IncomingMessage, type ServerResponse } from "node:http";
-import { type EditGuard } from "../session/permission/judge-call.ts";
-import { type Budget } from "../session/spending/budget.ts";
-import { type Sql } from "../store/database/pool.ts";
-import { type EventSource } from "./events/event-source.ts";
-import { type SseStreams } from "./sse/sse-streams.ts";
-import { type ZodTypes } from "./zod-types.ts";
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { EditGuard } from "../session/permission/judge-call.ts";
+import type { Budget } from "../session/spending/budget.ts";
+import type { Sql } from "../store/database/pool.ts";
+import type { EventSource } from "./events/event-source.ts";
+import type { SseStreams } from "./sse/sse-streams.ts";
+import type { ZodTypes } from "./zod-types.ts";
 
 export type HttpApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypes>;
 

@@ -1,4 +1,4 @@
-import { type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../errors/app-error.ts";
 
 interface HttpErrorOptions {

@@ -1,4 +1,4 @@
-import { type FastifySchemaCompiler, type FastifyTypeProvider } from "fastify";
+import type { FastifySchemaCompiler, FastifyTypeProvider } from "fastify";
 import { z } from "zod";
 import { cleanText } from "../lib/clean-json.ts";
 import { HttpError } from "./http-error.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 /** An envelope may be 32 levels deep and adds up to 4 of them around a value, so what is cleaned here can be sent. */
 const MAX_DEPTH = 28;

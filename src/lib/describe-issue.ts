@@ -1,4 +1,4 @@
-import { type z } from "zod";
+import type { z } from "zod";
 
 /** For example `model.maxTokens: expected number, got "many"`. */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {

@@ -1,4 +1,4 @@
-import { type Room } from "@livekit/rtc-node";
+import type { Room } from "@livekit/rtc-node";
 
 /**
  * Limits the size of each stream that comes into a room; to be called before the room is connected. Without a limit one

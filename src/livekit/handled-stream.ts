@@ -1,4 +1,4 @@
-import { type tts } from "@livekit/agents";
+import type { tts } from "@livekit/agents";
 
 /**
  * Keeps a stream of speech that fails from ending the process: besides emitting its error it rejects a promise that

@@ -7,7 +7,7 @@ import {
   runWithJobContextAsync,
 } from "@livekit/agents";
 import { Room, RoomEvent } from "@livekit/rtc-node";
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 import { forgetRoom, hearOwnEvents } from "./room-events.ts";
 
 type Agent = ReturnType<typeof defineAgent>;

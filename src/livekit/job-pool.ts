@@ -1,4 +1,4 @@
-import { type ipc, type RunningJobInfo } from "@livekit/agents";
+import type { ipc, RunningJobInfo } from "@livekit/agents";
 
 /** A job as its pool knows it, from the moment when it is handed over until it has ended. */
 export interface PooledJob {

@@ -1,5 +1,5 @@
-import { type Anthropic } from "@anthropic-ai/sdk";
-import { type HistoryMessage } from "../conversation/history.ts";
+import type { Anthropic } from "@anthropic-ai/sdk";
+import type { HistoryMessage } from "../conversation/history.ts";
 import { asText, type JsonObject } from "../lib/json.ts";
 import { toMessages } from "./to-messages.ts";
 

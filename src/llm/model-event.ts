@@ -1,4 +1,4 @@
-import { type TurnBlock } from "../conversation/block.ts";
+import type { TurnBlock } from "../conversation/block.ts";
 
 /** A block before the turn has given it its place. */
 export type ModelBlock = Omit<TurnBlock, "sequence">;

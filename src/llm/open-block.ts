@@ -1,5 +1,5 @@
 import { asText, isRecord, type JsonObject } from "../lib/json.ts";
-import { type BlockDelta } from "./model-event.ts";
+import type { BlockDelta } from "./model-event.ts";
 
 /** A block while it streams: `raw` is the API's own block, grown by its deltas. */
 export interface OpenBlock {

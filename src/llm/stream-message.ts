@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Anthropic, APIError } from "@anthropic-ai/sdk";
-import { type ModelRequest } from "./build-request.ts";
+import type { ModelRequest } from "./build-request.ts";
 import { toModelError, type ModelError } from "./model-error.ts";
-import { type ModelEvent } from "./model-event.ts";
+import type { ModelEvent } from "./model-event.ts";
 import { readStream } from "./read-stream.ts";
 import { watchStream, type WatchLimits } from "./watch-stream.ts";
 

@@ -1,5 +1,5 @@
-import { type Anthropic } from "@anthropic-ai/sdk";
-import { type HistoryBlock, type HistoryMessage } from "../conversation/history.ts";
+import type { Anthropic } from "@anthropic-ai/sdk";
+import type { HistoryBlock, HistoryMessage } from "../conversation/history.ts";
 import { asText, type JsonObject, type JsonValue, isRecord } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
 

@@ -1,5 +1,5 @@
 import { asText, type JsonObject } from "../lib/json.ts";
-import { type ModelBlock } from "./model-event.ts";
+import type { ModelBlock } from "./model-event.ts";
 
 /** Turns a block of the API into its stored form (`TurnBlock`). `to-messages.ts` turns it back. */
 export function toStoredBlock(raw: JsonObject): ModelBlock {

@@ -1,5 +1,5 @@
 import { isMentioned, matchPattern, matchWidely } from "./match-pattern.ts";
-import { type Action, type Deed, type PermissionRule, type Wish } from "./rule.ts";
+import type { Action, Deed, PermissionRule, Wish } from "./rule.ts";
 import { COMMAND_TYPE, toCanonicalPattern } from "./to-deeds.ts";
 
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];

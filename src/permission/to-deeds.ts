@@ -1,6 +1,6 @@
 import { plainPath } from "../lib/plain-path.ts";
 import { commandDeeds } from "./shell/command-deeds.ts";
-import { type Deed, type Wish } from "./rule.ts";
+import type { Deed, Wish } from "./rule.ts";
 
 /** The types whose values are paths. One path has several spellings (`a/b`, `./a//b`). */
 const PATH_TYPES: ReadonlySet<string> = new Set(["read", "edit"]);

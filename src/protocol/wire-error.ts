@@ -1,5 +1,5 @@
 import { ERROR_CODES, toAppError } from "../errors/app-error.ts";
-import { type ErrorMessage } from "./messages/control-messages.ts";
+import type { ErrorMessage } from "./messages/control-messages.ts";
 
 /** Makes an ErrorMessage's body of any error. One that is no `AppError` becomes `internal`, with a fixed text. */
 export function toWireError(

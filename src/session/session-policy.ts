@@ -1,8 +1,8 @@
-import { type StateDetail } from "../conversation/call.ts";
-import { type PermissionPolicy } from "./permission/permission-desk.ts";
-import { type Budget, type Prices } from "./spending/budget.ts";
-import { type ContextLimits } from "../turn/shown-talk.ts";
-import { type PhraseTable } from "./answer/phrases.ts";
+import type { StateDetail } from "../conversation/call.ts";
+import type { PermissionPolicy } from "./permission/permission-desk.ts";
+import type { Budget, Prices } from "./spending/budget.ts";
+import type { ContextLimits } from "../turn/shown-talk.ts";
+import type { PhraseTable } from "./answer/phrases.ts";
 
 /** A session's settings, from the config. */
 export interface SessionPolicy {

@@ -1,13 +1,13 @@
 import { AppError } from "../errors/app-error.ts";
-import { type JsonObject } from "../lib/json.ts";
-import { type WaitingMessage } from "../store/turns/waiting-messages.ts";
-import { type Peer } from "./peers/peer.ts";
-import { type PermissionDesk } from "./permission/permission-desk.ts";
-import { type Recorder } from "./record/recorder.ts";
-import { type Transcript } from "./room/voice-port.ts";
-import { type NewTurn } from "./turns/turn-queue.ts";
-import { type Outbox } from "./wire/outbox.ts";
-import { type Admission } from "./inbox/admission.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { WaitingMessage } from "../store/turns/waiting-messages.ts";
+import type { Peer } from "./peers/peer.ts";
+import type { PermissionDesk } from "./permission/permission-desk.ts";
+import type { Recorder } from "./record/recorder.ts";
+import type { Transcript } from "./room/voice-port.ts";
+import type { NewTurn } from "./turns/turn-queue.ts";
+import type { Outbox } from "./wire/outbox.ts";
+import type { Admission } from "./inbox/admission.ts";
 import { TakenMessages, type Said } from "./inbox/said.ts";
 
 interface UserMessagesOptions {

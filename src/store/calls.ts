@@ -1,6 +1,6 @@
 import type postgres from "postgres";
-import { type Call, type ExtraAnswer, type Outcome } from "../conversation/call.ts";
-import { type JsonObject } from "../lib/json.ts";
+import type { Call, ExtraAnswer, Outcome } from "../conversation/call.ts";
+import type { JsonObject } from "../lib/json.ts";
 import { type Sql, jsonParameter } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";

@@ -1,7 +1,7 @@
-import { type Sql } from "./database/pool.ts";
+import type { Sql } from "./database/pool.ts";
 import { type EventListener, listenEvents } from "./events.ts";
 import { pollSessions } from "./poll-sessions.ts";
-import { type LoadMarks } from "./sessions/session-marks.ts";
+import type { LoadMarks } from "./sessions/session-marks.ts";
 
 /** Hears of one session. Its methods must not throw. */
 export interface SessionFollower {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Sql } from "./database/pool.ts";
-import { type LoadMarks } from "./sessions/session-marks.ts";
+import type { Sql } from "./database/pool.ts";
+import type { LoadMarks } from "./sessions/session-marks.ts";
 
 interface PollOptions {
   readonly sql: Sql;

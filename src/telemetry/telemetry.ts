@@ -1,8 +1,8 @@
 import { metrics, trace, type MeterProvider, type Tracer, type TracerProvider } from "@opentelemetry/api";
 import { logs, type Logger, type LoggerProvider } from "@opentelemetry/api-logs";
 import { createInstruments, type Instruments } from "./instruments.ts";
-import { type Convention } from "./names.ts";
-import { type Representation } from "./representation/representation.ts";
+import type { Convention } from "./names.ts";
+import type { Representation } from "./representation/representation.ts";
 
 export const CAPTURE_MODES = ["NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT"] as const;
 

@@ -1,5 +1,5 @@
 import { type Context, type SpanContext, createTraceState, isSpanContextValid, trace } from "@opentelemetry/api";
-import { type JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 
 /** Headers (W3C Trace Context) that go with a message or a request, so that spans elsewhere join the trace. */
 export type TraceHeaders = Readonly<Record<string, string>>;

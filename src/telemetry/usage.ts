@@ -1,5 +1,5 @@
-import { type Attributes } from "@opentelemetry/api";
-import { type Instruments } from "./instruments.ts";
+import type { Attributes } from "@opentelemetry/api";
+import type { Instruments } from "./instruments.ts";
 import { ATTR, VOCABULARY, type Convention } from "./names.ts";
 
 /** Tokens as the API counts them: `inputTokens` includes neither cache number. */

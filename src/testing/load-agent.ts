@@ -3,11 +3,11 @@ import { AppError } from "../errors/app-error.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
-import { type ConfigFile, type ConfigFileValues } from "../worker/config-file.ts";
+import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
 import { checkConfig, readConfigFile } from "../worker/settings/read-config-file.ts";
 import { type Behaviours, toList } from "./device/behaviour.ts";
 import { mockTool } from "./device/mock-tool.ts";
-import { type AgentParts } from "./stage/stage.ts";
+import type { AgentParts } from "./stage/stage.ts";
 
 export interface AgentOptions {
   /** What parley.config.ts exports, or the path of such a file. @defaultValue "parley.config.ts" */

@@ -1,6 +1,6 @@
 import { holds, matches } from "./matches.ts";
 import { cutJson, showTurn } from "./show-turn.ts";
-import { type Question, type SeenCall, type Turn } from "./turn.ts";
+import type { Question, SeenCall, Turn } from "./turn.ts";
 
 /** What a test may say of a call beside its name and its arguments. */
 export type CallFields = Partial<Record<Exclude<keyof SeenCall, "name" | "input">, unknown>>;

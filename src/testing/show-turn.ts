@@ -1,4 +1,4 @@
-import { type Question, type SeenCall, type Turn } from "./turn.ts";
+import type { Question, SeenCall, Turn } from "./turn.ts";
 
 const MAX_JSON = 200;
 

@@ -1,8 +1,8 @@
 import { Cleanup } from "../lib/cleanup.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
-import { type TestModel } from "./model/test-model.ts";
-import { type RoomServers } from "./stage/room-servers.ts";
-import { type Stage, type StageOptions } from "./stage/stage.ts";
+import type { TestModel } from "./model/test-model.ts";
+import type { RoomServers } from "./stage/room-servers.ts";
+import type { Stage, StageOptions } from "./stage/stage.ts";
 import { openMemoryStage } from "./stage/memory-stage.ts";
 import { Talk, type TalkPorts } from "./talk.ts";
 import { TurnLog } from "./turn.ts";

@@ -1,12 +1,12 @@
 import { Parley } from "../client/parley.ts";
-import { type JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 import { Device } from "./device/device.ts";
-import { type Behaviours } from "./device/behaviour.ts";
+import type { Behaviours } from "./device/behaviour.ts";
 import { faultyTransport } from "./device/faulty-transport.ts";
-import { type OpenModel } from "./model/test-model.ts";
+import type { OpenModel } from "./model/test-model.ts";
 import { showTurn } from "./show-turn.ts";
-import { type AgentParts, type Stage } from "./stage/stage.ts";
-import { type LoggedTurn, type Turn, type TurnLog } from "./turn.ts";
+import type { AgentParts, Stage } from "./stage/stage.ts";
+import type { LoggedTurn, Turn, TurnLog } from "./turn.ts";
 
 export interface TalkPorts {
   readonly agent: AgentParts;

@@ -1,9 +1,9 @@
-import { type Call, type CallState } from "../conversation/call.ts";
+import type { Call, CallState } from "../conversation/call.ts";
 import { saidIn, type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
-import { type JsonObject } from "../lib/json.ts";
-import { type PermissionRecord } from "../store/permissions/load-permissions.ts";
-import { type SessionEvent, type SessionWatcher } from "../session/events/session-event.ts";
-import { type TurnEvent } from "../turn/turn-event.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { PermissionRecord } from "../store/permissions/load-permissions.ts";
+import type { SessionEvent, SessionWatcher } from "../session/events/session-event.ts";
+import type { TurnEvent } from "../turn/turn-event.ts";
 
 /** A tool call as a test sees it. It may change after its turn: a call in the background ends later. */
 export interface SeenCall {

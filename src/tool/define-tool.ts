@@ -1,5 +1,5 @@
-import { type z } from "zod";
-import { type JsonObject } from "../lib/json.ts";
+import type { z } from "zod";
+import type { JsonObject } from "../lib/json.ts";
 
 /** What a running tool gets besides its input. */
 export interface ToolContext<Settings = unknown> {

@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../lib/module-beside.ts";
-import { type ToolContext } from "./define-tool.ts";
-import { type FromThread, type ToThread, type ThreadData } from "./isolated-thread.ts";
+import type { ToolContext } from "./define-tool.ts";
+import type { FromThread, ToThread, ThreadData } from "./isolated-thread.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
-import { type ServerTool } from "./server-tool.ts";
+import type { ServerTool } from "./server-tool.ts";
 
 const MEMORY_LIMIT_MB = 256;
 /** A tool that was told to stop may tidy up for so long. */

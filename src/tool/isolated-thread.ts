@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import { type PermissionAsk, type Tool, type ToolContext } from "./define-tool.ts";
+import type { PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
 

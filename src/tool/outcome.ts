@@ -1,4 +1,4 @@
-import { type CallErrorCode, type Failure, type Outcome } from "../conversation/call.ts";
+import type { CallErrorCode, Failure, Outcome } from "../conversation/call.ts";
 import { cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { truncateText } from "../lib/truncate-text.ts";

@@ -1,7 +1,7 @@
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import { type PermissionAsk, type ToolPermission } from "./define-tool.ts";
-import { type FoundTool } from "./tool-routing.ts";
+import type { PermissionAsk, ToolPermission } from "./define-tool.ts";
+import type { FoundTool } from "./tool-routing.ts";
 import { messageOf } from "./outcome.ts";
 
 /** What one call needs permission for. */

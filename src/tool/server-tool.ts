@@ -1,6 +1,6 @@
-import { type Execution, type OnInterrupt, type StateDetail } from "../conversation/call.ts";
+import type { Execution, OnInterrupt, StateDetail } from "../conversation/call.ts";
 import { TOOL_TIMES } from "../protocol/limits.ts";
-import { type Tool, type ToolContext, type ToolPermission } from "./define-tool.ts";
+import type { Tool, ToolContext, ToolPermission } from "./define-tool.ts";
 import { type InputSchema, compileInputSchema } from "./input-schema.ts";
 import { type TalkBehavior, toTalkBehavior } from "./talk-behavior.ts";
 

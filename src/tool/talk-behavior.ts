@@ -1,5 +1,5 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
-import { type Tool } from "./define-tool.ts";
+import type { Tool } from "./define-tool.ts";
 
 /** When a call may start in a session with a voice. */
 export type StartWhen = "turn_confirmed" | "words_spoken";

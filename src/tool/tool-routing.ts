@@ -1,6 +1,6 @@
-import { type JsonObject } from "../lib/json.ts";
-import { type InputSchema } from "./input-schema.ts";
-import { type ServerTool } from "./server-tool.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { InputSchema } from "./input-schema.ts";
+import type { ServerTool } from "./server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR } from "./talk-behavior.ts";
 
 /** A tool that a participant announced in its Configuration. */

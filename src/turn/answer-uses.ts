@@ -1,9 +1,9 @@
 import { toolResultBlock, type TurnBlock } from "../conversation/block.ts";
 import { AppError } from "../errors/app-error.ts";
-import { type ToolUse } from "../tool/calls/call-ports.ts";
-import { type ModelAnswer } from "../tool/outcome.ts";
-import { type TurnDraft } from "./turn-draft.ts";
-import { type TurnEvent } from "./turn-event.ts";
+import type { ToolUse } from "../tool/calls/call-ports.ts";
+import type { ModelAnswer } from "../tool/outcome.ts";
+import type { TurnDraft } from "./turn-draft.ts";
+import type { TurnEvent } from "./turn-event.ts";
 
 /** How a turn runs tools. */
 export interface ToolRunner {

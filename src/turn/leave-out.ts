@@ -1,6 +1,6 @@
 import { outcomeSubject, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { NO_NOTES, type Notes, type Person, type PromisedOutcome, type Summary } from "../conversation/summary.ts";
-import { type TurnRecord } from "../conversation/turn-record.ts";
+import type { TurnRecord } from "../conversation/turn-record.ts";
 import { createId } from "../lib/id.ts";
 import { asText } from "../lib/json.ts";
 import { isReceipt } from "../tool/calls/follow-call.ts";

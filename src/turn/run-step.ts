@@ -1,11 +1,11 @@
 import { toolUseId, type TurnBlock } from "../conversation/block.ts";
-import { type HistoryMessage } from "../conversation/history.ts";
+import type { HistoryMessage } from "../conversation/history.ts";
 import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../llm/model-event.ts";
-import { type ToolUse } from "../tool/calls/call-ports.ts";
-import { type TurnDraft } from "./turn-draft.ts";
-import { type TurnEvent } from "./turn-event.ts";
+import type { ModelBlock, ModelEvent, StopReason, Usage } from "../llm/model-event.ts";
+import type { ToolUse } from "../tool/calls/call-ports.ts";
+import type { TurnDraft } from "./turn-draft.ts";
+import type { TurnEvent } from "./turn-event.ts";
 
 /** What changes from one model call to the next; the session fixes the rest (model, system, tools). */
 export interface StepRequest {

@@ -1,16 +1,16 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
-import { type ShownContext, type ToldTool, type TurnRecord } from "../conversation/turn-record.ts";
+import type { ShownContext, ToldTool, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
-import { type ShownTalk } from "./shown-talk.ts";
-import { type Others } from "./token-gauge.ts";
+import type { ShownTalk } from "./shown-talk.ts";
+import type { Others } from "./token-gauge.ts";
 import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
-import { type TurnEnd, type TurnEvent } from "./turn-event.ts";
+import type { TurnEnd, TurnEvent } from "./turn-event.ts";
 
 export interface TurnDependencies {
   readonly model: string;

@@ -1,4 +1,4 @@
-import { type TurnBlock } from "../conversation/block.ts";
+import type { TurnBlock } from "../conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
 import {
   byteLength,
@@ -12,13 +12,7 @@ import {
 } from "../conversation/shown-context.ts";
 import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
 import { KnownTools } from "../conversation/tool-changes.ts";
-import {
-  type BlockPlace,
-  type ShownContext,
-  type ToldTool,
-  type ToolChange,
-  type TurnRecord,
-} from "../conversation/turn-record.ts";
+import type { BlockPlace, ShownContext, ToldTool, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { leaveOut } from "./leave-out.ts";
 import { TokenGauge, type Others } from "./token-gauge.ts";

@@ -1,4 +1,4 @@
-import { type Measured } from "../conversation/turn-record.ts";
+import type { Measured } from "../conversation/turn-record.ts";
 
 /** What goes with the history: instructions and tools. */
 export interface Others {

@@ -1,6 +1,6 @@
-import { type TurnBlock } from "../conversation/block.ts";
-import { type TurnRecord } from "../conversation/turn-record.ts";
-import { type ModelBlock } from "../llm/model-event.ts";
+import type { TurnBlock } from "../conversation/block.ts";
+import type { TurnRecord } from "../conversation/turn-record.ts";
+import type { ModelBlock } from "../llm/model-event.ts";
 
 /** Stores a turn's blocks. `add` never waits; `durable` resolves when all that was added is stored. */
 export interface BlockRecord {

@@ -1,7 +1,7 @@
-import { type TurnBlock } from "../conversation/block.ts";
-import { type TurnState } from "../conversation/turn-record.ts";
-import { type AppError } from "../errors/app-error.ts";
-import { type BlockDelta, type StopReason, type Usage } from "../llm/model-event.ts";
+import type { TurnBlock } from "../conversation/block.ts";
+import type { TurnState } from "../conversation/turn-record.ts";
+import type { AppError } from "../errors/app-error.ts";
+import type { BlockDelta, StopReason, Usage } from "../llm/model-event.ts";
 
 /** How a turn ended. */
 export interface TurnEnd {

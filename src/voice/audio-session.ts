@@ -1,11 +1,11 @@
-import { type ReadableStream } from "node:stream/web";
+import type { ReadableStream } from "node:stream/web";
 import { inference, llm, voice, type stt } from "@livekit/agents";
-import { type AudioFrame, type Room } from "@livekit/rtc-node";
+import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
-import { type AgentAudio } from "./speak/agent-audio.ts";
+import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
-import { type Synthesizer } from "./providers/synthesizer.ts";
-import { type VoiceSettings } from "./voice-settings.ts";
+import type { Synthesizer } from "./providers/synthesizer.ts";
+import type { VoiceSettings } from "./voice-settings.ts";
 
 /** An utterance that has brought no words after this much silence counts as not understood. */
 export const TRANSCRIPT_TIMEOUT_MS = 2_000;

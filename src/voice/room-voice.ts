@@ -1,9 +1,9 @@
 import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 import { abortable } from "../lib/abortable.ts";
-import { type OnRoomInput, type RoomParticipant } from "../session/room/room-input.ts";
-import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../session/room/voice-port.ts";
+import type { OnRoomInput, RoomParticipant } from "../session/room/room-input.ts";
+import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
 import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
@@ -11,10 +11,10 @@ import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
 import { Microphones } from "./listen/microphones.ts";
 import { Misheard } from "./listen/misheard.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
-import { type Synthesizer } from "./providers/synthesizer.ts";
+import type { Synthesizer } from "./providers/synthesizer.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
-import { type VoiceSettings } from "./voice-settings.ts";
+import type { VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions {
   readonly room: Room;

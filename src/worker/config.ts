@@ -1,6 +1,6 @@
-import { type SpeechChoice } from "../voice/providers/speech-choice.ts";
-import { type ConfigFileValues } from "./config-file.ts";
-import { type OtelConfig } from "./otel-config.ts";
+import type { SpeechChoice } from "../voice/providers/speech-choice.ts";
+import type { ConfigFileValues } from "./config-file.ts";
+import type { OtelConfig } from "./otel-config.ts";
 
 export { defineConfig } from "./config-file.ts";
 

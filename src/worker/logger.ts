@@ -2,7 +2,7 @@ import { type Logger as PinoLogger, multistream, pino } from "pino";
 import { build as pretty } from "pino-pretty";
 import { AppError } from "../errors/app-error.ts";
 import { activeTrace } from "../telemetry/trace-context.ts";
-import { type Config } from "./config.ts";
+import type { Config } from "./config.ts";
 
 export type Logger = PinoLogger;
 

@@ -1,6 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
-import { type Config } from "./config.ts";
-import { type TellProgress } from "./services/service.ts";
+import type { Config } from "./config.ts";
+import type { TellProgress } from "./services/service.ts";
 import { DATABASE_NEEDED } from "./settings/missing-settings.ts";
 import { migrateWhenThere } from "./wait-for-database.ts";
 

@@ -1,5 +1,5 @@
-import { type Convention } from "../telemetry/names.ts";
-import { type CaptureMode } from "../telemetry/telemetry.ts";
+import type { Convention } from "../telemetry/names.ts";
+import type { CaptureMode } from "../telemetry/telemetry.ts";
 
 export const SAMPLER_NAMES = [
   "always_on",

@@ -1,9 +1,9 @@
 import { RoomServiceClient } from "livekit-server-sdk";
-import { type ReadyCheck } from "../http/routes/health-routes.ts";
+import type { ReadyCheck } from "../http/routes/health-routes.ts";
 import { migrationsAreApplied } from "../store/database/migrate.ts";
 import { connect } from "../store/database/pool.ts";
-import { type Service } from "./services/service.ts";
-import { type Endpoints } from "./start-services.ts";
+import type { Service } from "./services/service.ts";
+import type { Endpoints } from "./start-services.ts";
 
 const TIME_LIMIT_MS = 2_000;
 

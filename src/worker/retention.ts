@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteOldTurns } from "../store/removal/delete-old-turns.ts";
-import { type Sql } from "../store/database/pool.ts";
-import { type Logger } from "./logger.ts";
-import { type Service } from "./services/service.ts";
+import type { Sql } from "../store/database/pool.ts";
+import type { Logger } from "./logger.ts";
+import type { Service } from "./services/service.ts";
 
 const EVERY_MS = 60 * 60_000;
 /** Turns that are deleted at once, and the pause after them, so that nobody's turn waits. */

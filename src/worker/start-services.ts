@@ -1,11 +1,11 @@
 import { AppError } from "../errors/app-error.ts";
-import { type DatabaseWays } from "../store/database/database-ways.ts";
-import { type Config } from "./config.ts";
+import type { DatabaseWays } from "../store/database/database-ways.ts";
+import type { Config } from "./config.ts";
 import { hasModel } from "./settings/missing-settings.ts";
 import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
 import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
-import { type TellProgress, type Service } from "./services/service.ts";
+import type { TellProgress, Service } from "./services/service.ts";
 
 /** The addresses and keys of what a worker needs, started by us or not. */
 export interface Endpoints {

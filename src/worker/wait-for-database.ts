@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { type DatabaseWays, findDatabaseWays } from "../store/database/database-ways.ts";
 import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
-import { type TellProgress } from "./services/service.ts";
+import type { TellProgress } from "./services/service.ts";
 
 interface WaitOptions {
   readonly progress: TellProgress;

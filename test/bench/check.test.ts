@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findWorse } from "../../bench/report/check.ts";
-import { type RatioFigure } from "../../bench/report/figures.ts";
+import type { RatioFigure } from "../../bench/report/figures.ts";
 import { Samples, toRatios } from "../../bench/report/samples.ts";
 
 const answers = { of: ["answer", "parley"], to: ["answer", "agents-js"] } as const;

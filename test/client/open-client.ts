@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { connect, type ClientTool, type ConnectOptions, type Parley } from "../../src/client/index.ts";
-import { type JsonObject } from "../../src/lib/json.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 
 /** A connected client in a room of its own; closed when the test ends. */

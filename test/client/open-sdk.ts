@@ -1,8 +1,8 @@
 import { Room } from "@livekit/rtc-node";
 import { inject, onTestFinished } from "vitest";
 import { type ClientTool, connect, type Parley } from "../../src/client/index.ts";
-import { type JsonObject } from "../../src/lib/json.ts";
-import { type TestAgent } from "../support/agent.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
+import type { TestAgent } from "../support/agent.ts";
 import { createToken } from "../support/participant.ts";
 
 const any: JsonObject = { type: "object" };

@@ -1,6 +1,6 @@
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { type ToolCallEvent, type ToolContext } from "../../src/client/index.ts";
+import type { ToolCallEvent, ToolContext } from "../../src/client/index.ts";
 import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { openClient, openWithTool, stuckTool } from "./open-client.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type MemoryRoom } from "../support/doubles/memory-transport.ts";
+import type { MemoryRoom } from "../support/doubles/memory-transport.ts";
 import { openClient } from "./open-client.ts";
 
 /** Plays the worker: answers each user message with these sentences. */

@@ -1,6 +1,6 @@
 import { inject } from "vitest";
 import { checkClient } from "../../src/conformance/client/check-client.ts";
-import { type Verdict } from "../../src/conformance/run/run-suites.ts";
+import type { Verdict } from "../../src/conformance/run/run-suites.ts";
 
 /** All verdicts of a client, on the run's livekit-server. */
 export async function runClient(...command: readonly string[]): Promise<readonly Verdict[]> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { toolResultBlock, toolUseId, type TurnBlock } from "../../src/conversation/block.ts";
-import { type HistoryBlock } from "../../src/conversation/history.ts";
-import { type TurnRecord, type TurnState } from "../../src/conversation/turn-record.ts";
+import type { HistoryBlock } from "../../src/conversation/history.ts";
+import type { TurnRecord, TurnState } from "../../src/conversation/turn-record.ts";
 
 const block = (blockType: string, textContent: string | null, content: HistoryBlock["content"]): HistoryBlock => ({
   blockType,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type TurnBlock } from "../../src/conversation/block.ts";
+import type { TurnBlock } from "../../src/conversation/block.ts";
 import { dropLetters, heardBlocks, takeLetters } from "../../src/conversation/heard.ts";
 import { buildHistory } from "../../src/conversation/history.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toolUseId } from "../../src/conversation/block.ts";
 import { buildHistory, OUTCOME_UNKNOWN, textBlock } from "../../src/conversation/history.ts";
-import { type TurnRecord } from "../../src/conversation/turn-record.ts";
+import type { TurnRecord } from "../../src/conversation/turn-record.ts";
 import { pausedBlocks, placed, turn, turns } from "./arbitrary-turns.ts";
 import { problemsOf } from "./judge-history.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { toolResultBlock, toolUseId } from "../../src/conversation/block.ts";
 import { buildHistory, OUTCOME_UNKNOWN, type HistoryBlock } from "../../src/conversation/history.ts";
-import { type TurnState } from "../../src/conversation/turn-record.ts";
+import type { TurnState } from "../../src/conversation/turn-record.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { placed, turn } from "./arbitrary-turns.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { buildHistory, type HistoryMessage } from "../../src/conversation/history.ts";
-import { type ToolChange, type TurnRecord } from "../../src/conversation/turn-record.ts";
+import type { ToolChange, TurnRecord } from "../../src/conversation/turn-record.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { validateSystemMessages } from "../../src/testing/model-server/validate-system-messages.ts";
-import { type Message } from "../../src/testing/model-server/message.ts";
+import type { Message } from "../../src/testing/model-server/message.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 import { turn, turns } from "./arbitrary-turns.ts";
 import { problemsOf } from "./judge-history.ts";

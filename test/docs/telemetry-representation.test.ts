@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toolResultBlock } from "../../src/conversation/block.ts";
-import { type HistoryBlock } from "../../src/conversation/history.ts";
+import type { HistoryBlock } from "../../src/conversation/history.ts";
 import { toStoredBlock } from "../../src/llm/to-stored-block.ts";
-import { type MessagePart } from "../../src/telemetry/representation/message-part.ts";
+import type { MessagePart } from "../../src/telemetry/representation/message-part.ts";
 import { representationSchema } from "../../src/telemetry/representation/representation.ts";
 import { toMessageParts } from "../../src/telemetry/representation/to-message-parts.ts";
 

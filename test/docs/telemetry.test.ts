@@ -12,7 +12,7 @@ import {
   text,
   toolUse,
 } from "../../src/testing/model-server/step.ts";
-import { type OtlpReceiver } from "../support/servers/otlp-receiver.ts";
+import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { WatchedTalk } from "../telemetry/watched-talk.ts";
 import { Watching } from "../telemetry/watching.ts";

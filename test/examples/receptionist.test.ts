@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test } from "vitest";
 import receptionist from "../../examples/receptionist/parley.config.ts";
-import { type AgentDefinition } from "../../src/agent/define-agent.ts";
+import type { AgentDefinition } from "../../src/agent/define-agent.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { checkConfig } from "../../src/worker/settings/read-config-file.ts";
 import { TestAgent } from "../support/agent.ts";

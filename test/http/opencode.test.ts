@@ -3,7 +3,7 @@ import { createOpencodeClient, type Event } from "@opencode-ai/sdk/v2";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEventPublisher } from "../../src/session/events/event-publisher.ts";
-import { type SessionWatcher } from "../../src/session/events/session-event.ts";
+import type { SessionWatcher } from "../../src/session/events/session-event.ts";
 import { type PermissionRecord, loadPermission } from "../../src/store/permissions/load-permissions.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/servers/event-server.ts";

@@ -1,5 +1,5 @@
 import { initializeLogger } from "@livekit/agents";
-import { type Room } from "@livekit/rtc-node";
+import type { Room } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { createAudioOutput, publishUntilSubscribed } from "../../src/livekit/audio-output.ts";
 

@@ -1,4 +1,4 @@
-import { type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { AgentServer, ServerOptions, telemetry } from "@livekit/agents";
 import { afterEach, expect, inject, test } from "vitest";
 import {

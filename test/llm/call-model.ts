@@ -1,6 +1,6 @@
 import { buildRequest, type RequestInput } from "../../src/llm/build-request.ts";
-import { type HistoryBlock, type HistoryMessage } from "../../src/conversation/history.ts";
-import { type ModelEvent } from "../../src/llm/model-event.ts";
+import type { HistoryBlock, HistoryMessage } from "../../src/conversation/history.ts";
+import type { ModelEvent } from "../../src/llm/model-event.ts";
 import { createModel, type ModelOptions } from "../../src/llm/stream-message.ts";
 
 export const user = (...blocks: (HistoryBlock | string)[]): HistoryMessage => ({

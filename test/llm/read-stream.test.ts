@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ModelError } from "../../src/llm/model-error.ts";
 import { readStream } from "../../src/llm/read-stream.ts";
 import { block, callBlock, messageEnd, messageStart, textBlock } from "../fixtures/model/events.ts";
-import { type Json } from "../../src/testing/model-server/step.ts";
+import type { Json } from "../../src/testing/model-server/step.ts";
 import { blocksOf, iterate } from "./call-model.ts";
 
 const use = (id: string) => ({ type: "tool_use", id, name: "book" });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type HistoryBlock } from "../../src/conversation/history.ts";
+import type { HistoryBlock } from "../../src/conversation/history.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { toStoredBlock } from "../../src/llm/to-stored-block.ts";
-import { type JsonObject } from "../../src/lib/json.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { codeExecutionStream } from "../fixtures/model/code-execution.ts";
 import { mixedAnswerStream, mixedCallsStream } from "../fixtures/model/mixed-calls.ts";
 import { pauseTurnStream, resumedStream } from "../fixtures/model/pause-turn.ts";

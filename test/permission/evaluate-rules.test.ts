@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { evaluateRules, isGranted } from "../../src/permission/evaluate-rules.ts";
-import { type Action, type PermissionRule } from "../../src/permission/rule.ts";
+import type { Action, PermissionRule } from "../../src/permission/rule.ts";
 
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
 const deed = (value: string, type = "write") => ({ type, value });

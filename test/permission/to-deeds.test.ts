@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../src/permission/evaluate-rules.ts";
-import { type Action, type PermissionRule, type Wish } from "../../src/permission/rule.ts";
+import type { Action, PermissionRule, Wish } from "../../src/permission/rule.ts";
 import { toDeeds } from "../../src/permission/to-deeds.ts";
 
 const rule = (pattern: string, action: Action, type = "read"): PermissionRule => ({ type, pattern, action });

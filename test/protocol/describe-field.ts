@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { type MapSchema } from "../../src/protocol/messages/fields.ts";
+import type { MapSchema } from "../../src/protocol/messages/fields.ts";
 
 export interface FieldDescription {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { type JsonObject } from "../../src/lib/json.ts";
-import { type OutgoingEnvelope } from "../../src/protocol/codec/codec.ts";
-import { type Message, type MessageType } from "../../src/protocol/messages/messages.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
+import type { OutgoingEnvelope } from "../../src/protocol/codec/codec.ts";
+import type { Message, MessageType } from "../../src/protocol/messages/messages.ts";
 
 const FOLDER = new URL("../fixtures/wire/", import.meta.url);
 

@@ -6,7 +6,7 @@ import { type EventHub, openEventHub } from "../../src/store/event-hub.ts";
 import { EVENT_CHANNEL } from "../../src/store/events.ts";
 import { endPermission } from "../../src/store/permissions/ask-permission.ts";
 import { loadRequestMarks, loadSessionMarks } from "../../src/store/sessions/session-marks.ts";
-import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { writeBlocks } from "../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../src/store/turns/write-turns.ts";
 import { failure } from "../../src/tool/outcome.ts";

@@ -1,12 +1,12 @@
-import { type Call } from "../../src/conversation/call.ts";
-import { type TurnBlock } from "../../src/conversation/block.ts";
+import type { Call } from "../../src/conversation/call.ts";
+import type { TurnBlock } from "../../src/conversation/block.ts";
 import { type SessionClaim, claimSession } from "../../src/store/sessions/leases.ts";
 import { type NewPermission, insertPermission } from "../../src/store/permissions/ask-permission.ts";
 import { saveCall } from "../../src/store/calls.ts";
 import { type NewTurnRow, insertTurn } from "../../src/store/turns/write-turns.ts";
-import { type PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
-import { type Sql } from "../../src/store/database/pool.ts";
-import { type SessionWriter } from "../../src/store/sessions/session-writer.ts";
+import type { PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
+import type { Sql } from "../../src/store/database/pool.ts";
+import type { SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { createId } from "../../src/lib/id.ts";
 import { callOf } from "../support/call.ts";
 

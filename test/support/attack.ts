@@ -3,7 +3,7 @@ import { ParticipantKind } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { pino, type Logger } from "pino";
 import { inject } from "vitest";
-import { type Participant } from "./participant.ts";
+import type { Participant } from "./participant.ts";
 
 /** The test server's API, as an operator of the server has it. */
 export function roomApi(): RoomServiceClient {

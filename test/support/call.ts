@@ -1,4 +1,4 @@
-import { type Call } from "../../src/conversation/call.ts";
+import type { Call } from "../../src/conversation/call.ts";
 
 /** A call that has just been opened, changed as a test wants it. */
 export function callOf(changes: Partial<Call> = {}): Call {

@@ -1,8 +1,8 @@
 import { createServer, request as forward } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { IssuedContent } from "../../src/testing/model-server/issued-content.ts";
-import { type Json } from "../../src/testing/model-server/step.ts";
+import type { Json } from "../../src/testing/model-server/step.ts";
 import { validateRequest } from "../../src/testing/model-server/validate-request.ts";
 
 export interface Judge extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { type TestAgent } from "./agent.ts";
+import type { TestAgent } from "./agent.ts";
 
 interface SentBlock {
   readonly type: string;

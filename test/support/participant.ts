@@ -2,10 +2,10 @@ import { ParticipantKind, Room, RoomEvent } from "@livekit/rtc-node";
 import { AccessToken, type VideoGrant } from "livekit-server-sdk";
 import { inject } from "vitest";
 import { AGENT_PREFIX, conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
-import { type JsonObject } from "../../src/lib/json.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { createId } from "../../src/lib/id.ts";
 import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
-import { type Message, type MessageBody } from "../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../src/protocol/messages/messages.ts";
 
 type Type = Message["type"];
 export interface ReceivedEnvelope<T extends Type = Type> {

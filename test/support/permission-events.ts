@@ -1,4 +1,4 @@
-import { type Sql } from "../../src/store/database/pool.ts";
+import type { Sql } from "../../src/store/database/pool.ts";
 import { type EventHub, openEventHub } from "../../src/store/event-hub.ts";
 import { loadRequestMarks } from "../../src/store/sessions/session-marks.ts";
 import { PERMISSION_CHANNEL } from "../../src/store/permissions/reply-to-permission.ts";

@@ -15,7 +15,7 @@ import {
   type RemoteTrackPublication,
 } from "@livekit/rtc-node";
 import { EspeakSynthesizer, findEspeak } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
-import { type Participant } from "./participant.ts";
+import type { Participant } from "./participant.ts";
 
 /** Samples a second of `speechOf`. */
 export const SPEECH_RATE = 22_050;

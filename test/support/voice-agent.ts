@@ -2,7 +2,7 @@ import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger } from "@livekit/agents";
 import { vi } from "vitest";
 import { loadSpeech, type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
-import { type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
+import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { TestAgent, type AgentOptions } from "./agent.ts";
 import { Participant } from "./participant.ts";

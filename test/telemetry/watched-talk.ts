@@ -1,5 +1,5 @@
 import { TestAgent, type AgentOptions } from "../support/agent.ts";
-import { type OtlpReceiver } from "../support/servers/otlp-receiver.ts";
+import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { Watching, type WatchingOptions } from "./watching.ts";
 
 /** A session in a real room whose spans, metrics, events and log lines go to a real OTLP endpoint. */

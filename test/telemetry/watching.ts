@@ -1,5 +1,5 @@
 import { pino, type Logger } from "pino";
-import { type Telemetry, type TelemetrySettings } from "../../src/telemetry/telemetry.ts";
+import type { Telemetry, TelemetrySettings } from "../../src/telemetry/telemetry.ts";
 import { describeError } from "../../src/worker/logger.ts";
 import { parseEnvironment } from "../../src/worker/settings/environment.ts";
 import { activeTrace } from "../../src/telemetry/trace-context.ts";

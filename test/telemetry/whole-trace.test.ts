@@ -15,7 +15,7 @@ import {
   toolUse,
 } from "../../src/testing/model-server/step.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { type OtlpSpan } from "../support/servers/otlp-decode.ts";
+import type { OtlpSpan } from "../support/servers/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 import { announced } from "../support/client-tool.ts";
 

@@ -2,7 +2,7 @@ import "../../src/testing/vitest.ts";
 import { expect, inject, test } from "vitest";
 import { answer, leave } from "../../src/testing/device/behaviour.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
-import { type RoomServers } from "../../src/testing/stage/room-servers.ts";
+import type { RoomServers } from "../../src/testing/stage/room-servers.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { tempDatabase } from "../support/servers/temp-database.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { type TalkOptions } from "../../src/testing/start-talk.ts";
+import type { TalkOptions } from "../../src/testing/start-talk.ts";
 
 /** An agent that books tables: one tool on the device, one that needs permission, one that runs in the background. */
 export const tableAgent = {

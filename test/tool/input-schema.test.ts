@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type JsonObject } from "../../src/lib/json.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { compileForeignSchema, compileInputSchema, InvalidInputError } from "../../src/tool/input-schema.ts";
 
 const object = (more: JsonObject = {}): JsonObject => ({ type: "object", ...more });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type PermissionAsk, type ToolContext } from "../../src/tool/define-tool.ts";
+import type { PermissionAsk, ToolContext } from "../../src/tool/define-tool.ts";
 import { loadTools } from "../../src/tool/load-tools.ts";
 import { PermissionDenied } from "../../src/tool/permission-denied.ts";
 

@@ -1,10 +1,10 @@
 import { getEventListeners } from "node:events";
-import { type z } from "zod";
-import { type Call, type CancelReason, type ExtraAnswer } from "../../src/conversation/call.ts";
+import type { z } from "zod";
+import type { Call, CancelReason, ExtraAnswer } from "../../src/conversation/call.ts";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
-import { type JsonObject } from "../../src/lib/json.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/calls/call-ledger.ts";
-import { type CallPorts, type CallTurn, type ToolUse } from "../../src/tool/calls/call-ports.ts";
+import type { CallPorts, CallTurn, ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";

@@ -1,15 +1,15 @@
 import { getEventListeners } from "node:events";
 import { asText } from "../../src/lib/json.ts";
-import { type TurnBlock } from "../../src/conversation/block.ts";
-import { type TurnAbort } from "../../src/conversation/turn-abort.ts";
-import { type TurnRecord } from "../../src/conversation/turn-record.ts";
-import { type ModelBlock, type ModelEvent, type StopReason, type Usage } from "../../src/llm/model-event.ts";
-import { type ToolUse } from "../../src/tool/calls/call-ports.ts";
-import { type ModelAnswer } from "../../src/tool/outcome.ts";
-import { type StepRequest } from "../../src/turn/run-step.ts";
+import type { TurnBlock } from "../../src/conversation/block.ts";
+import type { TurnAbort } from "../../src/conversation/turn-abort.ts";
+import type { TurnRecord } from "../../src/conversation/turn-record.ts";
+import type { ModelBlock, ModelEvent, StopReason, Usage } from "../../src/llm/model-event.ts";
+import type { ToolUse } from "../../src/tool/calls/call-ports.ts";
+import type { ModelAnswer } from "../../src/tool/outcome.ts";
+import type { StepRequest } from "../../src/turn/run-step.ts";
 import { runTurn, type TurnDependencies } from "../../src/turn/run-turn.ts";
 import { ShownTalk } from "../../src/turn/shown-talk.ts";
-import { type TurnEvent } from "../../src/turn/turn-event.ts";
+import type { TurnEvent } from "../../src/turn/turn-event.ts";
 import { turn } from "../conversation/arbitrary-turns.ts";
 
 export const USAGE: Usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 2, cacheWriteTokens: 1 };

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type TurnBlock } from "../../src/conversation/block.ts";
+import type { TurnBlock } from "../../src/conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../../src/conversation/history.ts";
 import { shortenResults } from "../../src/conversation/shown-context.ts";
-import { type TurnRecord } from "../../src/conversation/turn-record.ts";
+import type { TurnRecord } from "../../src/conversation/turn-record.ts";
 import { AppError } from "../../src/errors/app-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { ShownTalk } from "../../src/turn/shown-talk.ts";

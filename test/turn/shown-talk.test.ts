@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { toolResultBlock } from "../../src/conversation/block.ts";
 import { textBlock, type HistoryMessage } from "../../src/conversation/history.ts";
 import { asText } from "../../src/lib/json.ts";
-import { type TurnRecord } from "../../src/conversation/turn-record.ts";
+import type { TurnRecord } from "../../src/conversation/turn-record.ts";
 import { type NextCall, ShownTalk } from "../../src/turn/shown-talk.ts";
 import { placed, turn } from "../conversation/arbitrary-turns.ts";
 

@@ -1,4 +1,4 @@
-import { type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { type ModelServer } from "../../src/testing/model-server/model-server.ts";
+import type { ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { startChromium } from "../support/servers/chromium.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
-import { type RunningMain } from "../worker/support/run-main.ts";
+import type { RunningMain } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
 const SECRET = "secret-of-the-test";

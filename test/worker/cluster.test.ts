@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { createId } from "../../src/lib/id.ts";
 import { createRandom } from "../support/doubles/fake-room.ts";
-import { type RecordedRequest } from "../../src/testing/model-server/model-server.ts";
+import type { RecordedRequest } from "../../src/testing/model-server/model-server.ts";
 import { reply, type Step, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { propertySeed } from "../support/property-runs.ts";

@@ -3,8 +3,8 @@ import { createId } from "../../src/lib/id.ts";
 import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { announced } from "../support/client-tool.ts";
 import { forEachTest } from "../support/lifetimes.ts";
-import { type Participant } from "../support/participant.ts";
-import { type RunningMain } from "./support/run-main.ts";
+import type { Participant } from "../support/participant.ts";
+import type { RunningMain } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
 const parts = forEachTest(() => WorkerParts.start());

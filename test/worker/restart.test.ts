@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { Room } from "@livekit/rtc-node";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect as connectSdk } from "../../src/client/index.ts";
-import { type Sql } from "../../src/store/database/pool.ts";
+import type { Sql } from "../../src/store/database/pool.ts";
 import { replyToPermission } from "../../src/store/permissions/reply-to-permission.ts";
 import { createId } from "../../src/lib/id.ts";
-import { type ModelServer } from "../../src/testing/model-server/model-server.ts";
+import type { ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { noHeaders, reply, text, toolUse, type Step } from "../../src/testing/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
 import { announced } from "../support/client-tool.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { type OwnLivekit } from "../support/servers/own-livekit.ts";
+import type { OwnLivekit } from "../support/servers/own-livekit.ts";
 import { jobProcesses, type RunningMain } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { abortable } from "../../src/lib/abortable.ts";
 import { openSession, type Session } from "./_open-session.ts";
-import { type QuerySettings } from "./_query-settings.ts";
+import type { QuerySettings } from "./_query-settings.ts";
 import { refusePowerfulRole } from "./_role-guard.ts";
 import { runQuery, type Query, type QueryResult } from "./_run-query.ts";
 

@@ -1,4 +1,4 @@
-import { type Session } from "./_open-session.ts";
+import type { Session } from "./_open-session.ts";
 
 /**
  * A query can change its role by set_config, so each role that this one may become counts as well. The powers looked

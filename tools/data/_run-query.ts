@@ -1,6 +1,6 @@
 import { exactJson } from "./_exact-json.ts";
-import { type Session } from "./_open-session.ts";
-import { type QuerySettings } from "./_query-settings.ts";
+import type { Session } from "./_open-session.ts";
+import type { QuerySettings } from "./_query-settings.ts";
 
 export interface Query {
   readonly sql: string;

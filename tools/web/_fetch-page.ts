@@ -1,5 +1,5 @@
-import { type IncomingMessage } from "node:http";
-import { type Network } from "./_network.ts";
+import type { IncomingMessage } from "node:http";
+import type { Network } from "./_network.ts";
 import { openResponse } from "./_open-response.ts";
 import { isText, mediaType, pageText } from "./_page-text.ts";
 import { parsePageUrl } from "./_page-url.ts";

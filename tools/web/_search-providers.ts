@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { htmlToText } from "./_html-text.ts";
-import { type SearchSettings } from "./_search-settings.ts";
+import type { SearchSettings } from "./_search-settings.ts";
 
 /** A hit as the provider gives it: plain text of any length, and any URL. */
 export interface Hit {

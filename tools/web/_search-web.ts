@@ -1,7 +1,7 @@
-import { type ToolContext } from "parley";
+import type { ToolContext } from "parley";
 import { readBody } from "./_read-body.ts";
 import { PROVIDERS, type Answer, type Hit } from "./_search-providers.ts";
-import { type SearchSettings } from "./_search-settings.ts";
+import type { SearchSettings } from "./_search-settings.ts";
 
 const MAX_BODY_BYTES = 1_000_000;
 const MAX_URL = 2_048;

@@ -1,4 +1,4 @@
-import { type connect, type ParleyOptions } from "@parley/client";
+import type { connect, ParleyOptions } from "@parley/client";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { TalkClient } from "./store/talk-client.ts";
 

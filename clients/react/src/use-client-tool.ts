@@ -1,4 +1,4 @@
-import { type ClientTool } from "@parley/client";
+import type { ClientTool } from "@parley/client";
 import { useEffect, useRef } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
 

@@ -1,7 +1,7 @@
-import { type PermissionOptions } from "@parley/client";
+import type { PermissionOptions } from "@parley/client";
 import { useCallback, useSyncExternalStore } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
-import { type Permission } from "./store/permission.ts";
+import type { Permission } from "./store/permission.ts";
 
 interface Permissions {
   /** Questions that wait for this participant, the oldest first. One that was answered elsewhere goes by itself. */

@@ -1,7 +1,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
-import { type TalkMessage } from "./store/message.ts";
-import { type TalkEntry } from "./store/talk-log.ts";
+import type { TalkMessage } from "./store/message.ts";
+import type { TalkEntry } from "./store/talk-log.ts";
 
 interface Talk {
   /** In order; changes only when a message comes or goes. What each says: `useMessage(id)`. */

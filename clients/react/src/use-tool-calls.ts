@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
-import { type ToolCall } from "./store/tool-call.ts";
+import type { ToolCall } from "./store/tool-call.ts";
 
 /** All calls since this client came, the oldest first, wherever they run. */
 export function useToolCalls(): readonly ToolCall[] {

@@ -1,6 +1,6 @@
 import { type ComponentType, type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
-import { type ToolCall } from "./store/tool-call.ts";
+import type { ToolCall } from "./store/tool-call.ts";
 import { useToolCall } from "./use-tool-calls.ts";
 
 export type ToolView = ComponentType<{ readonly call: ToolCall }>;

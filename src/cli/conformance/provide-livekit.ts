@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type LivekitServer } from "../../conformance/wire/room-end.ts";
+import type { LivekitServer } from "../../conformance/wire/room-end.ts";
 import { findLivekitPort } from "../../worker/process/ports.ts";
 import { startLivekitServer } from "../../worker/services/livekit-server.ts";
 import { UsageError } from "../talk/options.ts";

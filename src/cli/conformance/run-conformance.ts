@@ -3,7 +3,7 @@ import { checkClient } from "../../conformance/client/check-client.ts";
 import { toHtml } from "../../conformance/report/to-html.ts";
 import { toTable } from "../../conformance/report/to-table.ts";
 import { parseExpected, summarize } from "../../conformance/run/expected.ts";
-import { type Verdict } from "../../conformance/run/run-suites.ts";
+import type { Verdict } from "../../conformance/run/run-suites.ts";
 import { checkWorker } from "../../conformance/worker/check-worker.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { fetchToken } from "../talk/fetch-token.ts";

@@ -1,6 +1,6 @@
 import { findPackage } from "../../tool/find-package.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
-import { type Config } from "../../worker/config.ts";
+import type { Config } from "../../worker/config.ts";
 import { howToInstall } from "../../worker/own-package.ts";
 import { createReadyChecks } from "../../worker/ready-checks.ts";
 import { WAYS_TO_LIVEKIT } from "../../worker/services/build-livekit-server.ts";

@@ -2,7 +2,7 @@ import { checkOneRtcNode } from "../../livekit/one-rtc-node.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { loadTools } from "../../tool/load-tools.ts";
 import { missingSpeech } from "../../voice/providers/speech-choice.ts";
-import { type Config } from "../../worker/config.ts";
+import type { Config } from "../../worker/config.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
 import { missingSettings } from "../../worker/settings/missing-settings.ts";

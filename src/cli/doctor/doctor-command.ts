@@ -1,7 +1,7 @@
 import { runCommandLine } from "../run-command-line.ts";
 import { readFlags } from "../talk/options.ts";
 import { diagnose } from "./diagnose.ts";
-import { type Finding } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 const USAGE = `Usage: parley doctor [options]
 

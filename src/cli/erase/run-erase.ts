@@ -1,7 +1,7 @@
 import { isRecord } from "../../lib/json.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { TalkError } from "../talk/talk-error.ts";
-import { type EraseOptions } from "./options.ts";
+import type { EraseOptions } from "./options.ts";
 
 /** Removes all that is stored of a participant. Returns what was removed, as JSON. @throws {TalkError} */
 export async function runErase({ identity, httpUrl, tokenSecret }: EraseOptions): Promise<string> {

@@ -1,10 +1,10 @@
-import { type Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isRecord } from "../../lib/json.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { TalkError } from "../talk/talk-error.ts";
-import { type ExportOptions } from "./options.ts";
+import type { ExportOptions } from "./options.ts";
 
 /** Writes a room's transcript to `out` as it comes, and leaves that open. @throws {TalkError} */
 export async function runExport({ room, format, httpUrl, tokenSecret }: ExportOptions, out: Writable): Promise<void> {

@@ -1,5 +1,5 @@
-import { type DriverCost } from "./driver-cost.ts";
-import { type Measurements } from "./run-load.ts";
+import type { DriverCost } from "./driver-cost.ts";
+import type { Measurements } from "./run-load.ts";
 
 /** Percentiles of one kind of time, in milliseconds. */
 interface Figures {

@@ -5,7 +5,7 @@ import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { forgetRoom, hearOwnEvents } from "../../livekit/room-events.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { type DriverCost, measureDriver } from "./driver-cost.ts";
-import { type LoadOptions, type ToolKind } from "./options.ts";
+import type { LoadOptions, ToolKind } from "./options.ts";
 import { Speaker } from "./speaker.ts";
 import { synthesize } from "./synthesize.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 // Mere types: the log of rtc-node must not reach stdout, so loadRtcNode loads it.
 import type { LocalTrackPublication, RemoteTrack, Room } from "@livekit/rtc-node";
 import { abortable } from "../../lib/abortable.ts";
-import { type loadRtcNode } from "../../livekit/load-rtc-node.ts";
+import type { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { TalkError } from "../talk/talk-error.ts";
 import { endOfSound, SAMPLE_RATE, startOfSound } from "./synthesize.ts";
 

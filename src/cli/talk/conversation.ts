@@ -1,6 +1,6 @@
-import { type Parley } from "../../client/index.ts";
+import type { Parley } from "../../client/index.ts";
 import { isRecord } from "../../lib/json.ts";
-import { type TalkEvent } from "./printer.ts";
+import type { TalkEvent } from "./printer.ts";
 
 /** Calls `tell` for all that happens in the session. The returned function ends that. */
 export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => void {

@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/json.ts";
 import { TalkError } from "./talk-error.ts";
-import { type TalkOptions } from "./options.ts";
+import type { TalkOptions } from "./options.ts";
 
 const TIMEOUT_MS = 10_000;
 

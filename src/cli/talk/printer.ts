@@ -1,9 +1,4 @@
-import {
-  type ErrorEvent,
-  type PermissionClosedEvent,
-  type ToolCallEvent,
-  type ToolResultEvent,
-} from "../../client/index.ts";
+import type { ErrorEvent, PermissionClosedEvent, ToolCallEvent, ToolResultEvent } from "../../client/index.ts";
 
 /** An event as `--json` prints it. */
 export type TalkEvent =

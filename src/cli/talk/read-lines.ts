@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { type Parley } from "../../client/index.ts";
+import type { Parley } from "../../client/index.ts";
 
 interface Terminal {
   readonly isJson: boolean;

@@ -2,7 +2,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { connect, type Parley } from "../../client/index.ts";
 import { watch } from "./conversation.ts";
 import { fetchToken } from "./fetch-token.ts";
-import { type TalkOptions } from "./options.ts";
+import type { TalkOptions } from "./options.ts";
 import { type TalkEvent, toLine } from "./printer.ts";
 import { readLines } from "./read-lines.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";

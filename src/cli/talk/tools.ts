@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Parley } from "../../client/index.ts";
+import type { Parley } from "../../client/index.ts";
 import { readSharedFile } from "./shared-folder.ts";
 
 export interface ToolsOptions {

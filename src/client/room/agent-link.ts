@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type RoomPeer } from "./transport.ts";
+import type { RoomPeer } from "./transport.ts";
 
 /** The Configuration is sent again when it is not acknowledged in this time, which doubles with each attempt. */
 const CONFIGURE_AGAIN_MS = 3_000;

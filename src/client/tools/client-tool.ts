@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { compileInput, type ParsedInput, type StandardInput } from "./tool-input.ts";
 
 /** What a running tool is given besides its input. */

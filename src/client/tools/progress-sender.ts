@@ -1,4 +1,4 @@
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
 
 /** Together: a fifth of the messages per second that the worker accepts from one participant. */
 const TICK_MS = 200;

@@ -1,5 +1,5 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { type ToolResult } from "./run-tool.ts";
+import type { ToolResult } from "./run-tool.ts";
 
 const MAX_IDS = 5_000;
 const MAX_RESULTS = 256;

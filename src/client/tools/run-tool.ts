@@ -1,7 +1,7 @@
 import { abortable } from "../../lib/abortable.ts";
 import { truncateText } from "../../lib/truncate-text.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { type CompiledTool, ToolError, type ToolContext, wrapResult } from "./client-tool.ts";
 
 export type ToolResult = MessageBody<"tool_use_result">;

@@ -1,10 +1,10 @@
 import { AppError } from "../../errors/app-error.ts";
 import { truncateText } from "../../lib/truncate-text.ts";
-import { type MalformedMessageError } from "../../protocol/messages/parse-message.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type CompiledTool } from "./client-tool.ts";
-import { type ToolCallEvent, type ToolResultEvent } from "../client-events.ts";
-import { type ProgressSender } from "./progress-sender.ts";
+import type { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { CompiledTool } from "./client-tool.ts";
+import type { ToolCallEvent, ToolResultEvent } from "../client-events.ts";
+import type { ProgressSender } from "./progress-sender.ts";
 import { ResultStore } from "./result-store.ts";
 import { failed, runTool, type ToolResult } from "./run-tool.ts";
 

@@ -1,6 +1,6 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type AnswerEndEvent } from "../client-events.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { AnswerEndEvent } from "../client-events.ts";
 
 type Sentence = MessageBody<"assistant_sentence">;
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type Message } from "../../protocol/messages/messages.ts";
+import type { Message } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
 /** A send can hang as long as an outage lasts; after this time it counts as failed. */

@@ -2,7 +2,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
 import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
-import { type Message } from "../../protocol/messages/messages.ts";
+import type { Message } from "../../protocol/messages/messages.ts";
 
 const REMEMBERED_STANZAS = 2_000;
 

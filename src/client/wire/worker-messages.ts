@@ -1,10 +1,10 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { type Message, type MessageBody, type MessageType, type SentBy } from "../../protocol/messages/messages.ts";
+import type { Message, MessageBody, MessageType, SentBy } from "../../protocol/messages/messages.ts";
 import { Answers } from "./answers.ts";
-import { type ParleyEvents } from "../client-events.ts";
-import { type Emitter } from "../emitter.ts";
-import { type Unacknowledged } from "./unacknowledged.ts";
-import { type ToolRequests } from "../tools/tool-requests.ts";
+import type { ParleyEvents } from "../client-events.ts";
+import type { Emitter } from "../emitter.ts";
+import type { Unacknowledged } from "./unacknowledged.ts";
+import type { ToolRequests } from "../tools/tool-requests.ts";
 
 const REMEMBERED_NAMES = 256;
 

@@ -1,7 +1,7 @@
 import { runSuites, type Verdict } from "../run/run-suites.ts";
 import { judgeWriting } from "../run/written-rules.ts";
 import { clientSuites, type ClientUnderTest } from "./client-suites.ts";
-import { type ClientTalk } from "./client-talk.ts";
+import type { ClientTalk } from "./client-talk.ts";
 import { CLIENT_RULES } from "./written-rules.ts";
 
 /** Runs every check of a client. */

@@ -1,6 +1,6 @@
 import { type Check, KitFault, NotApplicable, type Suite } from "../check.ts";
 import { CutLine } from "../wire/cut-line.ts";
-import { type LivekitServer } from "../wire/room-end.ts";
+import type { LivekitServer } from "../wire/room-end.ts";
 import { callChecks, repeatChecks, timeoutChecks } from "./checks/calls.ts";
 import { cancelChecks, eitherChecks } from "./checks/cancels.ts";
 import { frameChecks, senderChecks } from "./checks/frames.ts";

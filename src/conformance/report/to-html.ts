@@ -1,4 +1,4 @@
-import { type Summary } from "../run/expected.ts";
+import type { Summary } from "../run/expected.ts";
 import { toCounts, wordOf } from "./to-table.ts";
 
 const STYLE = `body{font:15px/1.5 system-ui;max-width:70rem;margin:2rem auto;padding:0 1rem}

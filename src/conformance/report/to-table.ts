@@ -1,5 +1,5 @@
-import { type Summary } from "../run/expected.ts";
-import { type Verdict } from "../run/run-suites.ts";
+import type { Summary } from "../run/expected.ts";
+import type { Verdict } from "../run/run-suites.ts";
 
 /** One word for a verdict, as all reports use it. */
 export function wordOf({ outcome, level, id }: Verdict, { expected }: Pick<Summary, "expected">): string {

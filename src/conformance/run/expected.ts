@@ -1,4 +1,4 @@
-import { type Verdict } from "./run-suites.ts";
+import type { Verdict } from "./run-suites.ts";
 
 /** What a run has come to. */
 export interface Summary {

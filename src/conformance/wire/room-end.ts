@@ -2,7 +2,7 @@ import type * as RtcNode from "@livekit/rtc-node";
 import { AccessToken } from "livekit-server-sdk";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type Arrival, type Way } from "./frame.ts";
+import type { Arrival, Way } from "./frame.ts";
 
 export const TOPIC = "parley";
 

@@ -1,8 +1,8 @@
 import { runSuites, type Verdict } from "../run/run-suites.ts";
 import { judgeWriting } from "../run/written-rules.ts";
-import { type GiveAccess } from "./kit-client.ts";
+import type { GiveAccess } from "./kit-client.ts";
 import { WORKER_RULES, workerSuites } from "./worker-suites.ts";
-import { type WorkerTalk } from "./worker-talk.ts";
+import type { WorkerTalk } from "./worker-talk.ts";
 
 /** Runs every check of the worker whose rooms `give` gives access to. */
 export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {

@@ -1,11 +1,11 @@
-import { type Check, type Suite } from "../check.ts";
+import type { Check, Suite } from "../check.ts";
 import { formRules, type WrittenRule } from "../run/written-rules.ts";
 import { otherClientChecks, workerCallChecks } from "./checks/calls.ts";
 import { announcingChecks, workerJoiningChecks } from "./checks/joining.ts";
 import { messageChecks } from "./checks/messages.ts";
 import { floodChecks, refusedMessageChecks } from "./checks/refused-messages.ts";
 import { returningChecks } from "./checks/returning.ts";
-import { type GiveAccess } from "./kit-client.ts";
+import type { GiveAccess } from "./kit-client.ts";
 import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
 /** All checks of a worker. `onTalk` is told of each room that is opened. */

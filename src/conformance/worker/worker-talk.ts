@@ -1,6 +1,6 @@
 import { Cleanup } from "../../lib/cleanup.ts";
 import { createId } from "../../lib/id.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { anyInput, type GiveAccess, KitClient, withTools } from "./kit-client.ts";
 
 export const NUMBER_INPUT = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;

@@ -1,4 +1,4 @@
-import { type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { isIPv4 } from "node:net";
 import { HttpError } from "../http-error.ts";
 

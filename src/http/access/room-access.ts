@@ -1,9 +1,9 @@
-import { type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { TokenVerifier } from "livekit-server-sdk";
-import { type IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { isCleanText } from "../../lib/clean-json.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { loadSession, type SessionRecord } from "../../store/sessions/sessions.ts";
 import { HttpError } from "../http-error.ts";
 

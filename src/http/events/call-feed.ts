@@ -1,11 +1,11 @@
-import { type Call } from "../../conversation/call.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { callAsTold } from "../../session/events/live-event.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { loadCall, loadCallsNow } from "../../store/calls.ts";
-import { type Sql } from "../../store/database/pool.ts";
-import { type SseEvent } from "../sse/sse-stream.ts";
+import type { Sql } from "../../store/database/pool.ts";
+import type { SseEvent } from "../sse/sse-stream.ts";
 
 interface CallFeedOptions {
   readonly sql: Sql;

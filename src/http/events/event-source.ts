@@ -1,4 +1,4 @@
-import { type FastifyBaseLogger } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { type EventHub, openEventHub } from "../../store/event-hub.ts";
 import { loadSessionMarks } from "../../store/sessions/session-marks.ts";

@@ -1,5 +1,5 @@
 import { parseLiveEvent, type LiveEvent } from "../../session/events/live-event.ts";
-import { type SessionFollower } from "../../store/event-hub.ts";
+import type { SessionFollower } from "../../store/event-hub.ts";
 
 /** How many events may wait for a slow reader. One that falls further behind gets the rest from the store. */
 const MAX_WAITING = 5_000;

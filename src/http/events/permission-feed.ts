@@ -1,13 +1,13 @@
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import {
   type PermissionRecord,
   loadOpenPermissions,
   loadPermission,
 } from "../../store/permissions/load-permissions.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { redactPermission } from "../permissions/redact-permission.ts";
-import { type SseEvent } from "../sse/sse-stream.ts";
+import type { SseEvent } from "../sse/sse-stream.ts";
 
 interface PermissionFeedOptions {
   readonly sql: Sql;

@@ -5,7 +5,7 @@ import {
   type FollowedTurn,
   type RecordPoint,
 } from "../../store/turns/load-turns-after.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import {
   blockStartEvent,
   blockStopEvent,
@@ -13,7 +13,7 @@ import {
   turnStartEvent,
   wholeDeltaEvent,
 } from "./stored-events.ts";
-import { type SseEvent } from "../sse/sse-stream.ts";
+import type { SseEvent } from "../sse/sse-stream.ts";
 
 /** How many turns are loaded at once. */
 const PAGE = 20;

@@ -1,13 +1,13 @@
-import { type LiveEvent } from "../../session/events/live-event.ts";
-import { type RecordPoint } from "../../store/turns/load-turns-after.ts";
+import type { LiveEvent } from "../../session/events/live-event.ts";
+import type { RecordPoint } from "../../store/turns/load-turns-after.ts";
 import { CallFeed, toToolStateEvent } from "./call-feed.ts";
-import { type EventSource } from "./event-source.ts";
+import type { EventSource } from "./event-source.ts";
 import { LiveQueue } from "./live-queue.ts";
 import { PermissionFeed } from "./permission-feed.ts";
 import { readUntil, RecordReader, STORE_LIMIT_MS, type Goal } from "./record-reader.ts";
 import { toAskedEvent, toRepliedEvent } from "../permissions/show-permission.ts";
 import { liveDeltaEvent } from "./stored-events.ts";
-import { type SseStream } from "../sse/sse-stream.ts";
+import type { SseStream } from "../sse/sse-stream.ts";
 
 const BLOCK_LIMIT_MS = 2_000;
 /**

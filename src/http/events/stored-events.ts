@@ -1,8 +1,8 @@
-import { type TurnBlock } from "../../conversation/block.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
-import { type FollowedTurn, type RecordPoint } from "../../store/turns/load-turns-after.ts";
-import { type SseEvent } from "../sse/sse-stream.ts";
+import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
+import type { SseEvent } from "../sse/sse-stream.ts";
 
 /** Nine digits stay within PostgreSQL's `int`. */
 const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end)$/;

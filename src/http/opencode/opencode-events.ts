@@ -1,9 +1,9 @@
-import { type Call } from "../../conversation/call.ts";
+import type { Call } from "../../conversation/call.ts";
 import { createId } from "../../lib/id.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type SseEvent } from "../sse/sse-stream.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { SseEvent } from "../sse/sse-stream.ts";
 
 type ToolState = Readonly<Record<string, unknown>> & {
   readonly status: "pending" | "running" | "completed" | "error";

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CallFeed } from "../events/call-feed.ts";
-import { type EventSource } from "../events/event-source.ts";
+import type { EventSource } from "../events/event-source.ts";
 import { LiveQueue } from "../events/live-queue.ts";
 import { opencodeEvent, toOpencodeAsked, toOpencodeReplied, toPartUpdated } from "./opencode-events.ts";
 import { PermissionFeed } from "../events/permission-feed.ts";
 import { readUntil } from "../events/record-reader.ts";
 import { findRoomSession, type RoomAccess } from "../access/room-access.ts";
-import { type SseStream } from "../sse/sse-stream.ts";
+import type { SseStream } from "../sse/sse-stream.ts";
 
 interface OpencodeFeedOptions {
   readonly source: EventSource;

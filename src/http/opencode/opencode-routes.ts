@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { findRoomSession } from "../access/room-access.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { createErrorHandler, type HttpError } from "../http-error.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { replyBody } from "../permissions/permission-body.ts";
 import { loadOpenFor } from "../permissions/redact-permission.ts";
-import { type SseStream } from "../sse/sse-stream.ts";
+import type { SseStream } from "../sse/sse-stream.ts";
 import { pathId } from "../zod-types.ts";
 import { opencodeEvent, toOpencodePermission } from "./opencode-events.ts";
 import { feedOpencode } from "./opencode-feed.ts";

@@ -1,10 +1,10 @@
 import { checkEditedInput, type EditGuard } from "../../session/permission/judge-call.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { loadPermission, type PermissionRecord, type PermissionWay } from "../../store/permissions/load-permissions.ts";
 import { replyToPermission, type PermissionDecision } from "../../store/permissions/reply-to-permission.ts";
 import { findRoomSession, hasId, type RoomAccess } from "../access/room-access.ts";
 import { HttpError } from "../http-error.ts";
-import { type SentDecision } from "./permission-body.ts";
+import type { SentDecision } from "./permission-body.ts";
 
 interface ReceivedAnswer {
   readonly permissionId: string;

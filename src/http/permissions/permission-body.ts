@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type PermissionDecision } from "../../store/permissions/reply-to-permission.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { PermissionDecision } from "../../store/permissions/reply-to-permission.ts";
 
 const RESPONSES = ["approve", "once", "always", "reject"] as const;
 const MAX_MESSAGE_LENGTH = 4_000;

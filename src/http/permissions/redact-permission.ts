@@ -1,4 +1,4 @@
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { loadOpenPermissions, type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**

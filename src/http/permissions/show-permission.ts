@@ -1,6 +1,6 @@
 import { toPermissionRequest } from "../../session/permission/to-permission-request.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type SseEvent } from "../sse/sse-stream.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { SseEvent } from "../sse/sse-stream.ts";
 
 /** A request as readers are shown it: the body of type 101, its approver, and the time that is left in ms. */
 export function showPermission(permission: PermissionRecord) {

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { findLastEnd, hasRecordPoint, type RecordPoint } from "../../store/turns/load-turns-after.ts";
 import { requireRoomSession } from "../access/room-access.ts";
 import { feedStream } from "../events/session-feed.ts";
 import { parseEventId } from "../events/stored-events.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
-import { type SseStream } from "../sse/sse-stream.ts";
+import type { SseStream } from "../sse/sse-stream.ts";
 import { pathId } from "../zod-types.ts";
 
 /** `GET /session/{id}/events`: what happens in the session of the token's room, as an SSE stream (docs/events.md). */

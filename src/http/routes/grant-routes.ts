@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { deleteGrant, listGrants } from "../../store/permissions/grants.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 

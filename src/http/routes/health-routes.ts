@@ -1,4 +1,4 @@
-import { type HttpApp } from "../http-app.ts";
+import type { HttpApp } from "../http-app.ts";
 
 /** A part that the worker needs. `check` rejects or resolves with `false` when it is not there. */
 export interface ReadyCheck {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { deleteMemories, listMemories } from "../../store/memory/memories.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 

@@ -1,4 +1,4 @@
-import { type HttpApp } from "../http-app.ts";
+import type { HttpApp } from "../http-app.ts";
 
 /** `GET /metrics`: what all sessions of this worker have measured, in Prometheus' text format. No content, no names. */
 export function metricsRoutes(app: HttpApp, render: () => string): void {

@@ -1,6 +1,6 @@
-import { type HttpApp } from "../http-app.ts";
+import type { HttpApp } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
-import { type PageFile } from "../page/page-files.ts";
+import type { PageFile } from "../page/page-files.ts";
 
 interface PageOptions {
   readonly files: readonly PageFile[];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { eraseParticipant, findServedRoom } from "../../store/removal/erase-participant.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { hasSession, type SessionRecord } from "../../store/sessions/sessions.ts";
 import { findRoomSession, hasId, type RoomAccess } from "../access/room-access.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { responseBody } from "../permissions/permission-body.ts";

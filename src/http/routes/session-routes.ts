@@ -1,5 +1,5 @@
 import { requireRoomSession } from "../access/room-access.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 
 /** `GET /session`: the session of the token's room. */
 export const sessionRoutes: RoomRoutes = (app, { sql }) => {

@@ -1,10 +1,10 @@
-import { type FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { AccessToken } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
 import { isLoopback } from "../access/loopback.ts";
-import { type HttpApp } from "../http-app.ts";
+import type { HttpApp } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { nameAll, zodValidator } from "../zod-types.ts";
 

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { requireRoomSession } from "../access/room-access.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { writeTranscript } from "../transcript/write-transcript.ts";
 import { pathId } from "../zod-types.ts";
 

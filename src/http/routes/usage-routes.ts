@@ -2,7 +2,7 @@ import { z } from "zod";
 import { BUDGET_NAMES, usedShare } from "../../session/spending/budget.ts";
 import { loadSessionSpending, loadSpent } from "../../store/spending/spending.ts";
 import { requireRoomSession } from "../access/room-access.ts";
-import { type RoomRoutes } from "../http-app.ts";
+import type { RoomRoutes } from "../http-app.ts";
 import { pathId } from "../zod-types.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { type ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { once } from "node:events";
 import { constants, createServer, type ServerHttp2Session } from "node:http2";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 
 interface GrpcOptions {
   readonly host: string;

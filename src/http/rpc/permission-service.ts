@@ -1,9 +1,9 @@
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
-import { type FastifyBaseLogger } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
 import { cleanText } from "../../lib/clean-json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type EditGuard } from "../../session/permission/judge-call.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { EditGuard } from "../../session/permission/judge-call.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { PermissionService, type PermissionResponse } from "./generated/opencode/tool_pb.ts";
 import { responseBody, type SentDecision } from "../permissions/permission-body.ts";

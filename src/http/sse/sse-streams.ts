@@ -1,5 +1,5 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type RoomAccess } from "../access/room-access.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RoomAccess } from "../access/room-access.ts";
 import { HttpError, RETRY_SOON } from "../http-error.ts";
 import { SseStream, type SseTimes } from "./sse-stream.ts";
 

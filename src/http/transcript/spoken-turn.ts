@@ -1,9 +1,9 @@
 import { OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
-import { type CallState } from "../../conversation/call.ts";
+import type { CallState } from "../../conversation/call.ts";
 import { saidIn } from "../../conversation/turn-record.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
-import { type TranscriptCall, type TranscriptTurn } from "../../store/turns/load-transcript.ts";
+import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
 /** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */
 export interface SpokenTool {

@@ -1,6 +1,6 @@
-import { type SessionRecord } from "../../store/sessions/sessions.ts";
+import type { SessionRecord } from "../../store/sessions/sessions.ts";
 import { loadTranscriptPage } from "../../store/turns/load-transcript.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { markdownHead, markdownTurn } from "./to-markdown.ts";
 import { toSpokenTurn, type SpokenTurn } from "./spoken-turn.ts";
 

@@ -1,5 +1,5 @@
 import { UNKNOWN } from "../../lib/glob.ts";
-import { type Deed } from "../rule.ts";
+import type { Deed } from "../rule.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand } from "./read-line.ts";
 

@@ -1,4 +1,4 @@
-import { type CommandArgument, type Word, type WordPart } from "unbash";
+import type { CommandArgument, Word, WordPart } from "unbash";
 import { UNKNOWN } from "../../lib/glob.ts";
 
 /** A word as the program gets it: without quotes, and with UNKNOWN for what the shell will put in. */

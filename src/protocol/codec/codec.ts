@@ -1,9 +1,9 @@
 import { Encoder } from "@msgpack/msgpack";
 import * as v from "valibot";
-import { type Execution } from "../../conversation/call.ts";
+import type { Execution } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { float32, isPlainMap, readFields } from "../messages/fields.ts";
 import { LIMITS } from "../limits.ts";
 import { fieldNames, type Message, MESSAGES, messageTypeOf } from "../messages/messages.ts";

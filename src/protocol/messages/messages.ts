@@ -1,7 +1,7 @@
 import type * as v from "valibot";
 import * as control from "./control-messages.ts";
 import * as conversation from "./conversation-messages.ts";
-import { type MapSchema } from "./fields.ts";
+import type { MapSchema } from "./fields.ts";
 import * as tool from "./tool-messages.ts";
 
 interface Row {

@@ -1,7 +1,7 @@
-import { type Execution } from "../../conversation/call.ts";
+import type { Execution } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { LIMITS } from "../limits.ts";
-import { type Configuration } from "./control-messages.ts";
+import type { Configuration } from "./control-messages.ts";
 import { type MapSchema, parseMap, readFields } from "./fields.ts";
 import { fieldNames, type Message, type MessageBody, MESSAGES, type MessageType } from "./messages.ts";
 import { sortAnnouncements } from "./tool-announcement.ts";

@@ -1,4 +1,4 @@
-import { type ServerTool } from "../../tool/server-tool.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 
 type ServerTools = ReadonlyMap<string, ServerTool>;
 

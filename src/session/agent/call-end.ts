@@ -1,6 +1,6 @@
-import { type Logger } from "pino";
-import { type SessionEvent } from "../events/session-event.ts";
-import { type CallLine } from "./call-line.ts";
+import type { Logger } from "pino";
+import type { SessionEvent } from "../events/session-event.ts";
+import type { CallLine } from "./call-line.ts";
 
 interface Ending {
   /** In whose turn the call is to end. */

@@ -1,6 +1,6 @@
-import { type Logger } from "pino";
-import { type NewTurn } from "../turns/turn-queue.ts";
-import { type SessionAgents } from "./session-agents.ts";
+import type { Logger } from "pino";
+import type { NewTurn } from "../turns/turn-queue.ts";
+import type { SessionAgents } from "./session-agents.ts";
 
 export interface GreetingsOptions {
   readonly agents: SessionAgents;

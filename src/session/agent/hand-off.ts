@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AgentSettings } from "../../agent/agent-fields.ts";
+import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import { CALL_RULE } from "./call-tools.ts";

@@ -1,4 +1,4 @@
-import { type IdleStep } from "../../agent/agent-fields.ts";
+import type { IdleStep } from "../../agent/agent-fields.ts";
 
 interface IdleOptions {
   readonly steps: () => readonly IdleStep[];

@@ -1,9 +1,9 @@
-import { type IdleStep } from "../../agent/agent-fields.ts";
-import { type Peers } from "../peers/peers.ts";
-import { type SessionEvent } from "../events/session-event.ts";
-import { type CallEnd } from "./call-end.ts";
-import { type TalkArchive } from "../record/talk-archive.ts";
-import { type VoicePort } from "../room/voice-port.ts";
+import type { IdleStep } from "../../agent/agent-fields.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { SessionEvent } from "../events/session-event.ts";
+import type { CallEnd } from "./call-end.ts";
+import type { TalkArchive } from "../record/talk-archive.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 import { Greetings, type GreetingsOptions } from "./greetings.ts";
 import { Idle } from "./idle.ts";
 

@@ -1,12 +1,12 @@
-import { type LiveTools, type ServerTool } from "../../tool/server-tool.ts";
-import { type SessionPolicy } from "../session-policy.ts";
+import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
+import type { SessionPolicy } from "../session-policy.ts";
 import { AgentTools } from "./agent-tools.ts";
-import { type CallEnd } from "./call-end.ts";
-import { type CallLine } from "./call-line.ts";
+import type { CallEnd } from "./call-end.ts";
+import type { CallLine } from "./call-line.ts";
 import { CALL_RULE, callTools } from "./call-tools.ts";
 import { handOff } from "./hand-off.ts";
-import { type ServedAgent } from "./served-agent.ts";
-import { type SessionAgents } from "./session-agents.ts";
+import type { ServedAgent } from "./served-agent.ts";
+import type { SessionAgents } from "./session-agents.ts";
 
 interface Given {
   readonly policy: SessionPolicy;

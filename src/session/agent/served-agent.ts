@@ -1,5 +1,5 @@
-import { type AgentSettings } from "../../agent/agent-fields.ts";
-import { type CountTokens, type OpenStream } from "../turns/open-stream.ts";
+import type { AgentSettings } from "../../agent/agent-fields.ts";
+import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
 
 /** An agent with its model, ready to serve sessions. */
 export interface ServedAgent extends Omit<AgentSettings, "model" | "tools" | "names"> {

@@ -1,11 +1,11 @@
-import { type Logger } from "pino";
-import { type Instructions } from "../../agent/agent-fields.ts";
+import type { Logger } from "pino";
+import type { Instructions } from "../../agent/agent-fields.ts";
 import { localTimeAt, type AgentSession, type SeenRoom } from "../../agent/agent-session.ts";
 import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { abortable } from "../../lib/abortable.ts";
-import { type CountTokens, type OpenStream } from "../turns/open-stream.ts";
-import { type ServedAgent } from "./served-agent.ts";
+import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
+import type { ServedAgent } from "./served-agent.ts";
 
 interface SessionAgentsOptions {
   /** All that this worker has, by name. */

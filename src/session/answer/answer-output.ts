@@ -1,11 +1,11 @@
 import { countLetters, dropLetters } from "../../conversation/heard.ts";
 import { createId } from "../../lib/id.ts";
-import { type Outbox } from "../wire/outbox.ts";
+import type { Outbox } from "../wire/outbox.ts";
 import { PacedSentences } from "./paced-sentences.ts";
-import { type RoomLink } from "../room/room-link.ts";
+import type { RoomLink } from "../room/room-link.ts";
 import { countSentences, Speaker } from "./speaker.ts";
 import { TranscriptionStream } from "./transcription-stream.ts";
-import { type SpeechEnd, type SpokenAnswer, type VoicePort } from "../room/voice-port.ts";
+import type { SpeechEnd, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 
 interface AnswerOutputOptions {
   readonly outbox: Outbox;

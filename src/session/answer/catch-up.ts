@@ -1,8 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
 import { abortable } from "../../lib/abortable.ts";
-import { type StoredAnswer } from "../../store/turns/find-turns.ts";
-import { type TalkArchive } from "../record/talk-archive.ts";
-import { type Outbox } from "../wire/outbox.ts";
+import type { StoredAnswer } from "../../store/turns/find-turns.ts";
+import type { TalkArchive } from "../record/talk-archive.ts";
+import type { Outbox } from "../wire/outbox.ts";
 
 /** Older answers than these are not sent again. */
 const MAX_ANSWERS = 50;

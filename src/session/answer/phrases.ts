@@ -1,5 +1,5 @@
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type TurnEnd } from "../../turn/turn-event.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { TurnEnd } from "../../turn/turn-event.ts";
 
 /** The worker's own words, in one language. */
 interface Phrases {

@@ -1,4 +1,4 @@
-import { type RoomLink } from "../room/room-link.ts";
+import type { RoomLink } from "../room/room-link.ts";
 
 type TextStream = Awaited<ReturnType<RoomLink["openTranscription"]>>;
 

@@ -1,16 +1,16 @@
-import { type Call, type CancelReason, type Execution, type Outcome } from "../../conversation/call.ts";
-import { type AppError } from "../../errors/app-error.ts";
+import type { Call, CancelReason, Execution, Outcome } from "../../conversation/call.ts";
+import type { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { toToolName } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type CallLedger } from "../../tool/calls/call-ledger.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall } from "../../tool/calls/follow-call.ts";
 import { failure, success } from "../../tool/outcome.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
-import { type Peer } from "../peers/peer.ts";
-import { type Peers } from "../peers/peers.ts";
-import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
 /** How long a closing session waits for the answers to its cancels. A client that answers does so at once. */
 const CANCEL_ANSWER_MS = 500;

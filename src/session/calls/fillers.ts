@@ -1,8 +1,8 @@
-import { type Call } from "../../conversation/call.ts";
+import type { Call } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
-import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
-import { type TalkBehavior } from "../../tool/talk-behavior.ts";
+import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
+import type { TalkBehavior } from "../../tool/talk-behavior.ts";
 
 interface Wait {
   readonly call: Call;

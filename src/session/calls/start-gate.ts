@@ -1,8 +1,8 @@
 import { abortable } from "../../lib/abortable.ts";
-import { type OpenCall } from "../../tool/calls/call-ledger.ts";
-import { type CallTurn } from "../../tool/calls/call-ports.ts";
-import { type StartWhen } from "../../tool/talk-behavior.ts";
-import { type VoicePort } from "../room/voice-port.ts";
+import type { OpenCall } from "../../tool/calls/call-ledger.ts";
+import type { CallTurn } from "../../tool/calls/call-ports.ts";
+import type { StartWhen } from "../../tool/talk-behavior.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 
 interface StartGate {
   readonly voice: VoicePort;

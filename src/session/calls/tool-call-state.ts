@@ -1,7 +1,7 @@
-import { type Call } from "../../conversation/call.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { truncateText } from "../../lib/truncate-text.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { resultText } from "../../tool/outcome.ts";
 
 export type ToolCallState = MessageBody<"tool_call_state">;

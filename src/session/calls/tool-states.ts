@@ -1,6 +1,6 @@
-import { type Call } from "../../conversation/call.ts";
-import { type Peers } from "../peers/peers.ts";
-import { type Outbox } from "../wire/outbox.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { Outbox } from "../wire/outbox.ts";
 import { toToolCallState } from "./tool-call-state.ts";
 
 interface ToolStatesOptions {

@@ -1,6 +1,6 @@
 import { textBlock } from "../../conversation/history.ts";
 import { buildRequest } from "../../llm/build-request.ts";
-import { type Model } from "../../llm/stream-message.ts";
+import type { Model } from "../../llm/stream-message.ts";
 import { NOTES_INSTRUCTIONS, type NotesModel } from "./summariser.ts";
 
 const MAX_TOKENS = 2_000;

@@ -1,8 +1,8 @@
-import { type Logger } from "pino";
-import { type Notes } from "../../conversation/summary.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import type { Logger } from "pino";
+import type { Notes } from "../../conversation/summary.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { type ModelEvent, type Usage, NO_USAGE } from "../../llm/model-event.ts";
-import { type ShownTalk } from "../../turn/shown-talk.ts";
+import type { ShownTalk } from "../../turn/shown-talk.ts";
 import { flatten } from "./transcript.ts";
 
 /** Asks the model that writes notes. Its tokens are counted. */

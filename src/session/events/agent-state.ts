@@ -1,5 +1,5 @@
-import { type Call } from "../../conversation/call.ts";
-import { type SessionWatcher } from "./session-event.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { SessionWatcher } from "./session-event.ts";
 
 /** A state that lasts less than this is not published. */
 const SETTLE_MS = 40;

@@ -1,15 +1,15 @@
 import { type TurnBlock, toolUseId } from "../../conversation/block.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type TurnEvent } from "../../turn/turn-event.ts";
-import { type Peers } from "../peers/peers.ts";
-import { type Recorder } from "../record/recorder.ts";
-import { type Outbox } from "../wire/outbox.ts";
-import { type SessionEvent, type SessionWatcher } from "./session-event.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { TurnEvent } from "../../turn/turn-event.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { Recorder } from "../record/recorder.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { SessionEvent, SessionWatcher } from "./session-event.ts";
 
 type BlockEvent = MessageBody<"block_event">;
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 import { notifyEvents } from "../../store/events.ts";
-import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { toPayloads, type LiveEvent } from "./live-event.ts";
-import { type SessionWatcher } from "./session-event.ts";
+import type { SessionWatcher } from "./session-event.ts";
 
 interface PublisherOptions {
   readonly writer: SessionWriter;

@@ -1,10 +1,10 @@
-import { type Call, type CallState } from "../../conversation/call.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import type { Call, CallState } from "../../conversation/call.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { type JsonObject, isRecord } from "../../lib/json.ts";
 import { MAX_PAYLOAD_BYTES } from "../../store/events.ts";
-import { type TurnEvent } from "../../turn/turn-event.ts";
+import type { TurnEvent } from "../../turn/turn-event.ts";
 import { cleanDelta } from "./block-events.ts";
-import { type SessionEvent } from "./session-event.ts";
+import type { SessionEvent } from "./session-event.ts";
 
 const LIVE_EVENTS = [
   "turn_start",

@@ -1,7 +1,7 @@
-import { type Call } from "../../conversation/call.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type TurnEvent } from "../../turn/turn-event.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { TurnEvent } from "../../turn/turn-event.ts";
 
 /** An event of a session. All watchers are told, in order. */
 export type SessionEvent =

@@ -1,4 +1,4 @@
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
@@ -10,11 +10,11 @@ import { toWireError } from "../../protocol/wire-error.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
 import { MessageBudget, costOf } from "../peers/message-budget.ts";
-import { type Peer } from "../peers/peer.ts";
-import { type RoomLink } from "../room/room-link.ts";
-import { type SessionTelemetry } from "../telemetry/session-telemetry.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { RoomLink } from "../room/room-link.ts";
+import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { CountedLog } from "../wire/counted-log.ts";
-import { type Outbox } from "../wire/outbox.ts";
+import type { Outbox } from "../wire/outbox.ts";
 
 /** How many first answers are remembered: an answer that comes again is counted. */
 const REMEMBERED_ANSWERS = 1_000;

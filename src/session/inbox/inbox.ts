@@ -1,10 +1,10 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { decodeEnvelope, type ReceivedMessage } from "../../protocol/codec/codec.ts";
 import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import { isSentBy, type Message, type MessageBody, type SentBy } from "../../protocol/messages/messages.ts";
-import { type Outbox } from "../wire/outbox.ts";
-import { type Peer } from "../peers/peer.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { Peer } from "../peers/peer.ts";
 
 /** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;

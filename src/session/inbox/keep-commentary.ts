@@ -1,9 +1,9 @@
 import { AppError } from "../../errors/app-error.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type Outbox } from "../wire/outbox.ts";
-import { type Peer } from "../peers/peer.ts";
-import { type Recorder } from "../record/recorder.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { Recorder } from "../record/recorder.ts";
 
 interface CommentaryPorts {
   readonly recorder: Pick<Recorder, "comment">;

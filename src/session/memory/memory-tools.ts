@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { addMemory, deleteMemories, MAX_MEMORIES } from "../../store/memory/memories.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { type ServerTool, toServerTool } from "../../tool/server-tool.ts";
 

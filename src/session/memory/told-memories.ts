@@ -1,9 +1,9 @@
 import { toolResultBlock } from "../../conversation/block.ts";
 import { createId } from "../../lib/id.ts";
 import { listMemories } from "../../store/memory/memories.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { withOpening } from "../turns/outcome-turn.ts";
-import { type NewTurn, type TurnInput } from "../turns/turn-queue.ts";
+import type { NewTurn, TurnInput } from "../turns/turn-queue.ts";
 
 /** The name in the tool use that brings what is remembered into the history. No tool has this name. */
 export const MEMORY_TOOL = "remembered";

@@ -1,8 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type ToolAnnouncement } from "../../protocol/messages/tool-announcement.ts";
-import { type AnnouncedTool } from "../../tool/tool-routing.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { ToolAnnouncement } from "../../protocol/messages/tool-announcement.ts";
+import type { AnnouncedTool } from "../../tool/tool-routing.ts";
 import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
 import { OUTCOME_TOOL } from "../../conversation/block.ts";

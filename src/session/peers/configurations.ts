@@ -1,16 +1,16 @@
-import { type Call } from "../../conversation/call.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type MessageBody, workerFeatures } from "../../protocol/messages/messages.ts";
 import { findTool, routeCall } from "../../tool/tool-routing.ts";
-import { type LiveTools, type ServerTool } from "../../tool/server-tool.ts";
+import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import { type Announcement, compileAnnouncement } from "./announced-tools.ts";
 import { catchUp } from "../answer/catch-up.ts";
-import { type TalkArchive } from "../record/talk-archive.ts";
-import { type Outbox } from "../wire/outbox.ts";
-import { type Peer } from "./peer.ts";
-import { type Peers } from "./peers.ts";
+import type { TalkArchive } from "../record/talk-archive.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { Peer } from "./peer.ts";
+import type { Peers } from "./peers.ts";
 import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;

@@ -1,7 +1,7 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { type AnnouncedTool } from "../../tool/tool-routing.ts";
+import type { AnnouncedTool } from "../../tool/tool-routing.ts";
 import { MessageBudget } from "./message-budget.ts";
-import { type RoomParticipant } from "../room/room-input.ts";
+import type { RoomParticipant } from "../room/room-input.ts";
 
 const REMEMBERED_STANZAS = 2_000;
 

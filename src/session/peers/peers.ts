@@ -1,7 +1,7 @@
-import { type Feature } from "../../protocol/messages/messages.ts";
+import type { Feature } from "../../protocol/messages/messages.ts";
 import { hostsFor, type ToolHost } from "../../tool/tool-routing.ts";
 import { Peer } from "./peer.ts";
-import { type RoomParticipant } from "../room/room-input.ts";
+import type { RoomParticipant } from "../room/room-input.ts";
 
 /** The participants of a session. Those that left are kept, with their features, tools and language. */
 export class Peers {

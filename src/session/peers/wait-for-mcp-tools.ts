@@ -1,6 +1,6 @@
 import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { abortable } from "../../lib/abortable.ts";
-import { type LiveTools } from "../../tool/server-tool.ts";
+import type { LiveTools } from "../../tool/server-tool.ts";
 
 /** MCP servers connect while a session is restored. The wait for one ends after this time. */
 const LISTED_WITHIN_MS = 5_000;

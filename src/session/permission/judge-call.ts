@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { type Call } from "../../conversation/call.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
-import { type Action, type PermissionRule } from "../../permission/rule.ts";
+import type { Action, PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type EditedInput } from "../../store/permissions/reply-to-permission.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { EditedInput } from "../../store/permissions/reply-to-permission.ts";
 import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 
 /** What the rules say of a call. Using the tool is a deed of its own, of type `tool`. */
 export function judge(

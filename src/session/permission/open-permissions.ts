@@ -1,9 +1,9 @@
 import pRetry from "p-retry";
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
-import { type PermissionEnd } from "../../store/permissions/ask-permission.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type PermissionStore } from "./permission-store.ts";
+import type { PermissionEnd } from "../../store/permissions/ask-permission.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { PermissionStore } from "./permission-store.ts";
 
 interface OpenRequest {
   readonly record: PermissionRecord;

@@ -1,36 +1,32 @@
-import { type Logger } from "pino";
-import { type Call } from "../../conversation/call.ts";
+import type { Logger } from "pino";
+import type { Call } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
-import { type PermissionRule } from "../../permission/rule.ts";
+import type { PermissionRule } from "../../permission/rule.ts";
 import { toDeeds } from "../../permission/to-deeds.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import {
-  type EditedInput,
-  type PermissionDecision,
-  type PermissionReply,
-} from "../../store/permissions/reply-to-permission.ts";
-import { type OpenCall } from "../../tool/calls/call-ledger.ts";
-import { type CallTurn } from "../../tool/calls/call-ports.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { EditedInput, PermissionDecision, PermissionReply } from "../../store/permissions/reply-to-permission.ts";
+import type { OpenCall } from "../../tool/calls/call-ledger.ts";
+import type { CallTurn } from "../../tool/calls/call-ports.ts";
 import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 import { checkEditedInput, hashInput, judge, toPermit, toRuleText, refuseUnaskable } from "./judge-call.ts";
 import { OpenPermissions } from "./open-permissions.ts";
 import { PermissionDialogs } from "./permission-dialogs.ts";
-import { type AnsweredRequest } from "../inbox/admission.ts";
-import { type Outbox } from "../wire/outbox.ts";
-import { type Peer } from "../peers/peer.ts";
-import { type Peers } from "../peers/peers.ts";
-import { type PermissionStore } from "./permission-store.ts";
-import { type SessionEvent } from "../events/session-event.ts";
-import { type RoomLink } from "../room/room-link.ts";
+import type { AnsweredRequest } from "../inbox/admission.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { PermissionStore } from "./permission-store.ts";
+import type { SessionEvent } from "../events/session-event.ts";
+import type { RoomLink } from "../room/room-link.ts";
 import { sayApart } from "../answer/answer-output.ts";
-import { type VoicePort } from "../room/voice-port.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 import { WordedQuestions, type Saying } from "./worded-questions.ts";
 
 /** What the config says of permissions. */

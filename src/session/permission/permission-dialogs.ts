@@ -1,8 +1,8 @@
-import { type Logger } from "pino";
-import { type Message, type MessageBody } from "../../protocol/messages/messages.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { Logger } from "pino";
+import type { Message, MessageBody } from "../../protocol/messages/messages.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type Outbox, StreamedRequests } from "../wire/outbox.ts";
-import { type Peers } from "../peers/peers.ts";
+import type { Peers } from "../peers/peers.ts";
 import { toPermissionRequest } from "./to-permission-request.ts";
 
 interface PermissionDialogsOptions {

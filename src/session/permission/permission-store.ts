@@ -6,10 +6,10 @@ import {
   withdrawPermissions,
 } from "../../store/permissions/ask-permission.ts";
 import { type GrantRecord, listGrants } from "../../store/permissions/grants.ts";
-import { type EventHub } from "../../store/event-hub.ts";
+import type { EventHub } from "../../store/event-hub.ts";
 import { type PermissionRecord, loadPermission } from "../../store/permissions/load-permissions.ts";
 import { replyToPermission, type PermissionReply } from "../../store/permissions/reply-to-permission.ts";
-import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 
 export type PermissionEvents = Pick<EventHub, "listen" | "follow">;
 

@@ -1,6 +1,6 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /** A stored request as PermissionRequest. */
 export function toPermissionRequest(permission: PermissionRecord): MessageBody<"permission_request"> {

@@ -1,9 +1,9 @@
 import { readYesOrNo, spokenAnswersOf } from "../../permission/spoken-answers.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type CallTurn } from "../../tool/calls/call-ports.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { CallTurn } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
-import { type Peer } from "../peers/peer.ts";
-import { type Peers } from "../peers/peers.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { Peers } from "../peers/peers.ts";
 
 interface Question {
   readonly record: PermissionRecord;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findResult, findSessionOfCall, type StoredResult } from "../../store/recall/find-result.ts";
 import { searchRecord, type FoundPiece } from "../../store/recall/search-record.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { resultText } from "../../tool/outcome.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";

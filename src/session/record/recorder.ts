@@ -1,23 +1,23 @@
 import PQueue from "p-queue";
 import pRetry from "p-retry";
-import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type Summary } from "../../conversation/summary.ts";
-import { type ShownContext, type TurnRecord } from "../../conversation/turn-record.ts";
+import type { Call, ExtraAnswer } from "../../conversation/call.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { Summary } from "../../conversation/summary.ts";
+import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
 import { insertSummary } from "../../store/turns/summaries.ts";
 import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { type TurnEndRow, countAside, finishTurn, insertTurn, storeContext } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
-import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { setOpener } from "../../store/sessions/sessions.ts";
-import { type LedgerListener } from "../../tool/calls/call-ledger.ts";
-import { type BlockRecord } from "../../turn/turn-draft.ts";
-import { type SessionLease } from "./session-lease.ts";
+import type { LedgerListener } from "../../tool/calls/call-ledger.ts";
+import type { BlockRecord } from "../../turn/turn-draft.ts";
+import type { SessionLease } from "./session-lease.ts";
 
 /** For how long a write is tried again while the database is away. */
 const GIVE_UP_AFTER_MS = 10_000;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Logger } from "pino";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Logger } from "pino";
+import type { Sql } from "../../store/database/pool.ts";
 import { abandonLease, releaseLease, renewLease } from "../../store/sessions/leases.ts";
-import { type SessionRecord } from "../../store/sessions/sessions.ts";
+import type { SessionRecord } from "../../store/sessions/sessions.ts";
 import { lostLease, type SessionWriter } from "../../store/sessions/session-writer.ts";
 
 interface SessionLeaseOptions {

@@ -1,6 +1,6 @@
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type ShownContext } from "../../conversation/turn-record.ts";
-import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { ShownContext } from "../../conversation/turn-record.ts";
+import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
   findTurn,
   hasTurnsOf,
@@ -10,7 +10,7 @@ import {
   type StoredAnswer,
 } from "../../store/turns/find-turns.ts";
 import { loadWindow, type WindowLimits } from "../../store/turns/load-turns.ts";
-import { type Window } from "../../turn/shown-talk.ts";
+import type { Window } from "../../turn/shown-talk.ts";
 
 /** The talk as it is stored. A session keeps in memory only what the model is shown, and reads the rest from here. */
 export interface TalkArchive {

@@ -1,10 +1,10 @@
 import { endedCall, type Call, type Failure } from "../../conversation/call.ts";
 import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { OUTCOME_UNKNOWN } from "../../conversation/history.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { finishTurn } from "../../store/turns/write-turns.ts";
 import { loadCallsOfTurn, saveCall } from "../../store/calls.ts";
-import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";

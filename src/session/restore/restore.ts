@@ -1,15 +1,15 @@
 import { endedCall, type Call, type Outcome } from "../../conversation/call.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import { loadCallsOfTurn, loadUnsettledCalls, markTold, saveCall, type UnsettledCall } from "../../store/calls.ts";
-import { type SessionWriter } from "../../store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { loadLastPosition, loadMessageIds } from "../../store/turns/find-turns.ts";
 import { loadRunningTurns } from "../../store/turns/load-turns.ts";
 import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { isReceipt } from "../../tool/calls/follow-call.ts";
-import { type Window } from "../../turn/shown-talk.ts";
+import type { Window } from "../../turn/shown-talk.ts";
 import { KNOWN_MESSAGES } from "../inbox/said.ts";
-import { type TalkArchive } from "../record/talk-archive.ts";
-import { type UnfinishedTurn } from "../turns/turn-queue.ts";
+import type { TalkArchive } from "../record/talk-archive.ts";
+import type { UnfinishedTurn } from "../turns/turn-queue.ts";
 import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 
 /** A turn that began longer ago is not taken up again, but ended: nobody waits for its answer any more. */

@@ -1,4 +1,4 @@
-import { type RoomParticipant } from "./room-input.ts";
+import type { RoomParticipant } from "./room-input.ts";
 
 /** A caller that has pressed no key for this long has finished. */
 const PAUSE_MS = 2_000;

@@ -1,9 +1,9 @@
-import { type AppError } from "../../errors/app-error.ts";
+import type { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
-import { type RoomLink } from "./room-link.ts";
-import { type RoomInput, type RoomParticipant } from "./room-input.ts";
+import type { RoomLink } from "./room-link.ts";
+import type { RoomInput, RoomParticipant } from "./room-input.ts";
 
 /**
  * Takes the place of a session in a room that gets none. Tells each participant why, once. The job stays, or the room

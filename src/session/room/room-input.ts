@@ -1,6 +1,6 @@
 import { ParticipantKind, type RemoteParticipant } from "@livekit/rtc-node";
 import { isCleanText } from "../../lib/clean-json.ts";
-import { type Transcript } from "./voice-port.ts";
+import type { Transcript } from "./voice-port.ts";
 
 /** A participant as LiveKit reports it. */
 export interface RoomParticipant {

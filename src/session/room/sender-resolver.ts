@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { type OnRoomInput, type RoomParticipant } from "./room-input.ts";
+import type { OnRoomInput, RoomParticipant } from "./room-input.ts";
 
 /** One entry of the LiveKit server's participant list. */
 export interface ListedParticipant extends RoomParticipant {

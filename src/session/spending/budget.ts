@@ -1,5 +1,5 @@
-import { type Usage } from "../../llm/model-event.ts";
-import { type BudgetScope, type Spent } from "../../store/spending/spending.ts";
+import type { Usage } from "../../llm/model-event.ts";
+import type { BudgetScope, Spent } from "../../store/spending/spending.ts";
 
 /** A budget is used up when either number is reached. */
 interface Limit {

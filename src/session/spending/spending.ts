@@ -10,9 +10,9 @@ import {
   type BudgetScope,
   type Spender,
 } from "../../store/spending/spending.ts";
-import { type Sql } from "../../store/database/pool.ts";
-import { type NotesModel } from "../context/summariser.ts";
-import { type OpenStream } from "../turns/open-stream.ts";
+import type { Sql } from "../../store/database/pool.ts";
+import type { NotesModel } from "../context/summariser.ts";
+import type { OpenStream } from "../turns/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
 
 /** What a model is called for. */

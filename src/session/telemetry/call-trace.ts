@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span } from "@opentelemetry/api";
-import { type Call } from "../../conversation/call.ts";
+import type { Call } from "../../conversation/call.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
 import { ATTR, CONTENT, OPERATION, PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";

@@ -1,17 +1,17 @@
-import { type Attributes, type Context, type Span } from "@opentelemetry/api";
-import { type AnyValueMap } from "@opentelemetry/api-logs";
+import type { Attributes, Context, Span } from "@opentelemetry/api";
+import type { AnyValueMap } from "@opentelemetry/api-logs";
 import { cleanJson } from "../../lib/clean-json.ts";
-import { type ModelBlock } from "../../llm/model-event.ts";
+import type { ModelBlock } from "../../llm/model-event.ts";
 import { CONTENT, EVENT } from "../../telemetry/names.ts";
 import {
   toChatMessages,
   toOutputMessage,
   toSystemInstructions,
 } from "../../telemetry/representation/to-chat-messages.ts";
-import { type ToolTiming } from "../../telemetry/representation/tool-parts.ts";
+import type { ToolTiming } from "../../telemetry/representation/tool-parts.ts";
 import { toToolDefinitions } from "../../telemetry/representation/to-tool-definitions.ts";
 import { capturesEvents, capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
-import { type ChatCall } from "../turns/open-stream.ts";
+import type { ChatCall } from "../turns/open-stream.ts";
 
 interface Where {
   readonly finishReason: string;

@@ -2,18 +2,18 @@ import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, tra
 import { SeverityNumber } from "@opentelemetry/api-logs";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { type ModelRequest } from "../../llm/build-request.ts";
+import type { ModelRequest } from "../../llm/build-request.ts";
 import { ModelError } from "../../llm/model-error.ts";
-import { type ModelEvent, type Usage } from "../../llm/model-event.ts";
+import type { ModelEvent, Usage } from "../../llm/model-event.ts";
 import { ATTR, type Convention, EVENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-chat-messages.ts";
-import { type Telemetry } from "../../telemetry/telemetry.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { recordUsage, usageAttributes } from "../../telemetry/usage.ts";
-import { type ChatCall } from "../turns/open-stream.ts";
+import type { ChatCall } from "../turns/open-stream.ts";
 import { ChatContent } from "./chat-content.ts";
 import { ServerToolTraces } from "./server-tool-traces.ts";
-import { type TurnTrace } from "./turn-trace.ts";
+import type { TurnTrace } from "./turn-trace.ts";
 
 /** The `chat` span of one model call, the spans of its server tool uses, and its measurements. */
 export class ChatTrace {

@@ -1,8 +1,8 @@
-import { type Context, type Span } from "@opentelemetry/api";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { Context, Span } from "@opentelemetry/api";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
-import { type Telemetry } from "../../telemetry/telemetry.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
 
 /** The `parley.permission` spans: how long calls wait for an approver's answer. */
 export class PermissionTraces {

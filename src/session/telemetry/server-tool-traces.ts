@@ -1,11 +1,11 @@
 import { SpanKind, SpanStatusCode, type Attributes, type Context } from "@opentelemetry/api";
-import { type ModelBlock } from "../../llm/model-event.ts";
+import type { ModelBlock } from "../../llm/model-event.ts";
 import { ATTR, CONTENT, OPERATION, PARLEY } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { toToolHalf, type ServerCall } from "../../telemetry/representation/tool-half.ts";
 import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 import { toolLabel } from "../../telemetry/labels.ts";
-import { type OpenServerTool, type TurnTrace } from "./turn-trace.ts";
+import type { OpenServerTool, TurnTrace } from "./turn-trace.ts";
 
 /** `execute_tool` spans of Anthropic's own tools, from the model's use to the result in its reply. */
 export class ServerToolTraces {

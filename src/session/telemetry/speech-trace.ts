@@ -1,8 +1,8 @@
-import { type Context } from "@opentelemetry/api";
+import type { Context } from "@opentelemetry/api";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
-import { type Telemetry } from "../../telemetry/telemetry.ts";
-import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../room/voice-port.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 
 interface SpeechOptions {
   readonly telemetry: Telemetry;

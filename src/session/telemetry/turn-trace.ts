@@ -8,18 +8,18 @@ import {
   type Span,
   type SpanContext,
 } from "@opentelemetry/api";
-import { type ModelBlock } from "../../llm/model-event.ts";
-import { type ErrorCode } from "../../errors/app-error.ts";
-import { type TurnState } from "../../conversation/turn-record.ts";
+import type { ModelBlock } from "../../llm/model-event.ts";
+import type { ErrorCode } from "../../errors/app-error.ts";
+import type { TurnState } from "../../conversation/turn-record.ts";
 import { ATTR, OPERATION, PARLEY } from "../../telemetry/names.ts";
-import { type ToolTiming } from "../../telemetry/representation/tool-parts.ts";
-import { type Telemetry } from "../../telemetry/telemetry.ts";
+import type { ToolTiming } from "../../telemetry/representation/tool-parts.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-chat-messages.ts";
 import { toolLabel } from "../../telemetry/labels.ts";
 import { usageAttributes } from "../../telemetry/usage.ts";
-import { type TurnEnd, type TurnEvent } from "../../turn/turn-event.ts";
-import { type CallOptions } from "./call-trace.ts";
+import type { TurnEnd, TurnEvent } from "../../turn/turn-event.ts";
+import type { CallOptions } from "./call-trace.ts";
 
 export interface ToolNames {
   readonly has: (name: string) => boolean;

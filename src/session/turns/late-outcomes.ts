@@ -1,5 +1,5 @@
 import { toOutcomeTurn, type LateOutcome } from "./outcome-turn.ts";
-import { type NewTurn } from "./turn-queue.ts";
+import type { NewTurn } from "./turn-queue.ts";
 
 interface LateOutcomePorts {
   /** Whether no turn runs or waits, and somebody is there to hear of an outcome. */

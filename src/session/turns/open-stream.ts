@@ -1,15 +1,15 @@
-import { type HistoryMessage } from "../../conversation/history.ts";
+import type { HistoryMessage } from "../../conversation/history.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { toldToolName } from "../../conversation/tool-changes.ts";
-import { type ToldTool } from "../../conversation/turn-record.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { ToldTool } from "../../conversation/turn-record.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
 import { ModelError, type RefusedTool } from "../../llm/model-error.ts";
-import { type ModelEvent } from "../../llm/model-event.ts";
-import { type Model } from "../../llm/stream-message.ts";
-import { type OfferedTool } from "../../tool/tool-routing.ts";
-import { type StepRequest } from "../../turn/run-step.ts";
-import { type Others } from "../../turn/token-gauge.ts";
+import type { ModelEvent } from "../../llm/model-event.ts";
+import type { Model } from "../../llm/stream-message.ts";
+import type { OfferedTool } from "../../tool/tool-routing.ts";
+import type { StepRequest } from "../../turn/run-step.ts";
+import type { Others } from "../../turn/token-gauge.ts";
 
 /** The tools that the model may use in a call, and what is told when the API refuses one. */
 export interface Offer {

@@ -1,5 +1,5 @@
 import { type ModelEvent, NO_USAGE } from "../../llm/model-event.ts";
-import { type TurnInput } from "./turn-queue.ts";
+import type { TurnInput } from "./turn-queue.ts";
 
 /**
  * The answer of a turn whose words are given, such as a greeting, in the place of a model's; `undefined` when the model

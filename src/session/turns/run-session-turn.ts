@@ -1,19 +1,19 @@
-import { type TurnBlock } from "../../conversation/block.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
 import { endAfterAbort } from "../../conversation/turn-abort.ts";
-import { type ShownContext, type TurnRecord } from "../../conversation/turn-record.ts";
+import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
-import { type CallTurn, type TurnSpeech } from "../../tool/calls/call-ports.ts";
+import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
 import { runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
-import { type ShownTalk } from "../../turn/shown-talk.ts";
-import { type TurnEvent } from "../../turn/turn-event.ts";
+import type { ShownTalk } from "../../turn/shown-talk.ts";
+import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
-import { type Outbox } from "../wire/outbox.ts";
+import type { Outbox } from "../wire/outbox.ts";
 import { type PhraseTable, endOf, phrasesFor } from "../answer/phrases.ts";
-import { type Recorder } from "../record/recorder.ts";
-import { type RoomLink } from "../room/room-link.ts";
-import { type NewTurn, type TurnInput } from "./turn-queue.ts";
-import { type VoicePort } from "../room/voice-port.ts";
+import type { Recorder } from "../record/recorder.ts";
+import type { RoomLink } from "../room/room-link.ts";
+import type { NewTurn, TurnInput } from "./turn-queue.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 
 /** What a turn needs of its session. */
 export interface SessionTurnPorts {

@@ -1,5 +1,5 @@
-import { type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
-import { type NewTurn } from "./turn-queue.ts";
+import type { InputNote, InputPart, TurnRecord } from "../../conversation/turn-record.ts";
+import type { NewTurn } from "./turn-queue.ts";
 
 interface SpeakersOptions {
   readonly peers: { readonly present: readonly { readonly identity: string }[] };

@@ -1,5 +1,5 @@
-import { type ModelEvent } from "../../llm/model-event.ts";
-import { type ChatCall, type ChatObserver, type OpenStream } from "./open-stream.ts";
+import type { ModelEvent } from "../../llm/model-event.ts";
+import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** So many calls may be made for one turn that come to nothing, as a participant goes on speaking. */
 const MAX_PER_TURN = 2;

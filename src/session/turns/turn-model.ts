@@ -1,6 +1,6 @@
-import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { type StepRequest } from "../../turn/run-step.ts";
-import { type ContextLimits, type ShownTalk } from "../../turn/shown-talk.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
+import type { StepRequest } from "../../turn/run-step.ts";
+import type { ContextLimits, ShownTalk } from "../../turn/shown-talk.ts";
 import {
   othersOf,
   toToldTool,

@@ -1,10 +1,10 @@
-import { type Call } from "../../conversation/call.ts";
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { InputPart, TurnRecord } from "../../conversation/turn-record.ts";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
 
 /** What begins a turn. */
 export interface NewTurn {

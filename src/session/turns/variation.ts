@@ -1,8 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
-import { type MessageBody } from "../../protocol/messages/messages.ts";
-import { type FoundTurn } from "../../store/turns/find-turns.ts";
-import { type NewTurn } from "./turn-queue.ts";
+import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { FoundTurn } from "../../store/turns/find-turns.ts";
+import type { NewTurn } from "./turn-queue.ts";
 
 /**
  * The turn that a ControlVariation asks for. `regenerate` and `edit` replace the turn of the message that they name,

@@ -1,4 +1,4 @@
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 
 const WINDOW_MS = 10_000;
 

@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type Message, isKept } from "../../protocol/messages/messages.ts";

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { type JsonValue } from "../../lib/json.ts";
+import type { JsonValue } from "../../lib/json.ts";
 import { openSocket } from "./open-socket.ts";
 
 /** A pool of connections. Timestamps go in and come out as milliseconds since the epoch. */

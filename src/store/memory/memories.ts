@@ -1,5 +1,5 @@
 import { createId } from "../../lib/id.ts";
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** Something that a person has asked to be remembered. */

@@ -1,4 +1,4 @@
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** What a participant has allowed for good: this tool's requests for values that match the pattern. */

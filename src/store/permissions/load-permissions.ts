@@ -1,5 +1,5 @@
-import { type JsonObject } from "../../lib/json.ts";
-import { type Sql } from "../database/pool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** How an answer came. `data`: a PermissionResponse; `text`: a typed yes or no. */

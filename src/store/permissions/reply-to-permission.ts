@@ -1,4 +1,4 @@
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { type Sql, jsonParameter } from "../database/pool.ts";
 import { type PermissionRecord, type PermissionWay, permissionColumns } from "./load-permissions.ts";
 import { runQuery } from "../database/store-error.ts";

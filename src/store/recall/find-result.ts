@@ -1,6 +1,6 @@
-import { type CallState } from "../../conversation/call.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type Sql } from "../database/pool.ts";
+import type { CallState } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** What came of a tool use. */

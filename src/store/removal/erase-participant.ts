@@ -1,4 +1,4 @@
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { deleteMemories } from "../memory/memories.ts";
 

@@ -1,8 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions.ts";
-import { type SessionWriter } from "./session-writer.ts";
+import type { SessionWriter } from "./session-writer.ts";
 
 export interface SessionClaim {
   /** The new session's id, used only if the conversation is new. */

@@ -1,4 +1,4 @@
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** By session: a text that is another one when something has changed. One statement, however many sessions. */

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { AppError } from "../../errors/app-error.ts";
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** A worker's lease on a session. `epoch` numbers the claims of that session. */

@@ -1,6 +1,6 @@
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
-import { type SessionWriter } from "./session-writer.ts";
+import type { SessionWriter } from "./session-writer.ts";
 
 /** A stored session. */
 export interface SessionRecord {

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type SessionWriter } from "../sessions/session-writer.ts";
+import type { SessionWriter } from "../sessions/session-writer.ts";
 import { type BlockProblem, type TurnBlockRow, writeBlocks } from "./write-blocks.ts";
 
 export interface BlockWriterOptions {

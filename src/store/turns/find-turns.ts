@@ -1,6 +1,6 @@
 import { OUTCOME_TOOL, type TurnBlock } from "../../conversation/block.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
-import { type Sql } from "../database/pool.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** A turn without its blocks. */

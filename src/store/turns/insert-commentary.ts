@@ -1,4 +1,4 @@
-import { type Sql } from "../database/pool.ts";
+import type { Sql } from "../database/pool.ts";
 import { writeFenced, type SessionWriter } from "../sessions/session-writer.ts";
 import { runQuery } from "../database/store-error.ts";
 import { idsOfMessage } from "./find-turns.ts";

@@ -1,8 +1,8 @@
-import { type CallState } from "../../conversation/call.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type Sql } from "../database/pool.ts";
+import type { CallState } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
-import { type PermissionRecord } from "../permissions/load-permissions.ts";
+import type { PermissionRecord } from "../permissions/load-permissions.ts";
 
 /** A call as a test is made of it. */
 export interface StoredCall {

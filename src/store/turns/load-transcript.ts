@@ -1,8 +1,8 @@
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type CallState, type StateDetail } from "../../conversation/call.ts";
-import { type InputPart, type TurnState } from "../../conversation/turn-record.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type Sql } from "../database/pool.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { CallState, StateDetail } from "../../conversation/call.ts";
+import type { InputPart, TurnState } from "../../conversation/turn-record.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** A call as a transcript tells of it. */

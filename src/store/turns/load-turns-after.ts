@@ -1,7 +1,7 @@
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type TurnState } from "../../conversation/turn-record.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type Sql } from "../database/pool.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { TurnState } from "../../conversation/turn-record.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** A place in a session's record: after a block of the turn at `position`, or after that turn's end. */

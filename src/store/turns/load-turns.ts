@@ -1,15 +1,9 @@
 import type postgres from "postgres";
-import { type TurnBlock } from "../../conversation/block.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
 import { shortenedResult, SHORT_RESULT_BYTES, START, turnBytes } from "../../conversation/shown-context.ts";
-import { type Summary } from "../../conversation/summary.ts";
-import {
-  type BlockPlace,
-  type InputPart,
-  type ShownContext,
-  type TurnRecord,
-  type TurnState,
-} from "../../conversation/turn-record.ts";
-import { type Sql } from "../database/pool.ts";
+import type { Summary } from "../../conversation/summary.ts";
+import type { BlockPlace, InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
+import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { loadSummary } from "./summaries.ts";
 

@@ -1,4 +1,4 @@
-import { type Summary } from "../../conversation/summary.ts";
+import type { Summary } from "../../conversation/summary.ts";
 import { jsonParameter, type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";

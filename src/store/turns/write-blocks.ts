@@ -1,7 +1,7 @@
-import { type TurnBlock } from "../../conversation/block.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type Sql } from "../database/pool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
 import { errorCode, errorKind, toStoreError } from "../database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-writer.ts";
 

@@ -1,7 +1,7 @@
 import { outcomeSubject, type TurnBlock } from "../../conversation/block.ts";
-import { type InputPart, type ShownContext, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
+import type { InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { jsonParameter } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "../sessions/session-writer.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue } from "../../lib/json.ts";
+import type { JsonObject, JsonValue } from "../../lib/json.ts";
 
 /** What a tool was asked, or what it answered. The other fields depend on `type`. */
 export interface ToolDetails extends JsonObject {

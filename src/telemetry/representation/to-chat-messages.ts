@@ -1,5 +1,5 @@
-import { type HistoryBlock, type HistoryMessage } from "../../conversation/history.ts";
-import { type MessagePart } from "./message-part.ts";
+import type { HistoryBlock, HistoryMessage } from "../../conversation/history.ts";
+import type { MessagePart } from "./message-part.ts";
 import { type RepresentationOptions, toMessageParts, toPartsByMessage } from "./to-message-parts.ts";
 
 /** One of `gen_ai.input.messages`. */

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { type HistoryBlock } from "../../conversation/history.ts";
+import type { HistoryBlock } from "../../conversation/history.ts";
 import { type JsonObject, isRecord } from "../../lib/json.ts";
-import { type MessagePart } from "./message-part.ts";
-import { type Representation } from "./representation.ts";
+import type { MessagePart } from "./message-part.ts";
+import type { Representation } from "./representation.ts";
 import { type ServerCall, type ServerResponse, toToolHalf } from "./tool-half.ts";
 import {
   type ServerExchange,

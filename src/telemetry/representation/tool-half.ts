@@ -1,7 +1,7 @@
 import { toolUseId } from "../../conversation/block.ts";
-import { type HistoryBlock } from "../../conversation/history.ts";
+import type { HistoryBlock } from "../../conversation/history.ts";
 import { asText, isRecord, type JsonObject, type JsonValue } from "../../lib/json.ts";
-import { type ToolDetails } from "./message-part.ts";
+import type { ToolDetails } from "./message-part.ts";
 
 /** The call or the response of a tool's use. We or clients run function tools, Anthropic runs server tools. */
 export type ToolHalf = FunctionCall | FunctionResponse | ServerCall | ServerResponse;

@@ -1,6 +1,6 @@
-import { type ExecutionStatus, type MessagePart } from "./message-part.ts";
-import { type Representation } from "./representation.ts";
-import { type FunctionCall, type FunctionResponse, type ServerCall, type ServerResponse } from "./tool-half.ts";
+import type { ExecutionStatus, MessagePart } from "./message-part.ts";
+import type { Representation } from "./representation.ts";
+import type { FunctionCall, FunctionResponse, ServerCall, ServerResponse } from "./tool-half.ts";
 
 /** A server tool's call with the response to it, or one of the two alone. */
 export type ServerExchange =

@@ -1,5 +1,5 @@
 import { realEndpoint } from "../model/real.ts";
-import { type TestModel } from "../model/test-model.ts";
+import type { TestModel } from "../model/test-model.ts";
 import { recordCalls } from "./record-calls.ts";
 import { createRedact } from "./redact.ts";
 import { replayCalls } from "./replay-calls.ts";

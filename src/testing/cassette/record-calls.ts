@@ -1,8 +1,8 @@
-import { type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type OpenModel } from "../model/test-model.ts";
+import type { OpenModel } from "../model/test-model.ts";
 import { type RecordedCall, writeCassette } from "./cassette-file.ts";
 import { type AgentRequest, serve } from "./loopback-server.ts";
 import { normalise, type Redact, redactEvents } from "./redact.ts";

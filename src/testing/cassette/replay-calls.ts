@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "../../lib/json.ts";
-import { type OpenModel } from "../model/test-model.ts";
+import type { OpenModel } from "../model/test-model.ts";
 import { toSse } from "../model-server/write-events.ts";
 import { readCassette, type RecordedCall } from "./cassette-file.ts";
 import { firstDifference } from "./first-difference.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 
 /** What a tool answers: a map is sent as it is, nothing as `{}`, any other value as `{value}`. */
 export type Value = object | string | number | boolean | null | undefined;

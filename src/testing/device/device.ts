@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Parley } from "../../client/parley.ts";
+import type { Parley } from "../../client/parley.ts";
 import { ToolError, type ClientTool, type ToolContext } from "../../client/tools/client-tool.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 import { type Behaviour, type Behaviours, inTurn, toList, toValue } from "./behaviour.ts";
-import { type Fate } from "./faulty-transport.ts";
+import type { Fate } from "./faulty-transport.ts";
 
 interface DevicePorts {
   readonly parley: () => Parley;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Transport } from "../../client/room/transport.ts";
+import type { Transport } from "../../client/room/transport.ts";
 import { decodeEnvelope, encodeEnvelope } from "../../protocol/codec/codec.ts";
 
 /** What becomes of a call's result on its way to the worker. */

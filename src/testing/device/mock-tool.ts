@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JsonObject } from "../../lib/json.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 import { type Behaviour, type Behaviours, inTurn, toValue } from "./behaviour.ts";
 
 /** The agent's own tool, which keeps its arguments, its permission and its times, and runs nothing. */

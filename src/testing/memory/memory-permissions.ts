@@ -1,9 +1,9 @@
 import { createId } from "../../lib/id.ts";
-import { type PermissionListener, type PermissionStore } from "../../session/permission/permission-store.ts";
-import { type NewPermission, type PermissionEnd } from "../../store/permissions/ask-permission.ts";
-import { type GrantRecord } from "../../store/permissions/grants.ts";
-import { type PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import { type PermissionReply } from "../../store/permissions/reply-to-permission.ts";
+import type { PermissionListener, PermissionStore } from "../../session/permission/permission-store.ts";
+import type { NewPermission, PermissionEnd } from "../../store/permissions/ask-permission.ts";
+import type { GrantRecord } from "../../store/permissions/grants.ts";
+import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
+import type { PermissionReply } from "../../store/permissions/reply-to-permission.ts";
 
 /** Decides as the database does, in memory, for one process. */
 export class MemoryPermissions implements PermissionStore {

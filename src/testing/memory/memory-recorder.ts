@@ -1,11 +1,11 @@
-import { type TurnBlock } from "../../conversation/block.ts";
-import { type Call, type ExtraAnswer } from "../../conversation/call.ts";
-import { type Summary } from "../../conversation/summary.ts";
-import { type ShownContext, type TurnRecord, type TurnState } from "../../conversation/turn-record.ts";
-import { type Recorder } from "../../session/record/recorder.ts";
-import { type TalkArchive } from "../../session/record/talk-archive.ts";
-import { type WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import { type TurnEndRow } from "../../store/turns/write-turns.ts";
+import type { TurnBlock } from "../../conversation/block.ts";
+import type { Call, ExtraAnswer } from "../../conversation/call.ts";
+import type { Summary } from "../../conversation/summary.ts";
+import type { ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
+import type { Recorder } from "../../session/record/recorder.ts";
+import type { TalkArchive } from "../../session/record/talk-archive.ts";
+import type { WaitingMessage } from "../../store/turns/waiting-messages.ts";
+import type { TurnEndRow } from "../../store/turns/write-turns.ts";
 
 export interface MemoryTurn {
   readonly turn: TurnRecord;

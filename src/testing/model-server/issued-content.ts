@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 
 const PAIRED = /^(server_tool_use|mcp_tool_use|.+_tool_result)$/;
 

@@ -1,4 +1,4 @@
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 
 /** A message as the API reads it: a plain text is one text block. */
 export interface Message {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { IssuedContent } from "./issued-content.ts";
 import { PromptCache, tokensOf } from "./prompt-cache.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 
 const LOOKBACK = 20;
 

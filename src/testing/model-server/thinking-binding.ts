@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isThinking } from "./issued-content.ts";
 import { listOf } from "./message.ts";
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 
 /**
  * The rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is taken back only behind the tools, the system

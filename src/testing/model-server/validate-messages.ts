@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isThinking, type IssuedContent } from "./issued-content.ts";
 import { listOf, type Message } from "./message.ts";
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 import { validateSystemMessages } from "./validate-system-messages.ts";
 import { validateServerTools } from "./validate-server-tools.ts";
 

@@ -1,5 +1,5 @@
-import { type IssuedContent } from "./issued-content.ts";
-import { type Json } from "./step.ts";
+import type { IssuedContent } from "./issued-content.ts";
+import type { Json } from "./step.ts";
 import { listOf } from "./message.ts";
 import { validateMessages } from "./validate-messages.ts";
 import { validateTool } from "./validate-tool.ts";

@@ -1,6 +1,6 @@
-import { type IssuedContent } from "./issued-content.ts";
-import { type Json } from "./step.ts";
-import { type Message } from "./message.ts";
+import type { IssuedContent } from "./issued-content.ts";
+import type { Json } from "./step.ts";
+import type { Message } from "./message.ts";
 
 /** Server tools: a call has its result in the same message, unless the message pauses or also calls client tools. */
 export function* validateServerTools(

@@ -1,5 +1,5 @@
 import { listOf, type Message } from "./message.ts";
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 import { validateTool } from "./validate-tool.ts";
 
 /** Messages of the role `system` with tools that come or go, behind the beta `inline-tools-2026-09-15`. */

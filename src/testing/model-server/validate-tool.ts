@@ -1,4 +1,4 @@
-import { type Json } from "./step.ts";
+import type { Json } from "./step.ts";
 
 const TOOL_FIELDS = new Set(
   "name description input_schema type cache_control strict defer_loading input_examples allowed_callers eager_input_streaming".split(

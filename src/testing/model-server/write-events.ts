@@ -1,6 +1,6 @@
-import { type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Json, type ReplyOptions } from "./step.ts";
+import type { Json, ReplyOptions } from "./step.ts";
 
 const PING_MS = 10;
 

@@ -1,6 +1,6 @@
 import { createModel } from "../../llm/stream-message.ts";
 import { showTurn } from "../show-turn.ts";
-import { type Turn } from "../turn.ts";
+import type { Turn } from "../turn.ts";
 import { realEndpoint } from "./real.ts";
 
 const WITHIN_MS = 60_000;

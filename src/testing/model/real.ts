@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type TestModel } from "./test-model.ts";
+import type { TestModel } from "./test-model.ts";
 
 /** The model that the agent has in production, by ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL. */
 export function real(): TestModel {

@@ -1,11 +1,11 @@
 import { OUTCOME_TOOL, type TurnBlock } from "../../conversation/block.ts";
 import { buildHistory } from "../../conversation/history.ts";
-import { type TurnRecord } from "../../conversation/turn-record.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { toMessages } from "../../llm/to-messages.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
-import { type RecordedCall } from "../cassette/cassette-file.ts";
+import type { RecordedCall } from "../cassette/cassette-file.ts";
 import { normalise, type Redact, redactEvents } from "../cassette/redact.ts";
-import { type Json } from "../model-server/step.ts";
+import type { Json } from "../model-server/step.ts";
 
 /** Why a turn cannot be played again; `undefined`: it can. */
 export function whyNot(turn: TurnRecord): string | undefined {

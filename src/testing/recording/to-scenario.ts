@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { toolUseId } from "../../conversation/block.ts";
 import { saidIn, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../../lib/json.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
-import { type StoredCall } from "../../store/turns/load-recorded-calls.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
+import type { StoredCall } from "../../store/turns/load-recorded-calls.ts";
 import { type Redact, redactAll } from "../cassette/redact.ts";
 
 interface Recorded {

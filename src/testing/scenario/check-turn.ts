@@ -1,7 +1,7 @@
 import { holds, matches } from "../matches.ts";
 import { cutJson, showCall, showQuestion } from "../show-turn.ts";
-import { type SeenCall, type Turn } from "../turn.ts";
-import { type Expectation, type ExpectedCall } from "./schema.ts";
+import type { SeenCall, Turn } from "../turn.ts";
+import type { Expectation, ExpectedCall } from "./schema.ts";
 
 /** What of a turn is not as expected: the lines of a diff. */
 export interface Problem {

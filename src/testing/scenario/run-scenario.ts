@@ -3,14 +3,14 @@ import { cassette } from "../cassette/cassette.ts";
 import { judge } from "../model/judge.ts";
 import { real } from "../model/real.ts";
 import { scripted } from "../model/scripted.ts";
-import { type TestModel } from "../model/test-model.ts";
-import { type RoomServers } from "../stage/room-servers.ts";
+import type { TestModel } from "../model/test-model.ts";
+import type { RoomServers } from "../stage/room-servers.ts";
 import { startTalk } from "../start-talk.ts";
-import { type Talk } from "../talk.ts";
-import { type Turn } from "../turn.ts";
+import type { Talk } from "../talk.ts";
+import type { Turn } from "../turn.ts";
 import { checkTurn, diffTurn, type Problem } from "./check-turn.ts";
 import { readScenario } from "./read-scenario.ts";
-import { type Expectation, type Scenario, type ScenarioTurn } from "./schema.ts";
+import type { Expectation, Scenario, ScenarioTurn } from "./schema.ts";
 
 /** How one run of a scenario went. */
 export interface ScenarioRun {

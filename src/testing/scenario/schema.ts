@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { answer, type Behaviour, late, leave, never, throws, twice } from "../device/behaviour.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 
 const ms = z.number().int().nonnegative();
 const map = z.record(z.string(), z.json());

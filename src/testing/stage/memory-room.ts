@@ -1,5 +1,5 @@
-import { type RoomPeer, type Transport, type TransportListener } from "../../client/room/transport.ts";
-import { type OnRoomInput, type RoomParticipant } from "../../session/room/room-input.ts";
+import type { RoomPeer, Transport, TransportListener } from "../../client/room/transport.ts";
+import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input.ts";
 
 const AGENT: RoomPeer = { identity: "agent-test", isAgent: true };
 

@@ -10,7 +10,7 @@ import { toPolicy } from "../../worker/job/to-policy.ts";
 import { MemoryPermissions } from "../memory/memory-permissions.ts";
 import { MemoryRecorder } from "../memory/memory-recorder.ts";
 import { MemoryRoom } from "./memory-room.ts";
-import { type Stage, type StageOptions } from "./stage.ts";
+import type { Stage, StageOptions } from "./stage.ts";
 
 /** Opens a worker's session whose room and record are in memory. The session, its tools and the wire are real. */
 export async function openMemoryStage({ agent, model, identity, watch }: StageOptions): Promise<Stage> {

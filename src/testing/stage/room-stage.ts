@@ -3,7 +3,7 @@ import { Room } from "@livekit/rtc-node";
 import { AccessToken } from "livekit-server-sdk";
 import { pino } from "pino";
 import { roomTransport } from "../../client/room/room-transport.ts";
-import { type Transport } from "../../client/room/transport.ts";
+import type { Transport } from "../../client/room/transport.ts";
 import { createId } from "../../lib/id.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
@@ -16,7 +16,7 @@ import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import { openJobSession } from "../../worker/job/job-session.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
-import { type Stage, type StageOptions } from "./stage.ts";
+import type { Stage, StageOptions } from "./stage.ts";
 
 const NO_SOUND = { autoSubscribe: false, dynacast: false };
 

@@ -1,8 +1,8 @@
-import { type Transport } from "../../client/room/transport.ts";
-import { type SessionWatcher } from "../../session/events/session-event.ts";
-import { type ServerTool } from "../../tool/server-tool.ts";
-import { type ConfigFileValues } from "../../worker/config-file.ts";
-import { type ModelEndpoint } from "../../worker/job/session-model.ts";
+import type { Transport } from "../../client/room/transport.ts";
+import type { SessionWatcher } from "../../session/events/session-event.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
+import type { ConfigFileValues } from "../../worker/config-file.ts";
+import type { ModelEndpoint } from "../../worker/job/session-model.ts";
 
 /** An agent as a session takes it. */
 export interface AgentParts {

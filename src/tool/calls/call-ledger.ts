@@ -1,8 +1,8 @@
-import { type Call, type ExtraAnswer, type Failure, type Outcome } from "../../conversation/call.ts";
+import type { Call, ExtraAnswer, Failure, Outcome } from "../../conversation/call.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
-import { type ServerTool } from "../server-tool.ts";
+import type { ServerTool } from "../server-tool.ts";
 
 /** What may change on an open call besides its outcome. */
 type CallChange = Partial<

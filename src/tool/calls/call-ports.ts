@@ -1,10 +1,10 @@
-import { type Call, type CancelReason, type StateDetail } from "../../conversation/call.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type CallLedger, type OpenCall } from "./call-ledger.ts";
-import { type ToolHost } from "../tool-routing.ts";
-import { type ModelAnswer } from "../outcome.ts";
-import { type AskedNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
-import { type ServerTool } from "../server-tool.ts";
+import type { Call, CancelReason, StateDetail } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { CallLedger, OpenCall } from "./call-ledger.ts";
+import type { ToolHost } from "../tool-routing.ts";
+import type { ModelAnswer } from "../outcome.ts";
+import type { AskedNeed, PermissionNeed, Permit } from "../permission-need.ts";
+import type { ServerTool } from "../server-tool.ts";
 
 /** The model's request for a tool, from its tool_use block. */
 export interface ToolUse {

@@ -1,8 +1,8 @@
-import { type Call, type CancelReason, type Failure, type Outcome } from "../../conversation/call.ts";
+import type { Call, CancelReason, Failure, Outcome } from "../../conversation/call.ts";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { failure, messageOf, toModelAnswer, type ModelAnswer } from "../outcome.ts";
-import { type OpenCall } from "./call-ledger.ts";
-import { type CallPorts, type CallTurn } from "./call-ports.ts";
+import type { OpenCall } from "./call-ledger.ts";
+import type { CallPorts, CallTurn } from "./call-ports.ts";
 
 /** The receipt for a running call that goes on without its turn. */
 const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";

@@ -1,9 +1,9 @@
-import { type Failure } from "../../conversation/call.ts";
+import type { Failure } from "../../conversation/call.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
-import { type ClientSignal, type OpenCall } from "./call-ledger.ts";
-import { type CallPorts } from "./call-ports.ts";
+import type { ClientSignal, OpenCall } from "./call-ledger.ts";
+import type { CallPorts } from "./call-ports.ts";
 import { untilStored } from "./follow-call.ts";
-import { type FoundTool, type Route } from "../tool-routing.ts";
+import type { FoundTool, Route } from "../tool-routing.ts";
 import { failure, timedOut } from "../outcome.ts";
 import { runOnServer } from "./run-on-server.ts";
 

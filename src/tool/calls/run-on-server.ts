@@ -1,13 +1,13 @@
-import { type Outcome } from "../../conversation/call.ts";
+import type { Outcome } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
-import { type ToolContext } from "../define-tool.ts";
-import { type FoundTool } from "../tool-routing.ts";
+import type { ToolContext } from "../define-tool.ts";
+import type { FoundTool } from "../tool-routing.ts";
 import { failure, messageOf, success, timedOut, toResultMap } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
 import { needOfRunning, type Permit } from "../permission-need.ts";
-import { type OpenCall } from "./call-ledger.ts";
-import { type CallPorts } from "./call-ports.ts";
+import type { OpenCall } from "./call-ledger.ts";
+import type { CallPorts } from "./call-ports.ts";
 import { untilStored } from "./follow-call.ts";
 
 interface ServerRun {

@@ -1,7 +1,7 @@
-import { type Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { type JsonObject, isRecord } from "../../lib/json.ts";
-import { type ToolContext } from "../define-tool.ts";
+import type { ToolContext } from "../define-tool.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
 /** The most that a timer can hold: what ends the request is the signal of the call, which has its own deadline. */

@@ -9,7 +9,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { abortable } from "../../lib/abortable.ts";
-import { type McpServerConfig } from "./mcp-config.ts";
+import type { McpServerConfig } from "./mcp-config.ts";
 import { type McpTransport, openTransport } from "./open-transport.ts";
 
 const PING_EVERY_MS = 30_000;

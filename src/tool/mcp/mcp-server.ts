@@ -1,13 +1,13 @@
 import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 import pRetry from "p-retry";
 import { abortable } from "../../lib/abortable.ts";
-import { type ToolContext } from "../define-tool.ts";
-import { type ServerTool } from "../server-tool.ts";
+import type { ToolContext } from "../define-tool.ts";
+import type { ServerTool } from "../server-tool.ts";
 import { callTool } from "./call-tool.ts";
 import { Connection, reasonOf } from "./connection.ts";
 import { MAX_TOOLS, listTools, listedName, toMcpTool } from "./to-mcp-tool.ts";
-import { type McpServerConfig } from "./mcp-config.ts";
+import type { McpServerConfig } from "./mcp-config.ts";
 
 const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: true };
 /** A connection that ends sooner counts as a failed attempt, so that the pauses grow when a server keeps crashing. */

@@ -1,6 +1,6 @@
-import { type Logger } from "pino";
-import { type LiveTools, type ServerTool } from "../server-tool.ts";
-import { type McpServerConfig } from "./mcp-config.ts";
+import type { Logger } from "pino";
+import type { LiveTools, ServerTool } from "../server-tool.ts";
+import type { McpServerConfig } from "./mcp-config.ts";
 import { McpServer } from "./mcp-server.ts";
 import { toolPrefix } from "./to-mcp-tool.ts";
 

@@ -1,7 +1,7 @@
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { KillWithUs } from "../kill-with-us.ts";
-import { type HttpServerConfig, type McpServerConfig, type StdioServerConfig } from "./mcp-config.ts";
+import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp-config.ts";
 
 /** Of one message. This is the SDK's own limit for stdio; over HTTP the SDK has none. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;

@@ -1,7 +1,7 @@
-import { type Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
 import { cleanJson } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
 import { type ToolContext, defineTool } from "../define-tool.ts";
 import { type InputSchema, compileForeignSchema } from "../input-schema.ts";

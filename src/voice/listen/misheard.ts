@@ -1,4 +1,4 @@
-import { type RecognitionListener } from "./limited-recogniser.ts";
+import type { RecognitionListener } from "./limited-recogniser.ts";
 
 /** Shorter sounds without words, such as coughs, get no reply. */
 const NOTICED_SPEECH_MS = 1_000;

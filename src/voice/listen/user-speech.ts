@@ -1,6 +1,6 @@
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
-import { type OnRoomInput, type RoomParticipant } from "../../session/room/room-input.ts";
+import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input.ts";
 
 interface UserSpeechOptions {
   /** Gets what was said, as `transcript` and `utterance`. */

@@ -1,4 +1,4 @@
-import { type SpeechProvider } from "./speech-provider.ts";
+import type { SpeechProvider } from "./speech-provider.ts";
 
 /** espeak-ng: needs no network and no key. It cannot listen. */
 export const espeak = {

@@ -1,5 +1,5 @@
-import { type Speech } from "./speech-choice.ts";
-import { type Synthesizer } from "./synthesizer.ts";
+import type { Speech } from "./speech-choice.ts";
+import type { Synthesizer } from "./synthesizer.ts";
 
 /** The usual voice, or the one that is named when the speech begins: another agent may serve the room by then. */
 export function namedVoice(

@@ -1,4 +1,4 @@
-import { type SpeechProvider } from "./speech-provider.ts";
+import type { SpeechProvider } from "./speech-provider.ts";
 
 /** No recogniser and no voice: no microphone is subscribed to, and no track is published. */
 export const none = {

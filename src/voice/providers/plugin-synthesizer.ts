@@ -1,5 +1,5 @@
-import { type tts } from "@livekit/agents";
-import { type AudioFrame } from "@livekit/rtc-node";
+import type { tts } from "@livekit/agents";
+import type { AudioFrame } from "@livekit/rtc-node";
 import { handled } from "../../livekit/handled-stream.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesizer.ts";
 

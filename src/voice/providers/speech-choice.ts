@@ -1,7 +1,7 @@
-import { type stt } from "@livekit/agents";
+import type { stt } from "@livekit/agents";
 import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
 import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
-import { type Synthesizer } from "./synthesizer.ts";
+import type { Synthesizer } from "./synthesizer.ts";
 
 /** Which provider listens and which speaks, with their settings and keys. */
 export interface SpeechChoice {

@@ -1,5 +1,5 @@
-import { type stt } from "@livekit/agents";
-import { type Synthesizer } from "./synthesizer.ts";
+import type { stt } from "@livekit/agents";
+import type { Synthesizer } from "./synthesizer.ts";
 
 /** A provider's settings, from `STT_…` or `TTS_…`. Undefined: the provider's own default. */
 export interface SpeechSettings {

@@ -1,4 +1,4 @@
-import { type AudioFrame } from "@livekit/rtc-node";
+import type { AudioFrame } from "@livekit/rtc-node";
 import { Speaker } from "../../session/answer/speaker.ts";
 
 /** Turns text into sound. */

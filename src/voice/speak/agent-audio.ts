@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type voice } from "@livekit/agents";
+import type { voice } from "@livekit/agents";
 import { RoomEvent, type RemoteParticipant, type Room } from "@livekit/rtc-node";
 import { createAudioOutput, publishUntilSubscribed } from "../../livekit/audio-output.ts";
 import { isPerson } from "../../session/room/room-input.ts";

@@ -1,6 +1,6 @@
 import { countLetters } from "../../conversation/heard.ts";
-import { type AnswerToSpeak, type Aside, type SpeechEnd, type SpokenAnswer } from "../../session/room/voice-port.ts";
-import { type Playback, type Played, type Player } from "./player.ts";
+import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../session/room/voice-port.ts";
+import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 
 /** An interrupted aside counts as said when this share of its letters was heard. */

@@ -1,4 +1,4 @@
-import { type SpokenPart } from "./spoken-part.ts";
+import type { SpokenPart } from "./spoken-part.ts";
 
 /** Plays spoken parts, one at a time. */
 export interface Player {

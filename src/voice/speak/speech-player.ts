@@ -1,10 +1,10 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
 import { llm, type voice } from "@livekit/agents";
-import { type AudioFrame } from "@livekit/rtc-node";
+import type { AudioFrame } from "@livekit/rtc-node";
 import { forgetWhatWasSaid } from "../../livekit/agent-session.ts";
-import { type Playback, type Played, type Player } from "./player.ts";
-import { type Synthesizer } from "../providers/synthesizer.ts";
-import { type SpokenPart } from "./spoken-part.ts";
+import type { Playback, Played, Player } from "./player.ts";
+import type { Synthesizer } from "../providers/synthesizer.ts";
+import type { SpokenPart } from "./spoken-part.ts";
 
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;

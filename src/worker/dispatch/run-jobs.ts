@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
-import { type AcceptedJob } from "./accepted-jobs.ts";
-import { type Config } from "../config.ts";
+import type { AcceptedJob } from "./accepted-jobs.ts";
+import type { Config } from "../config.ts";
 import { createRoomClients, requestAgent } from "./ensure-agent.ts";
 import { isHostProcess } from "../hosts/session-host.ts";
-import { type Logger } from "../logger.ts";
+import type { Logger } from "../logger.ts";
 import { endChildren } from "../process/end-process.ts";
 import { processCommand } from "../process/running-processes.ts";
-import { type Service } from "../services/service.ts";
-import { type Endpoints } from "../start-services.ts";
+import type { Service } from "../services/service.ts";
+import type { Endpoints } from "../start-services.ts";
 import { watchJobs } from "./watch-jobs.ts";
 import { mustWait, watchRooms } from "./watch-rooms.ts";
 

@@ -1,6 +1,6 @@
-import { type AcceptedJob, type AcceptedJobs } from "./accepted-jobs.ts";
+import type { AcceptedJob, AcceptedJobs } from "./accepted-jobs.ts";
 import { ensureAgent, type RoomClients } from "./ensure-agent.ts";
-import { type Logger } from "../logger.ts";
+import type { Logger } from "../logger.ts";
 import { REST_MS } from "./watch-rooms.ts";
 
 interface WatchOptions {

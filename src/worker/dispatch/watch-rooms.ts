@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import { type Sql } from "../../store/database/pool.ts";
+import type { Sql } from "../../store/database/pool.ts";
 import {
   findUnserved,
   forgetAgentRequests,
@@ -10,7 +10,7 @@ import {
   noteWaitingRooms,
 } from "../../store/sessions/waiting-rooms.ts";
 import { ensureAgent, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
-import { type Logger } from "../logger.ts";
+import type { Logger } from "../logger.ts";
 
 interface WatchOptions {
   readonly clients: RoomClients;

@@ -3,7 +3,7 @@ import { type defineAgent, getJobContext, type ipc, JobProcess } from "@livekit/
 import { dispose } from "@livekit/rtc-node";
 import { runHostedJob, type HostedJob } from "../../livekit/hosted-job.ts";
 import { startAgentsLog } from "../../livekit/job-processes.ts";
-import { type HandOver } from "../job/job-session.ts";
+import type { HandOver } from "../job/job-session.ts";
 import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { fromSentJob, tellWorker, type SentJob, type ToHost } from "../job/host-messages.ts";

@@ -1,6 +1,6 @@
-import { type ipc, type RunningJobInfo } from "@livekit/agents";
-import { type JobPool, type PooledJob } from "../../livekit/job-pool.ts";
-import { type Logger } from "../logger.ts";
+import type { ipc, RunningJobInfo } from "@livekit/agents";
+import type { JobPool, PooledJob } from "../../livekit/job-pool.ts";
+import type { Logger } from "../logger.ts";
 import { type HandOverOptions, type LostHost, SessionHost } from "./session-host.ts";
 
 interface HostPoolOptions {

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { type ipc, type RunningJobInfo } from "@livekit/agents";
+import type { ipc, RunningJobInfo } from "@livekit/agents";
 import { moduleBeside } from "../../lib/module-beside.ts";
-import { type PooledJob } from "../../livekit/job-pool.ts";
-import { type Logger } from "../logger.ts";
+import type { PooledJob } from "../../livekit/job-pool.ts";
+import type { Logger } from "../logger.ts";
 import { mainThreadMs } from "../process/running-processes.ts";
 import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 

@@ -1,5 +1,5 @@
 import { Job } from "@livekit/protocol";
-import { type RunningJobInfo } from "@livekit/agents";
+import type { RunningJobInfo } from "@livekit/agents";
 
 /** What a session host is told by its worker. */
 export type ToHost =

@@ -1,12 +1,12 @@
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { RoomServiceClient, SipClient } from "livekit-server-sdk";
-import { type SeenRoom } from "../../agent/agent-session.ts";
+import type { SeenRoom } from "../../agent/agent-session.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
 import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import { type CallLine } from "../../session/agent/call-line.ts";
+import type { CallLine } from "../../session/agent/call-line.ts";
 import { isPerson } from "../../session/room/room-input.ts";
-import { type RoomApi } from "../../session/room/sender-resolver.ts";
+import type { RoomApi } from "../../session/room/sender-resolver.ts";
 
 /** A room, and how LiveKit's server API is reached for it. */
 export interface ServedRoom {

@@ -2,12 +2,12 @@ import { agentFields, agentSchema, type AgentSettings } from "../../agent/agent-
 import { BUILT_IN_TOOLS } from "../../agent/built-in-tools.ts";
 import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
-import { type JsonObject } from "../../lib/json.ts";
-import { type Model } from "../../llm/stream-message.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Model } from "../../llm/stream-message.ts";
 import { matchPattern } from "../../permission/match-pattern.ts";
-import { type ServedAgent } from "../../session/agent/served-agent.ts";
+import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import { createCountTokens, createOpenStream } from "../../session/turns/open-stream.ts";
-import { type ConfigFileValues } from "../config-file.ts";
+import type { ConfigFileValues } from "../config-file.ts";
 
 interface Serving {
   readonly client: Model;

@@ -1,5 +1,5 @@
-import { type SessionPolicy } from "../../session/session-policy.ts";
-import { type ConfigFileValues } from "../config-file.ts";
+import type { SessionPolicy } from "../../session/session-policy.ts";
+import type { ConfigFileValues } from "../config-file.ts";
 
 /** The part of the configuration that a session needs: no keys, no addresses. */
 export function toPolicy(config: ConfigFileValues): SessionPolicy {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../lib/json.ts";
-import { type ToolAnswer } from "./current-turn.ts";
+import type { ToolAnswer } from "./current-turn.ts";
 
 /** What the scripted model says of tool results: one sentence each, in call order. */
 export function sayAnswers(answers: readonly ToolAnswer[]): string {

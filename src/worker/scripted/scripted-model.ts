@@ -5,7 +5,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import { findPackage } from "../../tool/find-package.ts";
 import { howToInstall } from "../own-package.ts";
-import { type Service } from "../services/service.ts";
+import type { Service } from "../services/service.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { planToolCalls, toOfferedTool } from "./plan-tool-calls.ts";
 import { sayAnswers } from "./say-answer.ts";

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
 import { KillWithUs } from "../../tool/kill-with-us.ts";
 import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
-import { type TellProgress } from "./service.ts";
+import type { TellProgress } from "./service.ts";
 
 const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;

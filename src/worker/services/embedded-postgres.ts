@@ -10,7 +10,7 @@ import { DATABASE, ensureCluster, placeOf, SUPERUSER, WORKING_FOLDER } from "./p
 import { providePrograms } from "./postgres-programs.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
-import { type TellProgress } from "./service.ts";
+import type { TellProgress } from "./service.ts";
 
 interface PostgresOptions {
   readonly dataDir: string;

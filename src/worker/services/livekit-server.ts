@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
 import { buildLivekitServer, builtLivekitServer } from "./build-livekit-server.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
-import { type TellProgress } from "./service.ts";
+import type { TellProgress } from "./service.ts";
 
 interface LivekitKeys {
   readonly apiKey: string;

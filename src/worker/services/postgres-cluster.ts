@@ -2,7 +2,7 @@ import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/start-program.ts";
-import { type PostgresPrograms } from "./postgres-programs.ts";
+import type { PostgresPrograms } from "./postgres-programs.ts";
 import { giveTo, type PostgresUser } from "./postgres-user.ts";
 
 export const DATABASE = "parley";

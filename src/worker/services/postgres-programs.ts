@@ -6,8 +6,8 @@ import { AppError } from "../../errors/app-error.ts";
 import { findPackage } from "../../tool/find-package.ts";
 import { runCommand } from "../process/start-program.ts";
 import { howToInstall } from "../own-package.ts";
-import { type PostgresUser } from "./postgres-user.ts";
-import { type TellProgress } from "./service.ts";
+import type { PostgresUser } from "./postgres-user.ts";
+import type { TellProgress } from "./service.ts";
 
 export interface PostgresPrograms {
   readonly initdb: string;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { type AgentSettings } from "../../agent/agent-fields.ts";
+import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { BUILT_IN_TOOLS } from "../../agent/built-in-tools.ts";
 import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 
 type Named = Partial<Pick<AgentSettings, "tools" | "handoffs">>;
 

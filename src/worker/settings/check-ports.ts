@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 
 /** @throws {AppError} `invalid_config` naming every port that is taken, and its variable */

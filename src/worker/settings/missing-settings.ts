@@ -1,4 +1,4 @@
-import { type Config } from "../config.ts";
+import type { Config } from "../config.ts";
 
 export const DATABASE_NEEDED = "DATABASE_URL: the address of a PostgreSQL 15 or newer";
 

@@ -1,13 +1,13 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, createServer } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { type Attributes, type HrTime, ValueType } from "@opentelemetry/api";
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { emptyResource } from "@opentelemetry/resources";
 import { AggregationTemporality, DataPointType, type MetricData } from "@opentelemetry/sdk-metrics";
-import { type Service } from "../services/service.ts";
+import type { Service } from "../services/service.ts";
 import { type PushedHistogram, type PushedMetric, pushedMetricsSchema } from "./push-exporter.ts";
 
 /** The environment variable by which job processes inherit the hub's URL. */

@@ -1,5 +1,5 @@
 import { diag, DiagLogLevel } from "@opentelemetry/api";
-import { type Logger } from "../logger.ts";
+import type { Logger } from "../logger.ts";
 
 const QUIET_MS = 10 * 60_000;
 

@@ -6,7 +6,7 @@ import {
   TraceIdRatioBasedSampler,
   type Sampler,
 } from "@opentelemetry/sdk-trace-node";
-import { type OtelConfig } from "../otel-config.ts";
+import type { OtelConfig } from "../otel-config.ts";
 
 /**
  * The sampler of `OTEL_TRACES_SAMPLER`. A turn joins the trace of a client's `traceparent`, but its sampled flag is

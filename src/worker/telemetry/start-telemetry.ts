@@ -11,7 +11,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace
 import { capturesSpans, createTelemetry, type Telemetry, type TelemetrySettings } from "../../telemetry/telemetry.ts";
 import { createLogStream, type LogStream } from "./log-stream.ts";
 import { createPushExporter } from "./push-exporter.ts";
-import { type OtelConfig } from "../otel-config.ts";
+import type { OtelConfig } from "../otel-config.ts";
 import { createSampler } from "./sampler.ts";
 import { withoutForeignContent } from "./without-foreign-content.ts";
 

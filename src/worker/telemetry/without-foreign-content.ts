@@ -1,5 +1,5 @@
-import { type AttributeValue } from "@opentelemetry/api";
-import { type ReadableSpan, type SpanExporter } from "@opentelemetry/sdk-trace-base";
+import type { AttributeValue } from "@opentelemetry/api";
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 
 const OWN_SCOPE = "parley";
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { fetchToken } from "../../../src/cli/talk/fetch-token.ts";
 import { parseOptions, type TalkOptions } from "../../../src/cli/talk/options.ts";

@@ -1,5 +1,5 @@
-import { type Room as NodeRoom } from "@livekit/rtc-node";
-import { type Room as BrowserRoom } from "livekit-client";
+import type { Room as NodeRoom } from "@livekit/rtc-node";
+import type { Room as BrowserRoom } from "livekit-client";
 import { EventEmitter } from "node:events";
 import { expect, expectTypeOf, test } from "vitest";
 import { type LiveKitRoom, roomTransport, type TransportListener } from "../../../src/client/index.ts";

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
-import { type Message } from "@parley/client";
+import type { Message } from "@parley/client";
 import { useAgentState, usePermissions } from "@parley/react";
 import { act, screen } from "@testing-library/react";
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { expect, test } from "vitest";
 import { openTalk, say } from "./open-talk.tsx";
 

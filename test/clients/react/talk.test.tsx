@@ -3,7 +3,7 @@ import { textOf, useMessage, useTalk } from "@parley/react";
 import { act, cleanup, screen, waitFor } from "@testing-library/react";
 import { memo, type ReactNode } from "react";
 import { expect, test } from "vitest";
-import { type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { openTalk, say } from "./open-talk.tsx";
 
 let talk: ReturnType<typeof useTalk>;

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { type Message } from "@parley/client";
+import type { Message } from "@parley/client";
 import { type ToolCall, ToolCallView, useClientTool, useToolCalls, useToolUI } from "@parley/react";
 import { act, screen } from "@testing-library/react";
 import { type ReactNode, useState } from "react";

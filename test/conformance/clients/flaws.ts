@@ -1,4 +1,4 @@
-import { type RoomPeer, type Transport, type TransportListener } from "../../../src/client/index.ts";
+import type { RoomPeer, Transport, TransportListener } from "../../../src/client/index.ts";
 import { pack } from "../../../src/conformance/wire/pack.ts";
 import { messageTypeOf, MESSAGES, type MessageType } from "../../../src/protocol/messages/messages.ts";
 import { unpackPacket } from "../../../src/protocol/codec/unpack.ts";

@@ -7,7 +7,7 @@ import {
   type ToolContext,
   type Transport,
 } from "../../../src/client/index.ts";
-import { type JsonObject } from "../../../src/lib/json.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { loadRtcNode } from "../../../src/livekit/load-rtc-node.ts";
 
 const WORDS = ["approve", "reject", "once", "always"] as const;

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
-import { type ReadyCheck } from "../../../src/http/routes/health-routes.ts";
+import type { ReadyCheck } from "../../../src/http/routes/health-routes.ts";
 import { createHttpServer } from "../../../src/http/http-server.ts";
 
 afterEach(() => {

@@ -1,4 +1,4 @@
-import { type InjectOptions } from "fastify";
+import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import { TokenVerifier } from "livekit-server-sdk";
 import { expect, test } from "vitest";

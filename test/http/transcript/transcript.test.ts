@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Call } from "../../../src/conversation/call.ts";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
+import type { Call } from "../../../src/conversation/call.ts";
+import type { TurnBlock } from "../../../src/conversation/block.ts";
 import { saveCall } from "../../../src/store/calls.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { type TurnEndRow, finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";

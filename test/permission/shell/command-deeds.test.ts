@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
-import { type Action, type PermissionRule } from "../../../src/permission/rule.ts";
+import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
 import { toDeeds } from "../../../src/permission/to-deeds.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
-import { type PermissionRule } from "../../../src/permission/rule.ts";
+import type { PermissionRule } from "../../../src/permission/rule.ts";
 import { toDeeds } from "../../../src/permission/to-deeds.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 

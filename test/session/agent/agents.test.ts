@@ -6,7 +6,7 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import { offeredTools } from "../../support/model-view.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 
 const AGENTS = {
   billing: { instructions: "You know invoices.", tools: ["find_*"], model: { name: "claude-other" } },

@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { type TurnState } from "../../../src/conversation/turn-record.ts";
+import type { TurnState } from "../../../src/conversation/turn-record.ts";
 import { NO_USAGE } from "../../../src/llm/model-event.ts";
 import { CallEnd } from "../../../src/session/agent/call-end.ts";
-import { type SessionEvent } from "../../../src/session/events/session-event.ts";
+import type { SessionEvent } from "../../../src/session/events/session-event.ts";
 
 function ended(participantIdentity: string, state: Exclude<TurnState, "running">): SessionEvent {
   const turn = {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 import { PlainClient } from "../../support/plain-client.ts";
 
 const HELLO = "Hello, this is Parley. How can I help?";

@@ -5,7 +5,7 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 
 /** The final sentences of all answers so far. */
 const said = (user: Participant) => user.all("assistant_sentence").flatMap(({ text: words }) => words || []);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
 import { messagesTo, outline } from "../../support/model-view.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 
 async function say(agent: TestAgent, user: Participant, words: string): Promise<string> {
   agent.model.script([reply([text("Yes.")])]);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type Message } from "../../../src/protocol/messages/messages.ts";
+import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { AnswerOutput } from "../../../src/session/answer/answer-output.ts";
-import { type Outbox } from "../../../src/session/wire/outbox.ts";
-import { type SpokenAnswer } from "../../../src/session/room/voice-port.ts";
+import type { Outbox } from "../../../src/session/wire/outbox.ts";
+import type { SpokenAnswer } from "../../../src/session/room/voice-port.ts";
 
 function output({
   said = { texts: [], asides: 0 },

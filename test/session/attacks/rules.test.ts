@@ -6,7 +6,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { rawPacket } from "../../support/attack.ts";
 import { CORPUS } from "../../support/hostile-packets.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";
 

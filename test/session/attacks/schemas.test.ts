@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type JsonObject } from "../../../src/lib/json.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { httpError, reply, type Step, text } from "../../../src/testing/model-server/step.ts";

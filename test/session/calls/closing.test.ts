@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { type Message } from "../../../src/protocol/messages/messages.ts";
+import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
 
 /** A session whose call runs at its client, and what has become of both when the session is closed. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type Message } from "../../../src/protocol/messages/messages.ts";
-import { type SessionPolicy } from "../../../src/session/session-policy.ts";
+import type { Message } from "../../../src/protocol/messages/messages.ts";
+import type { SessionPolicy } from "../../../src/session/session-policy.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import {
   decode,

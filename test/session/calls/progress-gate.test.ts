@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Call } from "../../../src/conversation/call.ts";
+import type { Call } from "../../../src/conversation/call.ts";
 import { PROGRESS_EVERY_MS, ProgressGate } from "../../../src/session/calls/tool-states.ts";
 import { callOf } from "../../support/call.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";

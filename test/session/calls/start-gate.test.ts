@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type HistoryMessage } from "../../../src/conversation/history.ts";
+import type { HistoryMessage } from "../../../src/conversation/history.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { encode, FakeSession, fakeParticipant, lastUserText } from "../../support/doubles/fake-session.ts";
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Call } from "../../../src/conversation/call.ts";
+import type { Call } from "../../../src/conversation/call.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { callAsTold, toLiveCall } from "../../../src/session/events/live-event.ts";
 import { toToolCallState } from "../../../src/session/calls/tool-call-state.ts";

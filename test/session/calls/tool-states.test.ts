@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { ToolStates } from "../../../src/session/calls/tool-states.ts";
 import { defineTool, type ToolContext } from "../../../src/tool/define-tool.ts";
 import { success } from "../../../src/tool/outcome.ts";
@@ -9,7 +9,7 @@ import { callOf } from "../../support/call.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 import { McpBench, STDIO_SERVER } from "../../tool/mcp/support.ts";
 
 type State = MessageBody<"tool_call_state">;

@@ -9,7 +9,7 @@ import {
   type RecordedRequest,
 } from "../../../src/testing/model-server/model-server.ts";
 import { reply, text, thinking, toolUse } from "../../../src/testing/model-server/step.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
 const look = defineTool({

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
-import { type RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
+import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
 import { httpError, reply, type Step, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
 const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky" });

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
-import { type RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
+import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 
 const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky ".repeat(40) });
 const context = { budgetTokens: 2_000, hardTokens: 8_000 };

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { toolResultBlock } from "../../../src/conversation/block.ts";
 import { textBlock } from "../../../src/conversation/history.ts";
-import { type ModelEvent } from "../../../src/llm/model-event.ts";
+import type { ModelEvent } from "../../../src/llm/model-event.ts";
 import { Summariser, type NotesModel } from "../../../src/session/context/summariser.ts";
 import { ShownTalk } from "../../../src/turn/shown-talk.ts";
 import { placed, turn } from "../../conversation/arbitrary-turns.ts";

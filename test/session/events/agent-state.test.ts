@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AgentState } from "../../../src/session/events/agent-state.ts";
-import { type SessionEvent } from "../../../src/session/events/session-event.ts";
+import type { SessionEvent } from "../../../src/session/events/session-event.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

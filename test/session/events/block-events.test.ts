@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { createBlockEvents } from "../../../src/session/events/block-events.ts";
-import { type TurnRecord } from "../../../src/conversation/turn-record.ts";
+import type { TurnRecord } from "../../../src/conversation/turn-record.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { type TurnEvent } from "../../../src/turn/turn-event.ts";
+import type { TurnEvent } from "../../../src/turn/turn-event.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, thinking, toolUse } from "../../../src/testing/model-server/step.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { type TcpProxy } from "../../support/servers/tcp-proxy.ts";
+import type { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 

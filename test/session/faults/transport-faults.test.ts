@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { toolUseId } from "../../../src/conversation/block.ts";
-import { type HistoryMessage } from "../../../src/conversation/history.ts";
+import type { HistoryMessage } from "../../../src/conversation/history.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { createRandom, FakeClient, FakeRoom } from "../../support/doubles/fake-room.ts";
 import { decode, type FakeReply, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { memoryTools } from "../../../src/session/memory/memory-tools.ts";
 import { listMemories } from "../../../src/store/memory/memories.ts";
-import { type ServerTool } from "../../../src/tool/server-tool.ts";
+import type { ServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { outline, toolResults } from "../../support/model-view.ts";

@@ -2,7 +2,7 @@ import { encode as pack } from "@msgpack/msgpack";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { MessageBudget } from "../../../src/session/peers/message-budget.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
+import type { TurnBlock } from "../../../src/conversation/block.ts";
 import { waitForMcpTools } from "../../../src/session/peers/wait-for-mcp-tools.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { forEachTest } from "../../support/lifetimes.ts";

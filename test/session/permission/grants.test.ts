@@ -3,7 +3,7 @@ import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import { EventServer, roomToken } from "../../support/servers/event-server.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
-import { type Participant } from "../../support/participant.ts";
+import type { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
 
 const FEATURES = { features: ["permissions"] };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type Call } from "../../../src/conversation/call.ts";
+import type { Call } from "../../../src/conversation/call.ts";
 import { hashInput, toPermit } from "../../../src/session/permission/judge-call.ts";
-import { type PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
-import { type PermissionNeed } from "../../../src/tool/permission-need.ts";
+import type { PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
+import type { PermissionNeed } from "../../../src/tool/permission-need.ts";
 
 const call = { toolName: "read", input: { path: "link" } } as unknown as Call;
 const approved = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type RoomParticipant } from "../../../src/session/room/room-input.ts";
+import type { RoomParticipant } from "../../../src/session/room/room-input.ts";
 import { type ListedParticipant, SenderResolver } from "../../../src/session/room/sender-resolver.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { forEachTest } from "../../support/lifetimes.ts";

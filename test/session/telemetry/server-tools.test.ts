@@ -6,7 +6,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { expect, test } from "vitest";
-import { type ModelBlock } from "../../../src/llm/model-event.ts";
+import type { ModelBlock } from "../../../src/llm/model-event.ts";
 import { ServerToolTraces } from "../../../src/session/telemetry/server-tool-traces.ts";
 import { TurnTrace } from "../../../src/session/telemetry/turn-trace.ts";
 import { createTelemetry } from "../../../src/telemetry/telemetry.ts";

@@ -2,7 +2,7 @@ import { ROOT_CONTEXT } from "@opentelemetry/api";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { expect, test } from "vitest";
 import { observeVoice } from "../../../src/session/telemetry/speech-trace.ts";
-import { type AnswerToSpeak, type SpokenAnswer, type VoicePort } from "../../../src/session/room/voice-port.ts";
+import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../../../src/session/room/voice-port.ts";
 import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type ChatCall, type OpenStream } from "../../../src/session/turns/open-stream.ts";
+import type { ChatCall, OpenStream } from "../../../src/session/turns/open-stream.ts";
 import { Speculations } from "../../../src/session/turns/speculations.ts";
-import { type ModelEvent } from "../../../src/llm/model-event.ts";
+import type { ModelEvent } from "../../../src/llm/model-event.ts";
 
 type Asked = Parameters<Speculations["take"]>[0];
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type Message } from "../../../src/protocol/messages/messages.ts";
+import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { LateOutcomes } from "../../../src/session/turns/late-outcomes.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { callOf } from "../../support/call.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type Message } from "../../../src/protocol/messages/messages.ts";
+import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 
 test("a cancel waits for its request, which goes as a stream, and a new turn's words do not", async () => {

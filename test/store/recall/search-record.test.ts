@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
+import type { TurnBlock } from "../../../src/conversation/block.ts";
 import { saveCall } from "../../../src/store/calls.ts";
 import { searchRecord, type RecordSearch } from "../../../src/store/recall/search-record.ts";
-import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";
 import { forFile } from "../../support/lifetimes.ts";

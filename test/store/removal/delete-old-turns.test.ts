@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
 import { saveCall } from "../../../src/store/calls.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
-import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { forEachTest } from "../../support/lifetimes.ts";

@@ -8,7 +8,7 @@ import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events.ts";
 import { recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
 import { reserveStanzas, trimStanzas } from "../../../src/store/sessions/stanzas.ts";
 import { endedCall } from "../../../src/conversation/call.ts";
-import { type SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { setOpener } from "../../../src/store/sessions/sessions.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";

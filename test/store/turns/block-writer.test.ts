@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
+import type { TurnBlock } from "../../../src/conversation/block.ts";
 import { BlockWriter, type BlockWriterOptions } from "../../../src/store/turns/block-writer.ts";
 import { connect } from "../../../src/store/database/pool.ts";
-import { type BlockProblem } from "../../../src/store/turns/write-blocks.ts";
+import type { BlockProblem } from "../../../src/store/turns/write-blocks.ts";
 import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { storedTurn, textBlock } from "../store-fixtures.ts";

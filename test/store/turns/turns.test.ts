@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
+import type { TurnBlock } from "../../../src/conversation/block.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";

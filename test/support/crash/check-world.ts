@@ -1,9 +1,9 @@
 import { outcomeSubject, toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
-import { type Call } from "../../../src/conversation/call.ts";
+import type { Call } from "../../../src/conversation/call.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
-import { type Sql } from "../../../src/store/database/pool.ts";
+import type { Sql } from "../../../src/store/database/pool.ts";
 import { isReceipt } from "../../../src/tool/calls/follow-call.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
 

@@ -1,8 +1,8 @@
 import { createId } from "../../../src/lib/id.ts";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { decode, fakeParticipant } from "../doubles/fake-session.ts";
-import { type CrashWorld } from "./crash-world.ts";
+import type { CrashWorld } from "./crash-world.ts";
 
 type ToolList = NonNullable<MessageBody<"configuration">["tools"]>;
 

@@ -1,4 +1,4 @@
-import { type Sql } from "../../../src/store/database/pool.ts";
+import type { Sql } from "../../../src/store/database/pool.ts";
 
 /** What never comes: a dead worker hears of nothing. */
 export const never = <Value>(): Promise<Value> => new Promise(() => {});

@@ -1,5 +1,5 @@
-import { type PermissionEvents } from "../../../src/session/permission/permission-store.ts";
-import { type SessionFollower } from "../../../src/store/event-hub.ts";
+import type { PermissionEvents } from "../../../src/session/permission/permission-store.ts";
+import type { SessionFollower } from "../../../src/store/event-hub.ts";
 
 interface Follower extends SessionFollower {
   readonly world: string;

@@ -1,7 +1,7 @@
 import { createId } from "../../../src/lib/id.ts";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, type FakeSession } from "./fake-session.ts";
-import { type VirtualClock } from "../virtual-clock.ts";
+import type { VirtualClock } from "../virtual-clock.ts";
 
 /** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 export function createRandom(seed: number): () => number {

@@ -1,10 +1,5 @@
 import { abortable } from "../../../src/lib/abortable.ts";
-import {
-  type AnswerToSpeak,
-  type Aside,
-  type SpokenAnswer,
-  type VoicePort,
-} from "../../../src/session/room/voice-port.ts";
+import type { AnswerToSpeak, Aside, SpokenAnswer, VoicePort } from "../../../src/session/room/voice-port.ts";
 
 /** A voice without sound: what it is given is heard at once, and what it says beside an answer lasts until it is told. */
 export class FakeVoice implements VoicePort {

@@ -1,14 +1,14 @@
 import { pino } from "pino";
-import { type TurnBlock } from "../../../src/conversation/block.ts";
-import { type TurnRecord } from "../../../src/conversation/turn-record.ts";
+import type { TurnBlock } from "../../../src/conversation/block.ts";
+import type { TurnRecord } from "../../../src/conversation/turn-record.ts";
 import { createId } from "../../../src/lib/id.ts";
-import { type BlockDelta } from "../../../src/llm/model-event.ts";
+import type { BlockDelta } from "../../../src/llm/model-event.ts";
 import { createEventPublisher } from "../../../src/session/events/event-publisher.ts";
 import { Recorder } from "../../../src/session/record/recorder.ts";
-import { type SessionWatcher } from "../../../src/session/events/session-event.ts";
+import type { SessionWatcher } from "../../../src/session/events/session-event.ts";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
-import { type Sql } from "../../../src/store/database/pool.ts";
-import { type TurnEvent } from "../../../src/turn/turn-event.ts";
+import type { Sql } from "../../../src/store/database/pool.ts";
+import type { TurnEvent } from "../../../src/turn/turn-event.ts";
 
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 

@@ -1,6 +1,6 @@
-import { type RoomPeer, type Transport, type TransportListener } from "../../../src/client/room/transport.ts";
+import type { RoomPeer, Transport, TransportListener } from "../../../src/client/room/transport.ts";
 import { decodeEnvelope, encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
-import { type Message, type MessageBody } from "../../../src/protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 
 type Type = Message["type"];
 

@@ -2,9 +2,9 @@ import { pino } from "pino";
 import { AccessToken } from "livekit-server-sdk";
 import { openEventSource } from "../../../src/http/events/event-source.ts";
 import { createHttpServer } from "../../../src/http/http-server.ts";
-import { type SseTimes } from "../../../src/http/sse/sse-stream.ts";
-import { type PermissionRule } from "../../../src/permission/rule.ts";
-import { type Budget } from "../../../src/session/spending/budget.ts";
+import type { SseTimes } from "../../../src/http/sse/sse-stream.ts";
+import type { PermissionRule } from "../../../src/permission/rule.ts";
+import type { Budget } from "../../../src/session/spending/budget.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { guardedTool } from "../guarded-tool.ts";
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestProject } from "vitest/node";
+import type { TestProject } from "vitest/node";
 import { ensurePage } from "../../../scripts/ensure-page.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";

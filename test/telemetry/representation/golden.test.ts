@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type HistoryBlock } from "../../../src/conversation/history.ts";
-import { type JsonObject } from "../../../src/lib/json.ts";
+import type { HistoryBlock } from "../../../src/conversation/history.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import { toMessageParts } from "../../../src/telemetry/representation/to-message-parts.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { type AnySchema, Ajv2020 } from "ajv/dist/2020.js";
-import { type Representation } from "../../../src/telemetry/representation/representation.ts";
+import type { Representation } from "../../../src/telemetry/representation/representation.ts";
 
 const FOLDER = "schemas/genai";
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toolUseId } from "../../../src/conversation/block.ts";
 import { buildHistory, type HistoryBlock } from "../../../src/conversation/history.ts";
-import { type JsonObject } from "../../../src/lib/json.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { toChatMessages } from "../../../src/telemetry/representation/to-chat-messages.ts";
 import { representationSchema } from "../../../src/telemetry/representation/representation.ts";
 import { toMessageParts } from "../../../src/telemetry/representation/to-message-parts.ts";

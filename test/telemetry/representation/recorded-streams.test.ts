@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type HistoryBlock } from "../../../src/conversation/history.ts";
+import type { HistoryBlock } from "../../../src/conversation/history.ts";
 import { readStream } from "../../../src/llm/read-stream.ts";
-import { type MessagePart } from "../../../src/telemetry/representation/message-part.ts";
+import type { MessagePart } from "../../../src/telemetry/representation/message-part.ts";
 import { representationSchema } from "../../../src/telemetry/representation/representation.ts";
 import { toMessageParts, toPartsByMessage } from "../../../src/telemetry/representation/to-message-parts.ts";
 import { codeExecutionStream } from "../../fixtures/model/code-execution.ts";

@@ -1,6 +1,6 @@
 import { toolResultBlock } from "../../../src/conversation/block.ts";
-import { type HistoryBlock } from "../../../src/conversation/history.ts";
-import { type JsonObject } from "../../../src/lib/json.ts";
+import type { HistoryBlock } from "../../../src/conversation/history.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 
 const result = (id: string, content: string, isError = false) => toolResultBlock(id, { content, isError });

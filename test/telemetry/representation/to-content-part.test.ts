@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type JsonObject } from "../../../src/lib/json.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import { toContentPart } from "../../../src/telemetry/representation/to-message-parts.ts";
 import { problemsBy } from "./judge-parts.ts";

@@ -7,7 +7,7 @@ import { answer } from "../../../src/testing/device/behaviour.ts";
 import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
 import { httpError, reply, slow, type Step, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
-import { type Turn } from "../../../src/testing/turn.ts";
+import type { Turn } from "../../../src/testing/turn.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { tableAgent } from "../table-agent.ts";

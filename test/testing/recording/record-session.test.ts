@@ -7,7 +7,7 @@ import { scripted, type ScriptedReply } from "../../../src/testing/model/scripte
 import { recordSession } from "../../../src/testing/recording/record-session.ts";
 import { runScenario } from "../../../src/testing/scenario/run-scenario.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
-import { type PermissionAnswer } from "../../../src/testing/talk.ts";
+import type { PermissionAnswer } from "../../../src/testing/talk.ts";
 import { createRandom } from "../../support/doubles/fake-room.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";

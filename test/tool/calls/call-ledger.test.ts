@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { type Call, type ExtraAnswer } from "../../../src/conversation/call.ts";
+import type { Call, ExtraAnswer } from "../../../src/conversation/call.ts";
 import { CallLedger } from "../../../src/tool/calls/call-ledger.ts";
 import { failure, success } from "../../../src/tool/outcome.ts";
 import { callOf } from "../../support/call.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Execution, type OnInterrupt } from "../../../src/conversation/call.ts";
+import type { Execution, OnInterrupt } from "../../../src/conversation/call.ts";
 import { announced, MemoryPorts, serverTool } from "../memory-ports.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 

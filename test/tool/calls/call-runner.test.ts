@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type Call } from "../../../src/conversation/call.ts";
+import type { Call } from "../../../src/conversation/call.ts";
 import { AppError } from "../../../src/errors/app-error.ts";
 import { failure } from "../../../src/tool/outcome.ts";
 import { CallRunner } from "../../../src/tool/calls/call-runner.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { cappedFetch } from "../../../src/tool/mcp/open-transport.ts";
 

@@ -1,10 +1,10 @@
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { BASE_TOOLS, createToolServer } from "../../fixtures/mcp/tool-server.ts";
 
 /** A streamable HTTP server in this process that can go away and come back at the same address. */

@@ -1,4 +1,4 @@
-import { type Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test, vi } from "vitest";
 import { compileMcpSchema } from "../../../src/tool/mcp/to-mcp-tool.ts";
 import { offeredTools } from "../../../src/tool/tool-routing.ts";

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { vi } from "vitest";
 import { type McpServerConfig, mcpServersSchema } from "../../../src/tool/mcp/mcp-config.ts";
 import { connectMcpServers, type McpServers } from "../../../src/tool/mcp/mcp-servers.ts";
-import { type ServerTool } from "../../../src/tool/server-tool.ts";
+import type { ServerTool } from "../../../src/tool/server-tool.ts";
 import { MemoryPorts } from "../memory-ports.ts";
 
 export const STDIO_SERVER = new URL("../../fixtures/mcp/stdio-server.ts", import.meta.url).pathname;

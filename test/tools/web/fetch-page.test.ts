@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { isPublicAddress } from "../../../tools/web/_address-guard.ts";
 import { fetchPage } from "../../../tools/web/_fetch-page.ts";
-import { type Network } from "../../../tools/web/_network.ts";
+import type { Network } from "../../../tools/web/_network.ts";
 import { listen } from "./local-server.ts";
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer, type ServerOptions } from "node:https";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 
 /** A server on every loopback address, closed with all its connections when disposed. */
 export async function listen(handle: RequestListener, tls?: ServerOptions) {

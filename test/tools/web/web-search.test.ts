@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type RequestListener } from "node:http";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import webSearch from "../../../tools/web/web-search.ts";

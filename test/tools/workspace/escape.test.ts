@@ -1,7 +1,7 @@
 import { link, lstat, readFile, readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Tool } from "../../../src/tool/define-tool.ts";
+import type { Tool } from "../../../src/tool/define-tool.ts";
 import bash from "../../../tools/workspace/bash.ts";
 import edit from "../../../tools/workspace/edit.ts";
 import glob from "../../../tools/workspace/glob.ts";

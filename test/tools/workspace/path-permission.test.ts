@@ -1,11 +1,11 @@
 import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Action, type PermissionRule } from "../../../src/permission/rule.ts";
+import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
 import { judge } from "../../../src/session/permission/judge-call.ts";
 import { permissionNeed } from "../../../src/tool/permission-need.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
-import { type Tool } from "../../../src/tool/define-tool.ts";
+import type { Tool } from "../../../src/tool/define-tool.ts";
 import edit from "../../../tools/workspace/edit.ts";
 import read from "../../../tools/workspace/read.ts";
 import write from "../../../tools/workspace/write.ts";

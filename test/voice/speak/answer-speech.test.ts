@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
-import { type Played, type Player } from "../../../src/voice/speak/player.ts";
-import { type SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
+import type { Played, Player } from "../../../src/voice/speak/player.ts";
+import type { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
 /** Plays nothing: a test says how each part ends. */
 function speech() {

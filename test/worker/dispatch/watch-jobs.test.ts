@@ -7,7 +7,7 @@ import { findFreePorts } from "../../support/servers/free-ports.ts";
 import { listChildren, processCommand } from "../../../src/worker/process/running-processes.ts";
 import { runJobs, type Jobs } from "../../../src/worker/dispatch/run-jobs.ts";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
-import { type LivekitService } from "../../../src/worker/services/livekit-server.ts";
+import type { LivekitService } from "../../../src/worker/services/livekit-server.ts";
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Job } from "@livekit/protocol";
-import { type RunningJobInfo } from "@livekit/agents";
+import type { RunningJobInfo } from "@livekit/agents";
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";

@@ -1,4 +1,4 @@
-import { type ModelServer, type RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
+import type { ModelServer, RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
 import { reply, text, thinking, toolUse, type Step } from "../../../src/testing/model-server/step.ts";
 
 /** What a question ends with says which tool it needs: none, the server's, or a device's. */

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { trace } from "@opentelemetry/api";
 import { afterAll, expect, test, vi } from "vitest";
 import { parseEnvironment } from "../../../src/worker/settings/environment.ts";

@@ -1,5 +1,5 @@
 import { type ToolCall, useToolUI } from "@parley/react";
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { CallCard } from "../tools/call-card.tsx";
 
 /** A photo is shown as one. */

@@ -1,5 +1,5 @@
 import { useClientTool } from "@parley/react";
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { takePhoto } from "./camera.ts";
 import { askPerson, showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";

@@ -1,5 +1,5 @@
 import { createContext, useContext } from "react";
-import { type JoinedTalk } from "./join-talk.ts";
+import type { JoinedTalk } from "./join-talk.ts";
 
 export const JoinedTalkContext = createContext<JoinedTalk | undefined>(undefined);
 

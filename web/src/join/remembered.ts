@@ -1,4 +1,4 @@
-import { type Place } from "./join-talk.ts";
+import type { Place } from "./join-talk.ts";
 
 /** The talk of this tab, so that a reload comes back to it. The token ends with the tab. */
 export interface OpenTalk extends Place {

@@ -1,4 +1,4 @@
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { type DeviceTool, setSwitch, useSwitches } from "../device/switches.ts";
 import { Grants } from "../permissions/grants.tsx";
 import { MicrophoneChoice } from "../voice/microphone-choice.tsx";

@@ -1,4 +1,4 @@
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { useEventLog } from "./event-log.tsx";
 import { type Bar, toWaterfalls } from "./waterfall.ts";
 

@@ -1,4 +1,4 @@
-import { type Room, type RoomEvent } from "livekit-client";
+import type { Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 
 /**

@@ -1,5 +1,5 @@
 import { type AgentState, useAgentState } from "@parley/react";
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 
 const WORDS: Readonly<Record<AgentState, string>> = {
   disconnected: "Not connected",

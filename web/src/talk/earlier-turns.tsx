@@ -1,4 +1,4 @@
-import { type TalkEntry } from "@parley/react";
+import type { TalkEntry } from "@parley/react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";

@@ -1,5 +1,5 @@
 import { isOpen, type ToolCall } from "@parley/react";
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { STATUS, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
 import { TimeLeft } from "./time-left.tsx";

@@ -1,4 +1,4 @@
-import { type ToolCall } from "@parley/react";
+import type { ToolCall } from "@parley/react";
 
 const SUMMARY_LENGTH = 70;
 

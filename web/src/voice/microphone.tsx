@@ -1,4 +1,4 @@
-import { type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { LevelMeter } from "./level-meter.tsx";
 import { useMicrophone } from "./microphone-state.ts";

@@ -1,4 +1,4 @@
-import { type MessageBody } from "@parley/client";
+import type { MessageBody } from "@parley/client";
 
 /** A piece of a message, in the order in which it is shown. */
 export type Part =

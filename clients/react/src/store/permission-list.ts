@@ -1,4 +1,4 @@
-import { type Parley } from "@parley/client";
+import type { Parley } from "@parley/client";
 import { type Permission, toPermission } from "./permission.ts";
 import { Watched } from "./watched.ts";
 

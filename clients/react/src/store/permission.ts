@@ -1,4 +1,4 @@
-import { type MessageBody } from "@parley/client";
+import type { MessageBody } from "@parley/client";
 import { parseFields } from "./tool-call.ts";
 
 /** A question that waits for this participant. */

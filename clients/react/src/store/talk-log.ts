@@ -1,4 +1,4 @@
-import { type MessageBody, type Parley } from "@parley/client";
+import type { MessageBody, Parley } from "@parley/client";
 import { applyBlock, applyCall, applySentence, applyWhole, type TalkMessage } from "./message.ts";
 import { applyCallBlock, applyState, isOpen, type ToolCall } from "./tool-call.ts";
 import { Watched } from "./watched.ts";

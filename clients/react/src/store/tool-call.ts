@@ -1,4 +1,4 @@
-import { type MessageBody } from "@parley/client";
+import type { MessageBody } from "@parley/client";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import { type ComponentType } from "react";
-import { type ToolCall } from "./tool-call.ts";
+import type { ComponentType } from "react";
+import type { ToolCall } from "./tool-call.ts";
 import { Watched } from "./watched.ts";
 
 type View = ComponentType<{ readonly call: ToolCall }>;

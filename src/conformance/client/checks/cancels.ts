@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { createId } from "../../../lib/id.ts";
 import { TOOL_TIMES } from "../../../protocol/limits.ts";
-import { type MessageBody } from "../../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type Frame } from "../../wire/frame.ts";
+import type { Frame } from "../../wire/frame.ts";
 import { type ClientTalk, numberOf } from "../client-talk.ts";
 
 const check = make<ClientTalk>;

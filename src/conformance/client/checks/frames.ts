@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../../lib/id.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type Way } from "../../wire/frame.ts";
+import type { Way } from "../../wire/frame.ts";
 import { type ClientTalk, numberOf } from "../client-talk.ts";
 
 const check = make<ClientTalk>;

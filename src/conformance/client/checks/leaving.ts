@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../../lib/id.ts";
-import { type MessageBody } from "../../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type Frame } from "../../wire/frame.ts";
-import { type ClientTalk } from "../client-talk.ts";
+import type { Frame } from "../../wire/frame.ts";
+import type { ClientTalk } from "../client-talk.ts";
 import { say, sendSentence, startAnswer } from "./talking.ts";
 
 const check = make<ClientTalk>;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../../lib/id.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type Frame } from "../../wire/frame.ts";
-import { type ClientTalk } from "../client-talk.ts";
+import type { Frame } from "../../wire/frame.ts";
+import type { ClientTalk } from "../client-talk.ts";
 import { say } from "./talking.ts";
 
 const check = make<ClientTalk>;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../../lib/id.ts";
-import { type MessageBody } from "../../../protocol/messages/messages.ts";
+import type { MessageBody } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type ClientTalk } from "../client-talk.ts";
+import type { ClientTalk } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
 const DENSE = "| `sequence` | integer | yes | From 1, dense in an answer. |";

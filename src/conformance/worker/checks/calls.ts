@@ -2,7 +2,7 @@ import { TOOL_TIMES } from "../../../protocol/limits.ts";
 import { type Check, check as make, ensure, NotApplicable } from "../../check.ts";
 import { withTools } from "../kit-client.ts";
 import { anyInput } from "../kit-client.ts";
-import { type WorkerTalk } from "../worker-talk.ts";
+import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const REFUSED =

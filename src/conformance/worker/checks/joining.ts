@@ -1,9 +1,9 @@
 import { LIMITS } from "../../../protocol/limits.ts";
 import { workerFeatures } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type Frame } from "../../wire/frame.ts";
+import type { Frame } from "../../wire/frame.ts";
 import { anyInput, withTools } from "../kit-client.ts";
-import { type WorkerTalk } from "../worker-talk.ts";
+import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const OWN_CONFIGURATION =

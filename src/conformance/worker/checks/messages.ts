@@ -1,8 +1,8 @@
 import { createId } from "../../../lib/id.ts";
 import { MESSAGES } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type KitClient } from "../kit-client.ts";
-import { type WorkerTalk } from "../worker-talk.ts";
+import type { KitClient } from "../kit-client.ts";
+import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const NOT_TWICE = "A repeated stanzaId or message id is acknowledged and not handled twice";

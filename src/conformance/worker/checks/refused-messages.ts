@@ -4,8 +4,8 @@ import { LIMITS } from "../../../protocol/limits.ts";
 import { MESSAGES } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
 import { pack } from "../../wire/pack.ts";
-import { type KitClient } from "../kit-client.ts";
-import { type WorkerTalk } from "../worker-talk.ts";
+import type { KitClient } from "../kit-client.ts";
+import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const NEVER_ENDS = "Nothing that a client sends ends the session.";

@@ -1,7 +1,7 @@
 import { type Check, check as make, ensure } from "../../check.ts";
-import { type Frame } from "../../wire/frame.ts";
+import type { Frame } from "../../wire/frame.ts";
 import { anyInput, withTools } from "../kit-client.ts";
-import { type WorkerTalk } from "../worker-talk.ts";
+import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const REPLAY =

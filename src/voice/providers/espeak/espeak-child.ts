@@ -1,4 +1,4 @@
-import { type EspeakAnswer, type EspeakRequest } from "./espeak-package.ts";
+import type { EspeakAnswer, EspeakRequest } from "./espeak-package.ts";
 
 // Speaks with espeak-ng's npm build, one text at a time. A process of its own, because espeak-ng is under the GPL and
 // because it blocks while it works. Its argument is the package's address.

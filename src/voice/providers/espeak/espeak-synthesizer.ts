@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { type AudioFrame } from "@livekit/rtc-node";
+import type { AudioFrame } from "@livekit/rtc-node";
 import { findPackage } from "../../../tool/find-package.ts";
 import { toAudioFrame } from "../../../livekit/audio-frame.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
