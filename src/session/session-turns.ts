@@ -100,9 +100,14 @@ export class SessionTurns {
     });
   }
 
-  /** No turn runs, and none waits. */
+  /** No turn runs, and none is about to. */
   get isIdle(): boolean {
-    return !this.#queue.isRunning && !this.#queue.hasWaiting;
+    return this.#queue.isIdle;
+  }
+
+  /** Begins no more turns: another worker will. */
+  hold(): void {
+    this.#queue.hold();
   }
 
   /**

@@ -208,6 +208,11 @@ export class Session {
     return this.#turns.isIdle && !this.#calls.isAnyRunning;
   }
 
+  /** Begins no more turns. What is said from now on is kept for the next worker. */
+  hold(): void {
+    this.#turns.hold();
+  }
+
   setLanguage(identity: string, language: string): void {
     this.#peers.setLanguage(identity, language);
   }

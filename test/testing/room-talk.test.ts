@@ -36,7 +36,9 @@ test.each(everywhere)("%s, a device answers and a permission is rejected", async
 
 test.each(everywhere)("%s, a device comes back and answers", async (_where, room) => {
   const model = scripted([{ use: { get_location: {} } }, "Paris."]);
-  await using talk = await startTalk({ ...tableAgent, model, room: room() });
+  // LiveKit needs up to a second to let it in again.
+  const config = { ...tableAgent.config, toolTimeoutMs: 5_000 };
+  await using talk = await startTalk({ ...tableAgent, config, model, room: room() });
   talk.device({ tools: { get_location: leave({ backAfterMs: 50, value: { city: "Paris" } }) } });
 
   const turn = await talk.say("Where am I?");

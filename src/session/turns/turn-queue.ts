@@ -58,6 +58,7 @@ export class TurnQueue {
   readonly #waiting: (TurnInput | VariationRequest)[] = [];
   #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isClosed = false;
+  #isHeld = false;
 
   /**
    * @param run never rejects; resolves when the turn is stored as ended
@@ -75,6 +76,16 @@ export class TurnQueue {
   /** Whether another turn waits for the running one to end. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
+  }
+
+  /** No turn runs, and none is about to. */
+  get isIdle(): boolean {
+    return !this.isRunning && (this.#isHeld || !this.hasWaiting);
+  }
+
+  /** Begins no more turns: those that come wait, for another worker. */
+  hold(): void {
+    this.#isHeld = true;
   }
 
   /** @throws {AppError} `queue_overflow` when `MAX_WAITING` wait, `unavailable` when the queue is shut */
@@ -120,7 +131,7 @@ export class TurnQueue {
   }
 
   #next(): void {
-    if (this.#current || this.#isClosed) return;
+    if (this.#current || this.#isClosed || this.#isHeld) return;
     const input = this.#waiting.shift();
     if (!input) return;
     const controller = new AbortController();

@@ -36,7 +36,7 @@ export default defineAgent<JobData>({
 export async function handOver(jobId: string, { withinMs, ...rest }: HandOver): Promise<void> {
   const until = performance.now() + withinMs;
   const session = await openedOf(jobId);
-  await session?.handOver({ withinMs: Math.max(0, until - performance.now()), ...rest });
+  await session?.handOver({ withinMs: Math.max(0, Math.round(until - performance.now())), ...rest });
 }
 
 /** Waits while it is being opened; `undefined` when it could not be. */

@@ -20,6 +20,8 @@ import { toPolicy } from "./to-policy.ts";
 
 /** How often a session that is to be handed over is looked at. */
 const LOOK_EVERY_MS = 50;
+/** Another agent is asked for after this time, whether there was a pause or not. */
+const ASK_WITHIN_MS = 3_000;
 /** Another worker may have a place only later: it is asked again every ten seconds. Its agent may take some of them. */
 const LOOKS_A_REQUEST = 200;
 
@@ -55,8 +57,8 @@ export interface HandOver {
 
 export interface JobSession {
   /**
-   * Gives the session to another worker's agent: at a pause another agent is asked for by `onPause`, until one is in
-   * the room; then, at the next pause, this one lets go of it. After `withinMs`, or at `close`, it does so without a
+   * Gives the session to another worker's agent: at a pause, or soon, another agent is asked for by `onPause`, until one
+   * is in the room; then this one begins no more turns, and lets go of it when the running one has ended. After `withinMs`, or at `close`, it does so without a
    * pause: the next worker takes the running turn up. Never rejects.
    */
   readonly handOver: (options: HandOver) => Promise<void>;
@@ -156,13 +158,15 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     handOver: async ({ withinMs, onPause }) => {
       isHandedOver = true;
       const late = AbortSignal.timeout(withinMs);
-      await untilPause(late);
+      // Who is asked question after question may come to no pause.
+      await untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));
       const before = link.otherAgents;
       const hasCome = () => link.otherAgents.some((identity) => !before.includes(identity));
       for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
         if (looks % LOOKS_A_REQUEST === 0) onPause();
         await sleep(LOOK_EVERY_MS);
       }
+      if ("session" in opened) opened.session.hold();
       await untilPause(late);
       // The other agent hears what comes from now on. When it is not there yet, clients send again what has no Ack.
       handle = () => {};

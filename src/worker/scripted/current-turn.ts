@@ -57,5 +57,16 @@ function messageText({ content }: MockMessage): string {
 
 /** The worker's notes to the model stand in brackets before the participant's words. */
 function withoutNotes(text: string): string {
-  return text.replace(/^(?:\s*\[The previous[^\]]*\])+/, "").trim();
+  return wordsOf(text.replace(/^(?:\s*\[(?:The previous|Several participants)[^\]]*\])+/, "").trim());
+}
+
+/** Among several participants each message is shown as an object with its sender. */
+function wordsOf(shown: string): string {
+  if (!shown.startsWith('{"from":')) return shown;
+  try {
+    const { text } = JSON.parse(shown) as { readonly text?: unknown };
+    return typeof text === "string" ? text : shown;
+  } catch {
+    return shown;
+  }
 }

@@ -38,15 +38,17 @@ test("what a person asked to be remembered is told in that person's first turn, 
 
   const [memory] = await listMemories(garden.sql, { identity: "ann" });
   const remembered = JSON.stringify({ remembered: [{ id: memory?.id, text: "Ann drinks tea" }] });
-  expect(beforeAnn).toEqual(["user: I am Bob"]);
+  const said = (from: string, words: string): unknown =>
+    expect.stringMatching(new RegExp(`^user: .*\\{"from":"${from}","text":"${words}"\\}$`));
+  expect(beforeAnn).toEqual([said("bob", "I am Bob")]);
   expect(outline(garden, ({ type, text: words, content }) => words ?? content ?? type)).toEqual([
-    "user: I am Bob",
+    said("bob", "I am Bob"),
     "assistant: Hello.",
-    "user: I am Ann",
+    said("ann", "I am Ann"),
     "assistant: tool_use",
     `user: ${remembered}`,
     "assistant: Tea?",
-    "user: Again",
+    said("ann", "Again"),
   ]);
   expect(garden.model.rejections).toEqual([]);
 });
