@@ -12,7 +12,7 @@ import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
 /** For so long after a place was free again, rooms that waited for one come first. */
-const YIELD_MS = 10_000;
+const YIELD_MS = 30_000;
 /** A full worker reports this load: LiveKit gives no room to a worker whose load is at its `target_load`, 0.7. */
 const FULL_LOAD = 0.7;
 /** A job process is ready in two seconds; on a busy machine it may take much longer. */

@@ -62,6 +62,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
     const names = oldestFirst.map(({ name }) => name);
     const unserved = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
+    if (unserved.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
     const places = Math.max(0, freePlaces());
     if (places === 0) {
       const full = unserved.map(({ room }) => room);
@@ -69,7 +70,6 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
       if (news.length > 0) logger.error({ rooms: full.length }, "all workers are full: rooms wait for an agent");
       await Promise.all(news.map((room) => tellOfWaiting(clients, room)));
       told = new Set(full);
-      if (full.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
       return;
     }
     for (const { room, formerOwner } of unserved.slice(0, places)) {
