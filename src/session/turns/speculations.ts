@@ -60,8 +60,9 @@ export class Speculations {
   take(asked: Asked): Adopted | undefined {
     const attempt = this.#attempt;
     this.#begun = 0;
-    const adopted = attempt?.key === keyOf(asked) ? attempt.held.adopted : undefined;
-    if (attempt && adopted) this.#end(attempt, true);
+    if (!attempt) return undefined;
+    const adopted = attempt.key === keyOf(asked) ? attempt.held.adopted : undefined;
+    if (adopted) this.#end(attempt, true);
     else this.drop();
     return adopted;
   }

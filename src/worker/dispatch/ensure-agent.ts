@@ -37,18 +37,28 @@ export async function ensureAgent(clients: RoomClients, room: string, { former, 
   const agents = participants.filter((participant) => Number(participant.kind) === ParticipantKind.AGENT);
   const dead = agents.find((agent) => agent.identity === former);
   const isMissing = participants.length > agents.length && agents.every((agent) => agent === dead);
-  const isNeeded = isMissing && !(await isOnItsWay(clients, room, former));
+  const dispatches = isMissing ? await listDispatches(clients, room) : [];
+  const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return false;
   if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreMissing);
   if (!isNeeded) return false;
-  await requestAgent(clients, room);
+  await requestAgain(clients, room, dispatches);
   return true;
 }
 
 /** Asks LiveKit for another agent, with the metadata of the dispatch before: it may name which agent is to serve the room. */
 export async function requestAgent(clients: RoomClients, room: string): Promise<void> {
-  const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
-  const createdAt = ({ state }: (typeof dispatches)[number]) => state?.createdAt ?? 0n;
+  await requestAgain(clients, room, await listDispatches(clients, room));
+}
+
+type Dispatches = Awaited<ReturnType<AgentDispatchClient["listDispatch"]>>;
+
+async function listDispatches(clients: RoomClients, room: string): Promise<Dispatches> {
+  return clients.dispatches.listDispatch(room).catch(ignoreMissing);
+}
+
+async function requestAgain(clients: RoomClients, room: string, dispatches: Dispatches): Promise<void> {
+  const createdAt = ({ state }: Dispatches[number]) => state?.createdAt ?? 0n;
   const told = dispatches.filter(({ metadata }) => metadata !== "");
   const [newest] = told.toSorted((a, b) => Number(createdAt(b) - createdAt(a)));
   await clients.dispatches.createDispatch(room, "", { ...(newest && { metadata: newest.metadata }) });
@@ -58,8 +68,7 @@ export async function requestAgent(clients: RoomClients, room: string): Promise<
  * Whether a worker has just been given a job for the room. A request for an agent does not say so: LiveKit may offer the
  * job to a worker that is frozen, and then forgets it.
  */
-async function isOnItsWay(clients: RoomClients, room: string, former: string | undefined): Promise<boolean> {
-  const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
+function isOnItsWay(dispatches: Dispatches, former: string | undefined): boolean {
   const jobs = dispatches.flatMap(({ state }) => state?.jobs ?? []);
   return jobs.some(({ id, state }) => {
     const isRunning = Number(state?.status) === JobStatus.JS_RUNNING;
