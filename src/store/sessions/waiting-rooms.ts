@@ -40,16 +40,17 @@ export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Pro
   return rows.length > 0;
 }
 
-/** Of these rooms, those whose session no worker has a lease of. */
+/** Of these rooms, those whose session no worker has a lease of, in their order. */
 export async function findUnserved(
   sql: Sql,
   { rooms }: { readonly rooms: readonly string[] },
 ): Promise<UnservedRoom[]> {
   const rows = await runQuery(sql<{ room: string; lease_owner: string | null }[]>`
     select asked.room, sessions.lease_owner
-    from json_array_elements_text(${JSON.stringify(rooms)}::text::json) as asked (room)
+    from json_array_elements_text(${JSON.stringify(rooms)}::text::json) with ordinality as asked (room, place)
     left join sessions on sessions.room = asked.room and lease_owner is not null
     where lease_owner is null or lease_expires_at < now() - ${LAPSED_FOR}::interval
+    order by place
   `);
   return rows.map(({ room, lease_owner: owner }) => ({ room, ...(owner !== null && { formerOwner: owner }) }));
 }

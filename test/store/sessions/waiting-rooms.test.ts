@@ -34,6 +34,15 @@ test("rooms without a session and those whose lease has run out are unserved; ot
   ]);
 });
 
+test("unserved rooms come in the order in which they were asked about, so that the oldest is served first", async () => {
+  const rooms = Array.from({ length: 40 }, (_, index) => `waiting-${(index * 17) % 40}`);
+  for (const room of rooms.slice(10, 20)) await claim(room, -5_000);
+
+  const unserved = await findUnserved(database.sql, { rooms });
+
+  expect(unserved.map(({ room }) => room)).toEqual(rooms);
+});
+
 test("of workers that find a room at the same moment one asks, and again after the rest", async () => {
   const { sql } = database;
   const ask = (restMs: number) => mayAskForAgent(sql, { room: "found", restMs });
