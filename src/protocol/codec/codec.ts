@@ -1,4 +1,3 @@
-import { Encoder } from "@msgpack/msgpack";
 import * as v from "valibot";
 import type { Execution } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
@@ -8,8 +7,8 @@ import { float32, isPlainMap, readFields } from "../messages/fields.ts";
 import { LIMITS } from "../limits.ts";
 import { fieldNames, type Message, MESSAGES, messageTypeOf } from "../messages/messages.ts";
 import { MalformedMessageError, parseMessage, type ReadableParts } from "../messages/parse-message.ts";
+import { Float32, packMap } from "./pack.ts";
 import { peekEnvelope } from "./peek.ts";
-import { type Budget, toSendable } from "./sendable.ts";
 import { executionSchema } from "../messages/tool-messages.ts";
 import { unpackPacket } from "./unpack.ts";
 
@@ -21,14 +20,7 @@ export interface OutgoingEnvelope {
   readonly message: Message;
 }
 
-/** With `useBigInt64` the encoder writes numbers beyond 32 bits as float64, which every peer reads. */
-const encoder = new Encoder({ useBigInt64: true, ignoreUndefined: true, maxDepth: LIMITS.depth + 1 });
-
-/** A message has at most one: the last field of its body. The body is the last field of the envelope. */
 const FLOAT32_FIELDS = fieldNames((kind) => kind === float32);
-const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
-/** Is encoded in five bytes (0xce and 32 bits). A float32 (0xca and 32 bits) is then written over these. */
-const FLOAT32_PLACE = 0xffff_ffff;
 
 /**
  * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields left out, no 64-bit integers.
@@ -36,40 +28,24 @@ const FLOAT32_PLACE = 0xffff_ffff;
  *
  * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
  */
-export function encodeEnvelope(envelope: OutgoingEnvelope): Uint8Array {
-  const { stanzaId, message } = envelope;
+export function encodeEnvelope({ stanzaId, conversationId, meta = {}, message }: OutgoingEnvelope): Uint8Array {
   if (!Number.isSafeInteger(stanzaId)) throw new AppError("internal", "A stanzaId is not an integer");
-  const { fields, float32Value } = toBody(message, envelope.conversationId);
-  const budget: Budget = { values: 6, bytes: 0, keys: new Set(ENVELOPE_KEYS) };
-  const conversationId = toSendable(envelope.conversationId, 2, budget);
-  const meta = toSendable(envelope.meta ?? {}, 2, budget);
-  const body = toSendable(fields, 2, budget);
-  const bytes = encoder.encode({ stanzaId, conversationId, type: MESSAGES[message.type].number, meta, body });
-  if (bytes.length > LIMITS.envelopeBytes) {
-    throw new AppError("too_large", `The envelope is over ${LIMITS.envelopeBytes} bytes`);
-  }
-  if (float32Value !== undefined) writeFloat32AtEnd(bytes, float32Value);
-  return bytes;
+  const body = toBody(message, conversationId);
+  return packMap({ stanzaId, conversationId, type: MESSAGES[message.type].number, meta, body });
 }
 
-function toBody(message: Message, conversationId: string): { fields: Record<string, unknown>; float32Value?: number } {
+function toBody(message: Message, conversationId: string): Record<string, unknown> {
   const source: Readonly<Record<string, unknown>> = message.body;
   const fields: Record<string, unknown> = { conversationId };
   for (const name of Object.keys(MESSAGES[message.type].shape.entries)) {
     const value = source[name];
     if (value !== undefined && value !== null) fields[name] = value;
   }
-  if (message.type === "tool_use_result") return { fields: { ...fields, requestId: message.body.id } };
-  const [float32Field = ""] = FLOAT32_FIELDS.get(message.type) ?? [];
-  const float32Value = fields[float32Field];
-  if (typeof float32Value !== "number") return { fields };
-  return { fields: { ...fields, [float32Field]: FLOAT32_PLACE }, float32Value };
-}
-
-function writeFloat32AtEnd(bytes: Uint8Array, value: number): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 5);
-  view.setUint8(0, 0xca);
-  view.setFloat32(1, value);
+  for (const name of FLOAT32_FIELDS.get(message.type) ?? []) {
+    const value = fields[name];
+    if (typeof value === "number") fields[name] = new Float32(value);
+  }
+  return message.type === "tool_use_result" ? { ...fields, requestId: message.body.id } : fields;
 }
 
 interface IncomingEnvelope {

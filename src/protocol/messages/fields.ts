@@ -23,7 +23,7 @@ export const number = v.pipe(
   v.finite(({ input }) => `Invalid input: expected number, received ${input}`),
 );
 
-/** A number that is written as float32, even a whole one. Such a field is optional, and the last of its body. */
+/** A number that is written as float32, even a whole one. */
 export const float32 = v.pipe(number);
 
 const atLeast = <Least extends number>(least: Least, kind = "number") =>
