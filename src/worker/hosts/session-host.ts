@@ -6,6 +6,7 @@ import { moduleBeside } from "../../lib/module-beside.ts";
 import type { PooledJob } from "../../livekit/job-pool.ts";
 import type { Logger } from "../logger.ts";
 import { mainThreadMs } from "../process/running-processes.ts";
+import { BusyShare } from "./busy-share.ts";
 import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 
 interface SessionHostOptions {
@@ -36,9 +37,6 @@ const PING_MS = 250;
 const STALL_MS = 1_000;
 /** And it has computed meanwhile: a machine that is short of time must not lose its hosts. */
 const STALL_COMPUTED_MS = 800;
-/** How busy a host is is looked at so often, and smoothed over so many looks: joins and first turns come in bursts. */
-const SAMPLE_MS = 2_000;
-const SMOOTH_OVER = 4;
 /** One that neither answers nor computes (it was stopped, or waits in the kernel). */
 const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
@@ -89,8 +87,7 @@ export class SessionHost {
   #heardAt = 0;
   #lookedAt = 0;
   #computedBefore = 0;
-  #busyShare = 0;
-  #sampled = { at: 0, computedMs: 0 };
+  #busy: BusyShare | undefined;
 
   constructor(options: SessionHostOptions) {
     this.#options = options;
@@ -115,9 +112,9 @@ export class SessionHost {
     await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));
   }
 
-  /** What share of a core its JavaScript has taken lately: 1 is all that it can take. */
+  /** See BusyShare; 0 until it is ready. */
   get busyShare(): number {
-    return this.#busyShare;
+    return this.#busy?.share ?? 0;
   }
 
   get freePlaces(): number {
@@ -196,7 +193,7 @@ export class SessionHost {
     }
     this.#heardAt = performance.now();
     this.#computedBefore = this.#computedMs();
-    this.#sampled = { at: this.#heardAt, computedMs: this.#computedBefore };
+    this.#busy = new BusyShare(Number(this.#process.pid));
     this.#pings = setInterval(() => this.#look(), PING_MS);
   }
 
@@ -244,7 +241,7 @@ export class SessionHost {
     // When it is we who stood still, the host's answers are here and not read yet.
     if (now - this.#lookedAt > 2 * PING_MS) this.#heardAt = now;
     this.#lookedAt = now;
-    this.#sample(now);
+    this.#busy?.sample();
     const silentMs = now - this.#heardAt;
     const computedMs = this.#computedMs() - this.#computedBefore;
     if (this.rssBytes > memoryLimitBytes) {
@@ -254,14 +251,6 @@ export class SessionHost {
       logger.error({ silentMs: Math.round(silentMs), computedMs }, "a session host stalls: ended");
       this.#kill();
     } else this.#send({ type: "ping" });
-  }
-
-  #sample(now: number): void {
-    const { at, computedMs } = this.#sampled;
-    if (now - at < SAMPLE_MS) return;
-    this.#sampled = { at: now, computedMs: this.#computedMs() };
-    const share = Math.min(1, (this.#sampled.computedMs - computedMs) / (now - at));
-    this.#busyShare += (share - this.#busyShare) / SMOOTH_OVER;
   }
 
   #kill(): void {

@@ -28,6 +28,12 @@ export function mainThreadMs(pid: number): number {
   return (Number(inUser) + Number(inSystem)) * MS_A_TICK;
 }
 
+/** How long that thread has waited for a core that others had; 0 where the system does not say it. */
+export function mainThreadWaitedMs(pid: number): number {
+  const [, waitedNs = "0"] = IS_LINUX ? contentOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ") : [];
+  return Number(waitedNs) / 1e6;
+}
+
 /** The command line that a running process was started with; empty when there is no such process. */
 export function processCommand(pid: number): string {
   if (!IS_LINUX) return outputOf("ps", "-o", "command=", "-p", String(pid));

@@ -1,0 +1,39 @@
+import { mainThreadMs, mainThreadWaitedMs } from "../process/running-processes.ts";
+
+/** How busy a host is is looked at so often, and smoothed over so many looks: joins and first turns come in bursts. */
+const SAMPLE_MS = 2_000;
+const SMOOTH_OVER = 4;
+
+/** What share of a core a process's JavaScript has taken lately, of what other processes have left it: 0 to 1. */
+export class BusyShare {
+  readonly #pid: number;
+  #last: { readonly at: number; readonly computedMs: number; readonly waitedMs: number };
+  #share = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#last = this.#look();
+  }
+
+  /** To be called often. */
+  sample(): void {
+    if (performance.now() - this.#last.at < SAMPLE_MS) return;
+    const before = this.#last;
+    this.#last = this.#look();
+    const ms = this.#last.at - before.at - (this.#last.waitedMs - before.waitedMs);
+    const share = Math.min(1, (this.#last.computedMs - before.computedMs) / Math.max(1, ms));
+    this.#share += (share - this.#share) / SMOOTH_OVER;
+  }
+
+  get share(): number {
+    return this.#share;
+  }
+
+  #look() {
+    return {
+      at: performance.now(),
+      computedMs: mainThreadMs(this.#pid),
+      waitedMs: mainThreadWaitedMs(this.#pid),
+    };
+  }
+}
