@@ -9,11 +9,18 @@ interface Ending {
   readonly isForAll: boolean;
 }
 
-/** Ends the call when the last words have been said. What a participant says over them keeps it going. */
+/**
+ * Our last words are on their way to the participant while LiveKit is asked to take it out of the room, and would be lost
+ * if that were quicker.
+ */
+const LAST_WORDS_MS = 1_000;
+
+/** Ends the call when the last words have been said. What a participant says over them, or at once after, keeps it going. */
 export class CallEnd {
   readonly #line: Pick<CallLine, "hangUp">;
   readonly #logger: Logger;
   #ending: Ending | undefined;
+  #leaving: { readonly participant: string; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(line: Pick<CallLine, "hangUp">, logger: Logger) {
     this.#line = line;
@@ -26,11 +33,16 @@ export class CallEnd {
   }
 
   watch(event: SessionEvent): void {
-    if (event.type !== "turn" || event.event.type !== "turn_complete") return;
-    const ending = this.#ending;
-    if (ending?.participant !== event.turn.participantIdentity) return;
+    if (event.type !== "turn") return;
+    const { participantIdentity } = event.turn;
+    if (event.event.type === "turn_start" && this.#leaving?.participant === participantIdentity)
+      clearTimeout(this.#leaving.timer);
+    if (event.event.type !== "turn_complete" || this.#ending?.participant !== participantIdentity) return;
+    const { participant, isForAll } = this.#ending;
     this.#ending = undefined;
-    if (event.event.state === "completed") this.now(ending.isForAll ? undefined : ending.participant);
+    if (event.event.state !== "completed") return;
+    const timer = setTimeout(() => this.now(isForAll ? undefined : participant), LAST_WORDS_MS);
+    this.#leaving = { participant, timer };
   }
 
   /** Ends it at once: for a participant, else for all. */

@@ -1,12 +1,15 @@
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TurnState } from "../../../src/conversation/turn-record.ts";
 import { NO_USAGE } from "../../../src/llm/model-event.ts";
 import { CallEnd } from "../../../src/session/agent/call-end.ts";
 import type { SessionEvent } from "../../../src/session/events/session-event.ts";
 
-function ended(participantIdentity: string, state: Exclude<TurnState, "running">): SessionEvent {
-  const turn = {
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const turnOf = (participantIdentity: string) =>
+  ({
     id: "turn",
     position: 1,
     participantIdentity,
@@ -15,9 +18,15 @@ function ended(participantIdentity: string, state: Exclude<TurnState, "running">
     input: [],
     state: "running",
     blocks: [],
-  } as const;
+  }) as const;
+
+function begun(participantIdentity: string): SessionEvent {
+  return { type: "turn", turn: turnOf(participantIdentity), event: { type: "turn_start", model: "m" } };
+}
+
+function ended(participantIdentity: string, state: Exclude<TurnState, "running">): SessionEvent {
   const event = { type: "turn_complete", state, stopReason: "end_turn", usage: NO_USAGE, error: undefined } as const;
-  return { type: "turn", turn, event };
+  return { type: "turn", turn: turnOf(participantIdentity), event };
 }
 
 function calling() {
@@ -26,16 +35,32 @@ function calling() {
   return { hungUp, end: new CallEnd(line, pino({ enabled: false })) };
 }
 
-test("a participant's call ends when its turn has", () => {
+test("a participant's call ends when its turn has and the last words had time to arrive", () => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
 
   end.watch(ended("bob", "completed"));
+  vi.advanceTimersByTime(60_000);
   expect(hungUp).toEqual([]);
   end.watch(ended("ana", "completed"));
   end.watch(ended("ana", "completed"));
+  vi.advanceTimersByTime(900);
+  expect(hungUp).toEqual([]);
+  vi.advanceTimersByTime(100);
 
   expect(hungUp).toEqual(["ana"]);
+});
+
+test("who says something at once after the last words stays", () => {
+  const { hungUp, end } = calling();
+  end.afterTurn({ participant: "ana", isForAll: false });
+  end.watch(ended("ana", "completed"));
+
+  vi.advanceTimersByTime(500);
+  end.watch(begun("ana"));
+  vi.advanceTimersByTime(60_000);
+
+  expect(hungUp).toEqual([]);
 });
 
 test("words over the last words keep the call", () => {
@@ -44,6 +69,7 @@ test("words over the last words keep the call", () => {
 
   end.watch(ended("ana", "interrupted"));
   end.watch(ended("ana", "completed"));
+  vi.advanceTimersByTime(60_000);
 
   expect(hungUp).toEqual([]);
 });
