@@ -14,9 +14,11 @@ export function nodeClient(program: string, ...args: readonly string[]): readonl
   return ["env", cache, "NODE_ENV=production", process.execPath, `test/conformance/clients/${program}`, ...args];
 }
 
-/** Ids of the checks that have not passed, with why. */
-export const notPassed = (verdicts: readonly Verdict[]) =>
-  verdicts.flatMap(({ id, outcome, reason }) => (outcome === "passed" ? [] : [`${id} ${outcome}: ${reason}`]));
+const told = (verdicts: readonly Verdict[]) => verdicts.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`);
 
-export const failedIds = (verdicts: readonly Verdict[]) =>
-  verdicts.flatMap(({ id, outcome }) => (outcome === "failed" || outcome === "kit" ? [id] : []));
+/** The checks that have not passed, with why. */
+export const notPassed = (verdicts: readonly Verdict[]) => told(verdicts.filter(({ outcome }) => outcome !== "passed"));
+
+/** The checks that have failed, or that the kit could not make, with why. */
+export const failures = (verdicts: readonly Verdict[]) =>
+  told(verdicts.filter(({ outcome }) => outcome === "failed" || outcome === "kit"));

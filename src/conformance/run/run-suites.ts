@@ -14,6 +14,9 @@ type Outcome = Pick<Verdict, "outcome" | "reason">;
 
 /** Rooms at once: most of a check is waiting. */
 const SUITES_AT_ONCE = 8;
+/** Twice what the longest check waits for. LiveKit's calls have no deadline of their own. */
+const CHECK_WITHIN_MS = 30_000;
+const CLOSE_WITHIN_MS = 5_000;
 
 /** Runs suites beside each other; verdicts come in the suites' order. */
 export async function runSuites<Subject extends AsyncDisposable>(
@@ -32,22 +35,40 @@ async function runSuite<Subject extends AsyncDisposable>(suite: Suite<Subject>):
     const startedAt = performance.now();
     if (!subject && !unopened) {
       const opened = await attempt(async () => {
-        subject = await suite.open();
+        subject = await inTime(suite.open(), `Opening a room for "${suite.name}"`);
       });
       if (opened.outcome !== "passed") unopened = opened;
     }
     const current = subject;
-    const outcome = current ? await attempt(() => run(current)) : (unopened ?? { outcome: "kit" });
+    const outcome = current ? await attempt(() => inTime(run(current), id)) : (unopened ?? { outcome: "kit" });
     const ms = Math.round(performance.now() - startedAt);
     verdicts.push({ id, level, sentence, suite: suite.name, ...outcome, ms });
     // What a failure has left behind must not fail the next check.
     if (outcome.outcome === "failed" || outcome.outcome === "kit") {
-      await current?.[Symbol.asyncDispose]();
+      await close(current);
       subject = undefined;
     }
   }
-  await subject?.[Symbol.asyncDispose]();
+  await close(subject);
   return verdicts;
+}
+
+/** A room that does not close in time is left: it is of no use to any other check. */
+async function close(subject: AsyncDisposable | undefined): Promise<void> {
+  const closing = async () => subject?.[Symbol.asyncDispose]();
+  await inTime(closing(), "Closing a room", CLOSE_WITHIN_MS).catch(() => {});
+}
+
+/** What a check waits for of the subject has a limit of its own, so that this is the kit's fault. */
+async function inTime<Value>(work: Promise<Value> | Value, what: string, withinMs = CHECK_WITHIN_MS): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const fault = new KitFault(`${what} has not ended within ${withinMs / 1_000} s`);
+  const timer = setTimeout(() => reject(fault), withinMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 export async function attempt(work: () => Promise<void> | void): Promise<Outcome> {
