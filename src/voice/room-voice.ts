@@ -11,6 +11,7 @@ import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
 import { Microphones } from "./listen/microphones.ts";
 import { Misheard } from "./listen/misheard.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
+import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
@@ -42,6 +43,7 @@ export class RoomVoice implements VoicePort {
   readonly #microphones: Microphones | undefined;
   readonly #speech: UserSpeech;
   readonly #ears: stt.STT | undefined;
+  readonly #mouth: PreparedSynthesizer | undefined;
   readonly #misheard = new Misheard(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
   #session: AudioSession | undefined;
@@ -57,6 +59,7 @@ export class RoomVoice implements VoicePort {
     this.#options = options;
     const { room, synthesizer, stt: ears, settings, take } = options;
     const onNeeded = () => void this.#start();
+    this.#mouth = synthesizer && new PreparedSynthesizer(synthesizer);
     this.#audio = synthesizer && new AgentAudio({ room, onListener: onNeeded });
     this.#microphones =
       ears &&
@@ -90,6 +93,11 @@ export class RoomVoice implements VoicePort {
     const playing = hasListener ? this.#session?.player : undefined;
     const player = playing ?? new AwaitedPlayer(this.#playerToCome(this.#audio));
     return new AnswerSpeech(player, answer);
+  }
+
+  prepare(sentence: string, language: string | undefined): () => void {
+    if (!this.#mouth || !this.#session || !this.#audio?.hasListener) return () => {};
+    return this.#mouth.prepare(sentence, language);
   }
 
   async untilQuiet(signal: AbortSignal): Promise<void> {
@@ -144,6 +152,7 @@ export class RoomVoice implements VoicePort {
     const started = await startAudioSession({
       ...this.#options,
       stt: this.#ears,
+      synthesizer: this.#mouth,
       audio: this.#audio,
       onUserTurn: (text) => {
         this.#speech.complete(text);

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { announced } from "../support/client-tool.ts";
 
@@ -23,6 +24,38 @@ test("the model is asked before the end of a spoken turn is certain, and once; n
   expect(await user.client.answerTo(said.id)).toBe("It is ten past two.");
   expect(agent.model.requests).toHaveLength(1);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("the first sentence's sound is made before the end of a spoken turn is certain, and once", async () => {
+  const sounded: string[] = [];
+  const wrap = (voice: Synthesizer): Synthesizer => ({
+    speak: async function* (text, options) {
+      const index = sounded.push("") - 1;
+      async function* noted() {
+        for await (const piece of text) {
+          sounded[index] += piece;
+          yield piece;
+        }
+      }
+      yield* voice.speak(noted(), options);
+    },
+    close: () => voice.close(),
+  });
+  await using voice = await VoiceAgent.start({ ...SPECULATES, wrap });
+  const { agent } = voice;
+  const user = await voice.speaker("user");
+  agent.model.script([reply([text("It is ten past two. And the sun is out.")])]);
+  voice.understand("What time is it?");
+  const spoken = user.say("What time is it?");
+  await expect.poll(() => sounded, { timeout: 10_000, interval: 20 }).toEqual(["It is ten past two."]);
+
+  expect(user.client.all("start_answer")).toEqual([]);
+  await spoken;
+  const said = await user.client.next("transcription", ({ final }) => final);
+  expect(await user.client.answerTo(said.id)).toBe("It is ten past two. And the sun is out.");
+  await user.untilHeard(1);
+  await user.untilSilence();
+  expect(sounded.map((words) => words.trim())).toEqual(["It is ten past two.", "And the sun is out."]);
 });
 
 test("what was answered to half a question is never heard, stored or run", async () => {

@@ -10,7 +10,7 @@ import type { SpeechEnd, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 interface AnswerOutputOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
-  readonly voice: VoicePort | undefined;
+  readonly voice: Pick<VoicePort, "open"> | undefined;
   /** The StartAnswer's id. */
   readonly messageId: string;
   /** Whose turn it is. */

@@ -7,6 +7,11 @@ export interface VoicePort {
    */
   readonly open: (answer: AnswerToSpeak) => SpokenAnswer | undefined;
   /**
+   * Makes the sound of a sentence that an answer will probably begin with. Nothing of it is heard, unless an answer in this
+   * language does begin so. The function that is returned throws the sound away.
+   */
+  readonly prepare: (sentence: string, language: string | undefined) => () => void;
+  /**
    * Resolves when the participant is silent, which may be at once. What it says may be the rest of its question; then
    * the turn is aborted. Rejects with the signal's reason.
    */

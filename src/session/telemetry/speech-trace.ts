@@ -15,6 +15,7 @@ export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePor
   return {
     isTwoWay: voice.isTwoWay,
     open: (answer) => openObserved(voice, answer, options),
+    prepare: (sentence, language) => voice.prepare(sentence, language),
     untilQuiet: (signal) => voice.untilQuiet(signal),
     setInterruptible: (isInterruptible) => voice.setInterruptible(isInterruptible),
   };

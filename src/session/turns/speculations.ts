@@ -1,4 +1,6 @@
+import { HeldStream } from "../../lib/held-stream.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
+import { Speaker } from "../answer/speaker.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** So many calls may be made for one turn that come to nothing, as a participant goes on speaking. */
@@ -14,8 +16,22 @@ type Asked = Omit<Parameters<OpenStream>[0], "observe">;
 
 interface Attempt {
   readonly key: string;
-  readonly held: HeldStream;
+  readonly held: HeldStream<ModelEvent>;
   readonly timer: NodeJS.Timeout;
+  readonly known: {
+    /** Absent until the call has begun. */
+    call?: ChatCall;
+    /** Throws away the sound of the first sentence. */
+    unprepare?: (() => void) | undefined;
+  };
+}
+
+interface Means {
+  readonly openStream: OpenStream;
+  /** BCP 47; of the answer. */
+  readonly language?: string | undefined;
+  /** Makes the sound of the answer's first sentence. Returns what throws it away. @defaultValue no sound is made early */
+  readonly prepare?: ((sentence: string) => () => void) | undefined;
 }
 
 /** A model call that was made before it was certain that it is wanted, for the turn that wants it. */
@@ -47,13 +63,19 @@ export class Speculations {
     return !isOff && this.#begun < MAX_PER_TURN;
   }
 
-  begin(asked: Asked, openStream: OpenStream): void {
+  begin(asked: Asked, { openStream, language, prepare }: Means): void {
     const key = keyOf(asked);
     if (this.#attempt?.key === key) return;
     this.drop();
     this.#begun += 1;
-    const held = new HeldStream((observe, signal) => openStream({ ...asked, observe }, signal));
-    this.#attempt = { key, held, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
+    const known: Attempt["known"] = {};
+    const observe: ChatObserver = (call, stream) => {
+      known.call = call;
+      return stream;
+    };
+    const onEvent = firstSentence(language, (sentence) => (known.unprepare = prepare?.(sentence)));
+    const held = new HeldStream((signal) => openStream({ ...asked, observe }, signal), onEvent);
+    this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
   }
 
   /** What a turn's model call takes instead of making it. Whatever was asked for another one is dropped. */
@@ -61,10 +83,14 @@ export class Speculations {
     const attempt = this.#attempt;
     this.#begun = 0;
     if (!attempt) return undefined;
-    const adopted = attempt.key === keyOf(asked) ? attempt.held.adopted : undefined;
-    if (adopted) this.#end(attempt, true);
-    else this.drop();
-    return adopted;
+    const { held, known } = attempt;
+    // A call that has failed or has not even begun is made anew.
+    if (!known.call || held.hasFailed || attempt.key !== keyOf(asked)) {
+      this.drop();
+      return undefined;
+    }
+    this.#end(attempt, true);
+    return { call: known.call, stream: (signal) => held.read(signal) };
   }
 
   /** Cuts off what was asked for in vain. */
@@ -72,6 +98,7 @@ export class Speculations {
     const attempt = this.#attempt;
     if (!attempt) return;
     attempt.held.abort();
+    attempt.known.unprepare?.();
     this.#end(attempt, false);
   }
 
@@ -88,66 +115,17 @@ function keyOf({ history, toolChoice, containerId, isCut, tools, participant, in
   return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCut, offered]);
 }
 
-/** Reads a stream at once, and keeps what comes for a later reader. */
-class HeldStream {
-  readonly #controller = new AbortController();
-  readonly #events: ModelEvent[] = [];
-  #call: ChatCall | undefined;
-  #end: { readonly error?: unknown } | undefined;
-  #news = Promise.withResolvers<void>();
-
-  constructor(open: (observe: ChatObserver, signal: AbortSignal) => AsyncIterable<ModelEvent>) {
-    const observe: ChatObserver = (call, stream) => {
-      this.#call = call;
-      return stream;
-    };
-    void this.#read(() => open(observe, this.#controller.signal));
-  }
-
-  /** Absent when the call has failed, or has not even begun: the turn makes its own. */
-  get adopted(): Adopted | undefined {
-    if (!this.#call || (this.#end && "error" in this.#end)) return undefined;
-    return { call: this.#call, stream: (signal) => this.#replay(signal) };
-  }
-
-  abort(reason?: unknown): void {
-    this.#controller.abort(reason);
-  }
-
-  async #read(open: () => AsyncIterable<ModelEvent>): Promise<void> {
-    try {
-      for await (const event of open()) {
-        this.#events.push(event);
-        this.#tell();
-      }
-      this.#end = {};
-    } catch (error) {
-      this.#end = { error };
-    }
-    this.#tell();
-  }
-
-  #tell(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
-  }
-
-  async *#replay(signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    const abort = () => this.abort(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    try {
-      for (;;) {
-        const news = this.#news.promise;
-        yield* this.#events.splice(0);
-        if (this.#events.length > 0) continue;
-        if (this.#end && "error" in this.#end) throw this.#end.error;
-        if (this.#end) return;
-        await news;
-      }
-    } finally {
-      signal.removeEventListener("abort", abort);
-      this.abort();
-    }
-  }
+/** Tells the first sentence of an answer, once it is whole. */
+function firstSentence(language: string | undefined, onFirst: (sentence: string) => void): (event: ModelEvent) => void {
+  let isTold = false;
+  const onSentence = ({ text }: { readonly text: string }) => {
+    if (!isTold && text !== "") onFirst(text);
+    isTold = true;
+  };
+  const speaker = new Speaker({ onSentence, onText: () => {} }, { language });
+  return (event) => {
+    if (isTold) return;
+    if (event.type === "block_delta" && event.delta.type === "text") speaker.write(event.delta.text);
+    if (event.type === "block_stop") speaker.flush();
+  };
 }

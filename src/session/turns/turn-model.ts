@@ -1,6 +1,7 @@
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
 import type { ContextLimits, ShownTalk } from "../../turn/shown-talk.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 import {
   othersOf,
   toToldTool,
@@ -30,6 +31,8 @@ interface TurnModelOptions {
   };
   /** What of the talk the model is shown now. */
   readonly shown: () => ShownTalk;
+  readonly voice?: Pick<VoicePort, "prepare"> | undefined;
+  readonly peers: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
 }
 
 /** The session's model as its turns ask it: with the tools that the participant may use, and perhaps ahead of the turn. */
@@ -68,16 +71,19 @@ export class TurnModel {
   /** Makes the first model call of a turn that may come, if it still may when the call is ready. Never rejects. */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
+    const { shown: shownNow, openStream, voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { others, clientTools } = this.of(participant);
     // Where the API would have to count first, there is no time to be won.
     const count = () => Promise.reject(new Error("It cannot be known at once"));
-    const shown = this.#options.shown();
+    const shown = shownNow();
     const next = { turn, isPaused: false, others, clientTools: clientTools(), count };
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
     const asked = this.#asked(participant, { history, isCut: shown.isCut, toolChoice: "auto" });
-    this.#speculations.begin(asked, this.#options.openStream);
+    const language = peers.get(participant)?.language;
+    const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
+    this.#speculations.begin(asked, { openStream, language, prepare });
   }
 
   /** Cuts off a call that was made ahead: no turn comes of it. */

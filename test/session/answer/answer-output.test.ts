@@ -21,7 +21,7 @@ function output({
       openTranscription: () =>
         Promise.resolve({ write: async (text: string) => void transcribed.push(text), close: async () => {} }),
     },
-    voice: spoken && { isTwoWay: true, open: () => spoken, untilQuiet: async () => {}, setInterruptible: () => {} },
+    voice: spoken && { open: () => spoken },
     messageId: "m",
     participant: "user",
     language: "en",

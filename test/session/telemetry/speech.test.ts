@@ -30,6 +30,7 @@ const broken = (change: Partial<SpokenAnswer>): VoicePort => {
     isTwoWay: voice.isTwoWay,
     untilQuiet: voice.untilQuiet,
     setInterruptible: voice.setInterruptible,
+    prepare: voice.prepare,
     open: (answer) => ({ ...voice.open(answer), ...change }),
   };
 };

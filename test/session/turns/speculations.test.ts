@@ -58,7 +58,7 @@ function speculate() {
 test.each([0, 3, 20])("a turn that asks the same gets all events in order, taken after %i ms", async (ms) => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["It ", "is ", "ten."]);
-  speculations.begin(asked("What time is it?"), openStream);
+  speculations.begin(asked("What time is it?"), { openStream });
   await sleep(ms);
 
   const adopted = speculations.take(asked("What time is it?"));
@@ -70,7 +70,7 @@ test.each([0, 3, 20])("a turn that asks the same gets all events in order, taken
 test("a turn that asks something else makes its own call, and the other is cut off", async () => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes.", "No."]);
-  speculations.begin(asked("Order"), openStream);
+  speculations.begin(asked("Order"), { openStream });
 
   expect(speculations.take(asked("Order nothing"))).toBeUndefined();
   await expect.poll(() => opened[0]?.hasEnded()).toBe(true);
@@ -81,7 +81,7 @@ test("a turn that asks something else makes its own call, and the other is cut o
 test("a call that failed is not taken", async () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf([], { fails: true });
-  speculations.begin(asked("Hi"), openStream);
+  speculations.begin(asked("Hi"), { openStream });
   await expect.poll(() => opened[0]?.hasEnded()).toBe(true);
   await sleep(1);
 
@@ -91,7 +91,7 @@ test("a call that failed is not taken", async () => {
 test("the turn's end cuts the call off that it has taken", async () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf(Array.from({ length: 1_000 }, String));
-  speculations.begin(asked("Hi"), openStream);
+  speculations.begin(asked("Hi"), { openStream });
   const turn = new AbortController();
   const reading = textOf(speculations.take(asked("Hi"))?.stream(turn.signal));
   await sleep(10);
@@ -105,7 +105,7 @@ test("a participant who goes on speaking costs two calls at most", () => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes."]);
   for (const words of ["I", "I would", "I would like"])
-    if (speculations.mayBegin) speculations.begin(asked(words), openStream);
+    if (speculations.mayBegin) speculations.begin(asked(words), { openStream });
 
   expect(opened).toHaveLength(2);
   expect(speculations.take(asked("I would like tea"))).toBeUndefined();
@@ -117,10 +117,27 @@ test("a session in which too much comes to nothing asks no more ahead", () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes."]);
   for (let turn = 0; turn < 20; turn++) {
-    if (speculations.mayBegin) speculations.begin(asked(`${turn}`), openStream);
+    if (speculations.mayBegin) speculations.begin(asked(`${turn}`), { openStream });
     speculations.take(asked(turn % 2 === 0 ? `${turn}` : "something else"));
   }
 
   expect(opened.length).toBeLessThan(8);
   expect(speculations.mayBegin).toBe(false);
+});
+
+test("the first sentence is prepared as soon as it is whole, and thrown away with the call", async () => {
+  const { speculations } = speculate();
+  const { openStream } = modelOf(["It is", " ten. And", " late. Good", " night."]);
+  const prepared: string[] = [];
+  const thrownAway: string[] = [];
+  const prepare = (sentence: string) => {
+    prepared.push(sentence);
+    return () => void thrownAway.push(sentence);
+  };
+  speculations.begin(asked("What time is it?"), { openStream, language: "en", prepare });
+  await expect.poll(() => prepared).toEqual(["It is ten."]);
+  expect(thrownAway).toEqual([]);
+  speculations.drop();
+  expect(thrownAway).toEqual(["It is ten."]);
+  expect(prepared).toHaveLength(1);
 });

@@ -31,6 +31,7 @@ export class FakeVoice implements VoicePort {
 
   readonly untilQuiet = (signal: AbortSignal) => abortable(this.#quiet, signal);
   readonly setInterruptible = () => {};
+  readonly prepare = () => () => {};
 
   readonly open = ({ onHeard }: AnswerToSpeak): SpokenAnswer => {
     const asides: Promise<boolean>[] = [];

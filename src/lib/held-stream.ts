@@ -1,0 +1,60 @@
+/** Reads a stream at once, and keeps what comes for one later reader. */
+export class HeldStream<Item> {
+  readonly #controller = new AbortController();
+  readonly #items: Item[] = [];
+  #end: { readonly error?: unknown } | undefined;
+  #news = Promise.withResolvers<void>();
+
+  /** @param onItem called with each item as it comes, before a reader gets it; must not throw */
+  constructor(open: (signal: AbortSignal) => AsyncIterable<Item>, onItem: (item: Item) => void = () => {}) {
+    void this.#read(open, onItem);
+  }
+
+  get hasFailed(): boolean {
+    return this.#end !== undefined && "error" in this.#end;
+  }
+
+  /** Ends the stream; a reader gets the reason as an error. */
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  /** All items from the first on. The stream is ended when the reader leaves or the signal aborts. */
+  async *read(signal: AbortSignal): AsyncGenerator<Item, void> {
+    const abort = () => this.abort(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    try {
+      for (;;) {
+        const news = this.#news.promise;
+        yield* this.#items.splice(0);
+        if (this.#items.length > 0) continue;
+        if (this.#end && "error" in this.#end) throw this.#end.error;
+        if (this.#end) return;
+        await news;
+      }
+    } finally {
+      signal.removeEventListener("abort", abort);
+      this.abort();
+    }
+  }
+
+  async #read(open: (signal: AbortSignal) => AsyncIterable<Item>, onItem: (item: Item) => void): Promise<void> {
+    try {
+      for await (const item of open(this.#controller.signal)) {
+        onItem(item);
+        this.#items.push(item);
+        this.#tell();
+      }
+      this.#end = {};
+    } catch (error) {
+      this.#end = { error };
+    }
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+}
