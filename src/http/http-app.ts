@@ -15,6 +15,8 @@ export interface RoomParts {
   readonly source: EventSource;
   readonly streams: SseStreams;
   readonly edits: EditGuard;
+  /** How long a request for permission is open. */
+  readonly permissionWaitMs: number;
   readonly budget: Budget;
 }
 

@@ -58,6 +58,7 @@ interface HttpOptions {
     readonly source: EventSource;
     readonly times?: SseTimes;
     readonly edits: EditGuard;
+    readonly permissionWaitMs: number;
     readonly budget?: Budget;
   };
 }
@@ -93,9 +94,9 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   if (page) pageRoutes(app, { files: page, livekitUrl: options.publicUrl });
   if (metrics) metricsRoutes(app, metrics);
   if (!events) return app;
-  const { source, edits, budget = {}, times = {} } = events;
-  const { sql } = source;
-  const parts: RoomParts = { sql, source, edits, budget, streams: new SseStreams(app, times) };
+  const { budget = {}, times = {}, ...shown } = events;
+  const { sql } = shown.source;
+  const parts: RoomParts = { ...shown, sql, budget, streams: new SseStreams(app, times) };
   app.register(async (scope) => {
     requireRoomToken(scope, livekit);
     for (const routes of ROOM_ROUTES) scope.register(async (own) => routes(own, parts));

@@ -111,7 +111,12 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     token: tokenAccess(config),
     page: readPage(join(import.meta.dirname, "../../web/dist")),
     metrics: hub.render,
-    events: { source, edits: { serverTools, rules: config.permission.rules }, budget: config.budget },
+    events: {
+      source,
+      edits: { serverTools, rules: config.permission.rules },
+      permissionWaitMs: config.permission.waitMs,
+      budget: config.budget,
+    },
   });
   keep({ close: async () => http.close() });
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });

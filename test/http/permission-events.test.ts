@@ -108,7 +108,7 @@ test("one that is over before it was shown is asked first, and each is shown onc
   const permission = await ask();
   await endPermission(writerOf(database.sql, permission.sessionId), {
     permissionId: permission.id,
-    state: "expired",
+    state: "withdrawn",
   });
 
   for (let time = 0; time < 3; time++) await feed.showTold({ permissionId: permission.id });

@@ -89,6 +89,24 @@ test("a whole talk with a permission and a refusal needs the keyboard alone", as
   expect(lastResult()).toContain("rejected");
 });
 
+test("a question is open for its whole time again when more is asked for", async () => {
+  const page = await world.join();
+  world.model.script(calculation());
+  await say(page, "What is 21 * 2?");
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByText("1 min 58 s left").waitFor();
+
+  await dialog.getByRole("button", { name: "More time" }).click();
+  await dialog.getByText(/^(2 min 0 s|1 min 59 s) left$/).waitFor();
+  await dialog.getByText("1 min 58 s left").waitFor();
+  await page.keyboard.press("m");
+  await dialog.getByText(/^(2 min 0 s|1 min 59 s) left$/).waitFor();
+
+  await page.keyboard.press("y");
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(lastResult()).toContain("42");
+});
+
 test("a refusal tells the model why", async () => {
   const page = await world.join();
   world.model.script(calculation());
@@ -116,31 +134,6 @@ test("a page that is loaded again in the middle of a call goes on with it", asyn
   await page.getByText("Good choice.", { exact: true }).waitFor();
   await page.getByText("Ask me what I drink", { exact: true }).waitFor();
   expect(lastResult()).toContain("Tea");
-});
-
-test("a switched-on tool of the device answers with what only a browser knows", async () => {
-  const place = { latitude: 47.5, longitude: 8.75 };
-  const page = await world.join({ devices: ["get_location"], geolocation: place, permissions: ["geolocation"] });
-  world.model.script([reply([toolUse("get_location")]), reply([text("Not far.")])]);
-
-  await say(page, "Where am I?");
-
-  await page.getByText("Not far.", { exact: true }).waitFor();
-  expect(lastResult()).toContain("47.5");
-});
-
-test("a tool that is switched off is not offered to the model any more", async () => {
-  const page = await world.join();
-  world.model.script([reply([text("First.")]), reply([text("Second.")])]);
-  await say(page, "One");
-  await page.getByText("First.", { exact: true }).waitFor();
-
-  await page.getByRole("switch", { name: /^Show a notice/ }).uncheck();
-  await say(page, "Two");
-  await page.getByText("Second.", { exact: true }).waitFor();
-
-  const offered = world.model.requests.slice(-2).map(({ body }) => JSON.stringify(body["tools"]));
-  expect(offered.map((tools) => tools.includes("show_notification"))).toEqual([true, false]);
 });
 
 test("stop ends the answer, and an edited message is answered anew", async () => {

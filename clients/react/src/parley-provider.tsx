@@ -12,7 +12,7 @@ interface HttpAccess {
 interface ParleyProviderProps extends ParleyOptions {
   /** A `Room` of livekit-client, connected or not, or a transport. Another object goes on with the same talk. */
   readonly room: Parameters<typeof connect>[0];
-  /** For `useUsage`. */
+  /** For `useUsage`, and to extend questions. */
   readonly http?: HttpAccess;
   readonly children: ReactNode;
 }

@@ -1,6 +1,6 @@
 import type { PermissionOptions } from "@parley/client";
 import { useCallback, useSyncExternalStore } from "react";
-import { useTalkClient } from "./parley-provider.tsx";
+import { useParleyContext } from "./parley-provider.tsx";
 import type { Permission } from "./store/permission.ts";
 
 interface Permissions {
@@ -8,11 +8,13 @@ interface Permissions {
   readonly open: readonly Permission[];
   readonly approve: (id: string, how?: "once" | "always", options?: PermissionOptions<"once">) => Promise<void>;
   readonly reject: (id: string, options?: PermissionOptions<"reject">) => Promise<void>;
+  /** Gives a question its whole time again. Needs the provider's `http`; rejects when it can be open no longer. */
+  readonly extend: (id: string) => Promise<void>;
 }
 
 /** The questions of calls that need this participant's permission, and its answers. */
 export function usePermissions(): Permissions {
-  const client = useTalkClient();
+  const { client, http } = useParleyContext();
   const open = useSyncExternalStore(client.permissions.subscribe, () => client.permissions.open);
   const approve = useCallback<Permissions["approve"]>(
     async (id, how = "once", options) => client.parley?.respondToPermission(id, how, options),
@@ -22,5 +24,18 @@ export function usePermissions(): Permissions {
     async (id, options) => client.parley?.respondToPermission(id, "reject", options),
     [client],
   );
-  return { open, approve, reject };
+  const extend = useCallback<Permissions["extend"]>(
+    async (id) => {
+      const asked = client.permissions.open.find((each) => each.id === id);
+      if (!http || !asked) throw new Error("Only an open question can be extended, by the provider's http");
+      const path = `/session/${encodeURIComponent(asked.sessionId)}/permissions/${encodeURIComponent(id)}/extend`;
+      const headers = { authorization: `Bearer ${http.token}` };
+      const response = await fetch(`${http.url}${path}`, { method: "POST", headers });
+      if (response.ok) return;
+      const { error } = (await response.json().catch(() => ({}))) as { error?: string };
+      throw new Error(error ?? `The worker answered with ${response.status}`);
+    },
+    [client, http],
+  );
+  return { open, approve, reject, extend };
 }

@@ -28,7 +28,27 @@ interface AnswerOptions {
  * @throws {AppError} `unavailable`
  */
 export async function answerPermission({ sql, access, edits, answer }: AnswerOptions): Promise<void> {
-  const { permissionId, sessionId, via } = answer;
+  const { permissionId, via } = answer;
+  const permission = await requireOpenPermission({ sql, access, ...answer });
+  const { sessionId } = permission;
+  const decision = toDecision(permission, answer.decision, edits);
+  const by = access.identity;
+  const decided = await replyToPermission(sql, { permissionId, sessionId, by, via, decision });
+  // All else was checked above: an answer, or the request's end, has come first.
+  if (typeof decided !== "object") throw tooLate();
+}
+
+interface NamedPermission {
+  readonly sql: Sql;
+  readonly access: RoomAccess;
+  readonly permissionId: string;
+  /** As the caller names it; absent where the route has none. */
+  readonly sessionId?: string | undefined;
+}
+
+/** An open request that the token's identity was asked in the token's room. @throws {HttpError} 403, 404, 409 */
+export async function requireOpenPermission(named: NamedPermission): Promise<PermissionRecord> {
+  const { sql, access, permissionId, sessionId } = named;
   const permission = await loadPermission(sql, { permissionId });
   if (!permission) throw unknownPermission(permissionId);
   const session = await findRoomSession(sql, access);
@@ -36,11 +56,7 @@ export async function answerPermission({ sql, access, edits, answer }: AnswerOpt
   if (sessionId !== undefined && !hasId(session, sessionId)) throw unknownPermission(permissionId);
   if (permission.participantIdentity !== access.identity) throw new HttpError(403, "Another participant was asked");
   if (permission.state !== "asked") throw tooLate();
-  const decision = toDecision(permission, answer.decision, edits);
-  const by = access.identity;
-  const decided = await replyToPermission(sql, { permissionId, sessionId: session.id, by, via, decision });
-  // All else was checked above: an answer, or the request's end, has come first.
-  if (typeof decided !== "object") throw tooLate();
+  return permission;
 }
 
 function toDecision(permission: PermissionRecord, sent: SentDecision, edits: EditGuard): PermissionDecision {

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { Sql } from "../../store/database/pool.ts";
+import { extendPermission } from "../../store/permissions/extend-permission.ts";
 import { hasSession, type SessionRecord } from "../../store/sessions/sessions.ts";
 import { findRoomSession, hasId, type RoomAccess } from "../access/room-access.ts";
 import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
-import { answerPermission } from "../permissions/answer-permission.ts";
+import { answerPermission, requireOpenPermission } from "../permissions/answer-permission.ts";
 import { responseBody } from "../permissions/permission-body.ts";
 import { loadOpenFor } from "../permissions/redact-permission.ts";
 import { showPermission } from "../permissions/show-permission.ts";
@@ -12,9 +13,10 @@ import { pathId } from "../zod-types.ts";
 
 /**
  * `GET /session/{id}/permissions`: the open requests. `POST /session/{id}/permissions/{permissionId}`: the approver's
- * answer. opencode's API has these shapes, too (docs/permissions.md).
+ * answer; opencode's API has these two, too. `POST …/{permissionId}/extend`: the approver needs more time
+ * (docs/permissions.md).
  */
-export const permissionRoutes: RoomRoutes = (app, { sql, edits }) => {
+export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs: waitMs }) => {
   const list = { params: z.object({ id: pathId }) };
   app.get("/session/:id/permissions", { schema: list }, async ({ access, params }) => {
     const { id: sessionId } = await requireNamedSession(sql, access, params.id);
@@ -27,6 +29,16 @@ export const permissionRoutes: RoomRoutes = (app, { sql, edits }) => {
     const { id: sessionId, permissionId } = params;
     await answerPermission({ sql, access, edits, answer: { permissionId, sessionId, decision, via: "http" } });
     return true;
+  });
+
+  const extend = { params: z.object({ id: pathId, permissionId: pathId }) };
+  app.post("/session/:id/permissions/:permissionId/extend", { schema: extend }, async ({ access, params }) => {
+    const { permissionId } = params;
+    const named = { sql, access, permissionId, sessionId: params.id };
+    const { sessionId } = await requireOpenPermission(named);
+    const extended = await extendPermission(sql, { permissionId, sessionId, by: access.identity, waitMs });
+    if (extended) return extended;
+    throw new HttpError(409, "It can be open no longer, or has ended");
   });
 };
 

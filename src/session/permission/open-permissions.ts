@@ -6,13 +6,15 @@ import type { PermissionRecord } from "../../store/permissions/load-permissions.
 import type { PermissionStore } from "./permission-store.ts";
 
 interface OpenRequest {
-  readonly record: PermissionRecord;
-  readonly timer: NodeJS.Timeout;
+  record: PermissionRecord;
+  timer: NodeJS.Timeout;
   readonly resolve: (decided: PermissionRecord) => void;
 }
 
 interface OpenPermissionsOptions {
   readonly store: PermissionStore;
+  /** A request waits longer than before. */
+  readonly onExtended: (record: PermissionRecord) => void;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -43,8 +45,7 @@ export class OpenPermissions {
     if (record.state !== "asked") return record;
     const { promise, resolve } = Promise.withResolvers<PermissionRecord>();
     if (this.#isClosed) return promise;
-    const timer = setTimeout(() => void this.end({ permissionId: record.id, state: "expired" }), record.leftMs);
-    this.#open.set(record.id, { record, timer, resolve });
+    this.#open.set(record.id, { record, timer: this.#expire(record), resolve });
     this.#listener ??= this.#options.store.listen({
       onAnswered: (permissionId) => void this.#readAgain(permissionId),
       onListening: () => this.records.forEach(({ id }) => void this.#readAgain(id)),
@@ -52,16 +53,20 @@ export class OpenPermissions {
     return promise;
   }
 
-  /** Takes a request from the store. Ignored if it is still asked, or not waited for. */
+  /** Takes a request from the store. Ignored if nothing has changed, or if it is not waited for. */
   apply(record: PermissionRecord): void {
     const request = this.#open.get(record.id);
-    if (!request || record.state === "asked") return;
+    if (!request) return;
+    if (record.state === "asked") return this.#extend(request, record);
     this.#open.delete(record.id);
     clearTimeout(request.timer);
     request.resolve(record);
   }
 
-  /** Ends a request without an answer; an answer that the store already has stays. Never rejects. */
+  /**
+   * Ends a request without an answer. An answer that the store already has stays, and a request that was given more time
+   * does not expire. Never rejects.
+   */
   async end({ permissionId, state }: PermissionEnd): Promise<void> {
     const { store, logger } = this.#options;
     const request = this.#open.get(permissionId);
@@ -75,6 +80,8 @@ export class OpenPermissions {
           error instanceof AppError && error.code === "unavailable" && this.#open.has(permissionId),
       });
       if (record) this.apply(record);
+      // By the database's clock it is not over yet.
+      if (record?.state === "asked" && request) return this.#waitOn(request, record);
     } catch (error) {
       logger.warn({ permissionId, error }, "the end of a permission request could not be stored");
     }
@@ -87,6 +94,23 @@ export class OpenPermissions {
     for (const { timer } of this.#open.values()) clearTimeout(timer);
     this.#open.clear();
     this.#listener?.close();
+  }
+
+  #expire({ id: permissionId, leftMs }: PermissionRecord): NodeJS.Timeout {
+    return setTimeout(() => void this.end({ permissionId, state: "expired" }), leftMs);
+  }
+
+  #waitOn(request: OpenRequest, record: PermissionRecord): void {
+    clearTimeout(request.timer);
+    if (!this.#open.has(record.id)) return;
+    request.record = record;
+    request.timer = this.#expire(record);
+  }
+
+  #extend(request: OpenRequest, record: PermissionRecord): void {
+    if (record.expiresAt <= request.record.expiresAt) return;
+    this.#waitOn(request, record);
+    this.#options.onExtended(record);
   }
 
   async #readAgain(permissionId: string): Promise<void> {

@@ -66,8 +66,8 @@ export class PermissionDesk {
 
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
-    this.#open = new OpenPermissions(options);
     this.#dialogs = new PermissionDialogs(options);
+    this.#open = new OpenPermissions({ ...options, onExtended: (record) => this.#dialogs.show(record) });
     this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
   }
 

@@ -61,7 +61,10 @@ export interface PermissionEnd {
   readonly state: "expired" | "withdrawn";
 }
 
-/** Ends an open request without an answer, and returns it. An answer that came before stays. */
+/**
+ * Ends an open request without an answer, and returns it. An answer that came before stays, and so does a request whose
+ * time is not over, because it was given more: it is returned as `asked`.
+ */
 export async function endPermission(
   writer: SessionWriter,
   { permissionId, state }: PermissionEnd,
@@ -69,7 +72,7 @@ export async function endPermission(
   const { sql } = writer;
   const statement = sql`
     update permissions set state = ${state}, replied_at = now() from fence
-    where id = ${permissionId} and state = 'asked'
+    where id = ${permissionId} and state = 'asked' and (expires_at <= now() or ${state}::text <> 'expired')
     returning id
   `;
   await writeFenced(writer, statement);

@@ -12,11 +12,12 @@ interface MarkRow {
   readonly mark: string;
 }
 
-/** For those that wait for answers: the session's open permission requests. */
+/** For those that wait for answers: the session's open permission requests, and until when each is open. */
 export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(
     await runQuery(sql<MarkRow[]>`
-      select followed.id, coalesce(string_agg(permissions.id, ' ' order by permissions.id), '') as mark
+      select followed.id,
+        coalesce(string_agg(permissions.id || permissions.expires_at, ' ' order by permissions.id), '') as mark
       from json_array_elements_text(${JSON.stringify(sessionIds)}::text::json) as followed (id)
       left join permissions on session_id = followed.id and state = 'asked'
       group by followed.id

@@ -434,3 +434,31 @@ test("while the database is away, an answer is a 503 and counts when it is given
   const back = async () => (await cutOff.postAs(token, WAYS[0][1](permission), { response: "approve" })).status;
   await expect.poll(back, { timeout: 10_000 }).toBe(200);
 });
+
+test("the approver gets more time, and nobody else", async () => {
+  const permission = await ask({ waitMs: 5_000 });
+  const path = `${WAYS[0][1](permission)}/extend`;
+
+  const others = await server.postAs(await roomToken(room, { identity: "bob" }), path, undefined);
+  const answer = await server.postAs(token, path, undefined);
+
+  expect(await read(others)).toEqual([403, { error: "Another participant was asked" }]);
+  const { expiresAt, leftMs } = (await answer.json()) as { expiresAt: number; leftMs: number };
+  expect(leftMs).toBeGreaterThan(50_000);
+  expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ expiresAt });
+});
+
+test("there is no more time for what was answered, or has been open for too long", async () => {
+  const [answered, old] = [await ask(), await ask()];
+  await server.postAs(token, WAYS[0][1](answered), { response: "once" });
+  await database.sql`update permissions set created_at = now() - interval '1 hour' where id = ${old.id}`;
+
+  const answers = [answered, old].map(async (each) =>
+    read(await server.postAs(token, `${WAYS[0][1](each)}/extend`, undefined)),
+  );
+
+  expect(await Promise.all(answers)).toEqual([
+    [409, { error: "It was answered before, or has expired" }],
+    [409, { error: "It can be open no longer, or has ended" }],
+  ]);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { connect } from "../../../src/store/database/pool.ts";
+import { extendPermission } from "../../../src/store/permissions/extend-permission.ts";
 import { replyToPermission } from "../../../src/store/permissions/reply-to-permission.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
@@ -349,4 +350,21 @@ test("a tool whose pattern or title fails does not run, and the model reads whic
   expect(toolResults(agent)).toEqual([
     { content: "Not run: the tool's permission.pattern failed: no path", isError: true },
   ]);
+});
+
+test("more time moves the moment at which silence is no, and sets the client's clock anew", async () => {
+  const { agent, user, messageId, permissionId, request } = await askedToWrite(["Nobody answered."], {
+    policy: policy({ waitMs: 2_000 }),
+  });
+  const extension = { permissionId, sessionId: request.sessionId, by: "user", waitMs: 3_000 };
+  const askedAt = performance.now();
+
+  const extended = await extendPermission(agent.sql, extension);
+  const again = await user.next("permission_request", (body) => body.metadataJson !== request.metadataJson);
+
+  expect(again.id).toBe(permissionId);
+  expect(JSON.parse(again.metadataJson)).toMatchObject({ expiresAt: extended?.expiresAt });
+  expect(await user.answerTo(messageId)).toBe("Nobody answered.");
+  expect(performance.now() - askedAt).toBeGreaterThan(2_900);
+  expect(await states(agent)).toEqual([{ state: "expired", replied_via: null }]);
 });

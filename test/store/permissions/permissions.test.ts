@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { endPermission, insertPermission, withdrawPermissions } from "../../../src/store/permissions/ask-permission.ts";
+import { extendPermission } from "../../../src/store/permissions/extend-permission.ts";
 import { deleteGrant, listGrants } from "../../../src/store/permissions/grants.ts";
 import { listenEvents } from "../../../src/store/events.ts";
 import {
@@ -257,4 +258,47 @@ test("an answer that wins is told to whoever listens, one that loses is not", as
   await listener.close();
 
   expect(heard).toEqual([permission, last].map(({ sessionId, id }) => `${sessionId} ${id}`));
+});
+
+const extend = ({ id: permissionId, sessionId }: PermissionRecord, changes: object = {}) =>
+  extendPermission(database.sql, { permissionId, sessionId, by: "ann", waitMs: 60_000, ...changes });
+const madeAt = (permission: PermissionRecord, ago: string) => database.sql`
+  update permissions set created_at = now() - ${ago}::interval, expires_at = now() + interval '5 seconds'
+  where id = ${permission.id}`;
+
+test("an open request gets its whole time again, and does not expire before that", async () => {
+  const permission = await storedPermission(database.sql);
+  await madeAt(permission, "55 seconds");
+
+  const extended = await extend(permission);
+
+  expect(extended?.leftMs).toBeGreaterThan(55_000);
+  const end = { permissionId: permission.id, state: "expired" } as const;
+  expect(await endPermission(writerOf(database.sql, permission.sessionId), end)).toMatchObject({
+    state: "asked",
+    expiresAt: extended?.expiresAt,
+  });
+});
+
+test("a request is open for at most eleven times as long as without more time", async () => {
+  const permission = await storedPermission(database.sql);
+  await madeAt(permission, "10 minutes 30 seconds");
+
+  const last = await extend(permission);
+
+  expect(last?.leftMs).toBeGreaterThan(25_000);
+  expect(last?.leftMs).toBeLessThanOrEqual(30_000);
+  expect(await extend(permission)).toBeUndefined();
+});
+
+test("only the approver of an open request gets more time", async () => {
+  const [answered, expired] = [
+    await storedPermission(database.sql),
+    await storedPermission(database.sql, { waitMs: 0 }),
+  ];
+  await replyToPermission(database.sql, reply(answered));
+
+  expect(await extend(answered)).toBeUndefined();
+  expect(await extend(expired)).toBeUndefined();
+  expect(await extend(await storedPermission(database.sql), { by: "bob" })).toBeUndefined();
 });

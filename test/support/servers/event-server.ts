@@ -52,7 +52,13 @@ export class EventServer implements AsyncDisposable {
       publicUrl: livekit.url,
       checks: [],
       token,
-      events: { source, times, budget, edits: { serverTools: new Map([["write", write]]), rules } },
+      events: {
+        source,
+        times,
+        budget,
+        permissionWaitMs: 60_000,
+        edits: { serverTools: new Map([["write", write]]), rules },
+      },
     });
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     return new EventServer(url, async () => {

@@ -1,7 +1,7 @@
 import { type Permission, usePermissions } from "@parley/react";
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { TimeLeft } from "../tools/time-left.tsx";
 import { toTitle } from "../tools/describe-call.ts";
+import { AnswerTime } from "./answer-time.tsx";
 
 /** Keys count only after this time: whoever was typing when the question came did not mean it. */
 const KEYS_AFTER_MS = 600;
@@ -20,7 +20,7 @@ interface QuestionProps {
 }
 
 function Question({ permission, waiting }: QuestionProps): ReactNode {
-  const { approve, reject } = usePermissions();
+  const { approve, reject, extend } = usePermissions();
   const { id, title, patterns, type, toolName, input, allowsEditedInput, expiresAt, problem } = permission;
   const dialog = useRef<HTMLDialogElement>(null);
   const [shownAt] = useState(Date.now);
@@ -38,11 +38,11 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     return () => element?.close();
   }, []);
 
-  const answer = (how: "once" | "always" | "reject") => {
+  const tell = (sent: Promise<void>) => {
     setFailure(undefined);
-    const given = how === "reject" ? refuse() : allow(how);
-    given.catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+    sent.catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
   };
+  const answer = (how: "once" | "always" | "reject") => tell(how === "reject" ? refuse() : allow(how));
   const refuse = async () => reject(id, reason.trim() === "" ? {} : { message: reason.trim() });
   const allow = async (how: "once" | "always") =>
     approve(id, how, edited === undefined ? {} : { editedInput: parseInput(edited) });
@@ -53,6 +53,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     if (Date.now() - shownAt < KEYS_AFTER_MS) return;
     if (event.key === "y") answer("once");
     if (event.key === "n") answer("reject");
+    if (event.key === "m") tell(extend(id));
   };
 
   return (
@@ -69,7 +70,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     >
       <div className="eyebrow">
         <p>Permission{waiting > 0 && `, ${waiting} more waiting`}</p>
-        {expiresAt !== undefined && <TimeLeft until={expiresAt} />}
+        {expiresAt !== undefined && <AnswerTime until={expiresAt} onMore={() => tell(extend(id))} />}
       </div>
       <h2 id="permission-title">{title}</h2>
       <div id="permission-what">

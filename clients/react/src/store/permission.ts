@@ -4,6 +4,7 @@ import { parseFields } from "./tool-call.ts";
 /** A question that waits for this participant. */
 export interface Permission {
   readonly id: string;
+  readonly sessionId: string;
   readonly type: string;
   readonly title: string;
   /** What the call touches; what an `always` allows from now on. */
@@ -23,6 +24,7 @@ export function toPermission(request: MessageBody<"permission_request">, now: nu
   const { toolName, input, allowEditedInput, leftMs } = parseFields(request.metadataJson);
   return {
     id: request.id,
+    sessionId: request.sessionId,
     type: request.type,
     title: request.title,
     patterns: request.pattern,

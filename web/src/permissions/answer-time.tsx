@@ -1,0 +1,37 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { TimeLeft } from "../tools/time-left.tsx";
+
+/** Twenty seconds must be left to ask for more (WCAG 2.2.1); somebody may be reading the question to its end. */
+const WARN_MS = 30_000;
+
+interface AnswerTimeProps {
+  /** Unix ms. */
+  readonly until: number;
+  readonly onMore: () => void;
+}
+
+/** How long a question waits, with more time for the asking. Screen readers are warned once each time that it runs out. */
+export function AnswerTime({ until, onMore }: AnswerTimeProps): ReactNode {
+  const isSoon = useIsPast(until - WARN_MS);
+  return (
+    <div className="answer-time" data-soon={isSoon}>
+      <TimeLeft until={until} />
+      <button type="button" className="quiet" onClick={onMore} aria-keyshortcuts="m">
+        More time <kbd aria-hidden="true">m</kbd>
+      </button>
+      <span className="visually-hidden" role="status">
+        {isSoon && "This question closes soon, as a no. More time: m."}
+      </span>
+    </div>
+  );
+}
+
+function useIsPast(moment: number): boolean {
+  const [isPast, setPast] = useState(false);
+  useEffect(() => {
+    setPast(Date.now() >= moment);
+    const timer = setTimeout(() => setPast(true), Math.max(0, moment - Date.now()));
+    return () => clearTimeout(timer);
+  }, [moment]);
+  return isPast;
+}
