@@ -2,7 +2,7 @@ export { ParleyProvider, useParley } from "./parley-provider.tsx";
 export { type Part, type TalkMessage, textOf } from "./store/message.ts";
 export { type Permission } from "./store/permission.ts";
 export { type TalkEntry } from "./store/talk-log.ts";
-export { isOpen, type ToolCall } from "./store/tool-call.ts";
+export { type ExtraAnswer, isOpen, type ToolCall } from "./store/tool-call.ts";
 export { type AgentState, useAgentState } from "./use-agent-state.ts";
 export { useClientTool } from "./use-client-tool.ts";
 export { usePermissions } from "./use-permissions.ts";

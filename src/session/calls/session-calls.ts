@@ -90,6 +90,7 @@ export class SessionCalls {
       onSettled: tellChange((call) => this.#onSettled(call)),
       onExtraAnswer: (callId, answer) => {
         recorder.onExtraAnswer(callId, answer);
+        this.#states.showExtra(callId, answer);
         options.telemetry.noteExtraAnswer(callId, answer);
       },
     };
@@ -147,8 +148,7 @@ export class SessionCalls {
   /** Goes on with a call whose outcome an earlier worker has promised. Reports the outcome when there is one. */
   async keepPromise(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
-    const { signal } = new AbortController();
-    const turn = { turnId, messageId, participant, signal };
+    const turn = { turnId, messageId, participant, signal: new AbortController().signal };
     const call = { ...stored, isBackground: true };
     const use = { toolUseId, toolName, input };
     try {

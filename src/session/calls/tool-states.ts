@@ -1,7 +1,9 @@
-import type { Call } from "../../conversation/call.ts";
+import type { Call, ExtraAnswer } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { keepNewest } from "../../lib/keep-newest.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import { toToolCallState } from "./tool-call-state.ts";
+import { type ToolCallState, toToolCallState } from "./tool-call-state.ts";
 
 interface ToolStatesOptions {
   readonly outbox: Pick<Outbox, "send">;
@@ -9,13 +11,16 @@ interface ToolStatesOptions {
 }
 
 interface Waiting {
-  call: Call;
+  body: ToolCallState;
   readonly to: readonly string[];
 }
 
 const FEATURE = "tool_call_state";
 /** How many calls that ended while a client was away are shown to it when it comes back. */
 const MAX_MISSED = 16;
+/** How many ended calls can still be shown an answer that came too late, and how many such answers each shows. */
+const MAX_ENDED = 16;
+const MAX_EXTRA = 8;
 
 /**
  * Shows calls to the clients that asked for it (type 100). For each call, one message at a time is under way. Changes
@@ -26,7 +31,9 @@ export class ToolStates {
   readonly #options: ToolStatesOptions;
   /** By call: states that wait. A state of each call with an entry, even an empty one, is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
-  readonly #missed = new Map<string, Call[]>();
+  readonly #missed = new Map<string, ToolCallState[]>();
+  /** The newest calls that have ended, by id. */
+  readonly #ended = new Map<string, ToolCallState>();
 
   constructor(options: ToolStatesOptions) {
     this.#options = options;
@@ -34,12 +41,31 @@ export class ToolStates {
 
   show(call: Call): void {
     const { peers } = this.#options;
-    this.#add(call, peers.withFeature(FEATURE));
-    if (!call.outcome) return;
-    for (const identity of peers.absentWithFeature(FEATURE)) {
-      const missed = [...(this.#missed.get(identity) ?? []), call];
+    const to = peers.withFeature(FEATURE);
+    const absent = call.outcome ? peers.absentWithFeature(FEATURE) : [];
+    const body = to.length + absent.length > 0 ? toToolCallState(call) : undefined;
+    if (!body) return;
+    this.#add(body, to);
+    for (const identity of absent) {
+      const missed = [...(this.#missed.get(identity) ?? []), body];
       this.#missed.set(identity, missed.slice(-MAX_MISSED));
     }
+    if (!call.outcome || call.detail !== "full") return;
+    this.#ended.set(call.id, body);
+    keepNewest(this.#ended, MAX_ENDED);
+  }
+
+  /** Shows beside a call's end an answer that came after it, and that has changed nothing. */
+  showExtra(callId: string, { kind, from, success }: ExtraAnswer): void {
+    const ended = this.#ended.get(callId);
+    if (!ended) return;
+    const metadata = JSON.parse(ended.metadataJson) as JsonObject & { readonly extraAnswers?: readonly JsonObject[] };
+    const { extraAnswers = [] } = metadata;
+    if (extraAnswers.length >= MAX_EXTRA) return;
+    const more = { ...metadata, extraAnswers: [...extraAnswers, { kind, from, success }] };
+    const body = { ...ended, metadataJson: JSON.stringify(more) };
+    this.#ended.set(callId, body);
+    this.#add(body, this.#options.peers.withFeature(FEATURE));
   }
 
   /** Shows a client the calls that are open, and those that ended while it was away. */
@@ -47,31 +73,30 @@ export class ToolStates {
     const missed = this.#missed.get(identity) ?? [];
     this.#missed.delete(identity);
     if (!this.#options.peers.withFeature(FEATURE).includes(identity)) return;
-    for (const call of [...missed, ...open]) this.#add(call, [identity]);
+    for (const body of [...missed, ...open.flatMap((call) => toToolCallState(call) ?? [])]) this.#add(body, [identity]);
   }
 
-  #add(call: Call, to: readonly string[]): void {
-    if (to.length === 0 || call.detail === "off") return;
-    const waiting = this.#waiting.get(call.id);
+  #add(body: ToolCallState, to: readonly string[]): void {
+    if (to.length === 0) return;
+    const waiting = this.#waiting.get(body.id);
     if (!waiting) {
-      this.#waiting.set(call.id, []);
-      return void this.#send({ call, to });
+      this.#waiting.set(body.id, []);
+      return void this.#send({ body, to });
     }
     const last = waiting.at(-1);
-    if (last?.call.state === call.state && last.to.join("\n") === to.join("\n")) last.call = call;
-    else waiting.push({ call, to });
+    if (last?.body.status === body.status && last.to.join("\n") === to.join("\n")) last.body = body;
+    else waiting.push({ body, to });
   }
 
-  async #send({ call, to }: Waiting): Promise<void> {
-    const body = toToolCallState(call);
+  async #send({ body, to }: Waiting): Promise<void> {
     try {
-      if (body) await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
+      await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
     } catch {
       // The next state or the next welcome contains it.
     }
-    const next = this.#waiting.get(call.id)?.shift();
+    const next = this.#waiting.get(body.id)?.shift();
     if (next) return this.#send(next);
-    this.#waiting.delete(call.id);
+    this.#waiting.delete(body.id);
   }
 }
 

@@ -60,6 +60,22 @@ const Sum = ({ call }: { readonly call: ToolCall }) => (
 );
 const Plain = ({ call }: { readonly call: ToolCall }) => <p>{`${call.name} ${call.status}`}</p>;
 
+const Extra = ({ call }: { readonly call: ToolCall }) => <p>{JSON.stringify(call.extraAnswers)}</p>;
+
+function Extras(): ReactNode {
+  return useToolCalls().map((call) => <Extra key={call.toolUseId} call={call} />);
+}
+
+test("an answer that came too late is known of its call", async () => {
+  const room = await openTalk(<Extras />);
+  const late = [{ kind: "late", from: "bob", success: true }];
+  const metadata = { messageId: "a1", toolUseId: "t1", revision: 3, execution: "client", extraAnswers: late };
+
+  await say(room, stateOf("success", 3), stateOf("success", 3, { metadataJson: JSON.stringify(metadata) }));
+
+  expect(screen.getByText(JSON.stringify(late))).toBeDefined();
+});
+
 const stateOf = (status: "pending" | "running" | "success", revision: number, more: object = {}): Message => ({
   type: "tool_call_state",
   body: {

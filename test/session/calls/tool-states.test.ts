@@ -321,3 +321,30 @@ test("who asks for a call in the middle of its flood is not shown what is older 
     [3, ["ann", "eve"]],
   ]);
 });
+
+test("answers after a call's end are shown beside it, up to eight, and never those of a tool that shows no details", async () => {
+  const { shown, sent } = heldStates();
+  const late = { kind: "late", from: "bob", success: true } as const;
+  const ended = { state: "success", outcome: success({ pages: 1 }) } as const;
+  const settle = async () => {
+    for (const { done } of sent) done();
+    await new Promise(setImmediate);
+  };
+  shown.show(callOf(ended));
+  shown.show(callOf({ ...ended, id: "secret", detail: "name" }));
+  await settle();
+  const before = sent.length;
+
+  shown.showExtra("secret", late);
+  shown.showExtra("unknown", late);
+  for (let count = 0; count < 10; count++) {
+    shown.showExtra("call", late);
+    await settle();
+  }
+
+  expect(sent.slice(before)).toHaveLength(8);
+  const last = sent.at(-1)?.state;
+  expect(last).toMatchObject({ id: "call", status: "success", output: '{"pages":1}' });
+  const { extraAnswers } = JSON.parse(last?.metadataJson ?? "{}") as { extraAnswers: readonly unknown[] };
+  expect(extraAnswers).toEqual(Array.from({ length: 8 }, () => late));
+});

@@ -1,7 +1,7 @@
 import { isOpen, type ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { STATUS, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
+import { STATUS, toExtra, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
 import { TimeLeft } from "./time-left.tsx";
 
 const ICONS: Readonly<Record<ToolCall["status"], string>> = {
@@ -15,7 +15,8 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
 
 /** One call: what it does in words first, then all that is known of it. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
-  const { status, name, inputJson, output, error, errorCode, logs, progress, editedInput, deadlineAt } = call;
+  const { status, name, inputJson, output, error, errorCode, logs, progress, editedInput, deadlineAt, extraAnswers } =
+    call;
   const { identity: me } = useJoinedTalk();
   const runner = toRunner(call, me);
   const state = call.waitsForPermission === true ? "Waits for permission" : STATUS[status];
@@ -84,6 +85,11 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           {error} {errorCode !== undefined && <code>{errorCode}</code>}
         </p>
       )}
+      {extraAnswers?.map((answer, index) => (
+        <p key={index} className="extra">
+          {toExtra(answer, me)}
+        </p>
+      ))}
     </div>
   );
 }

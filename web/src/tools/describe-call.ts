@@ -1,4 +1,4 @@
-import type { ToolCall } from "@parley/react";
+import type { ExtraAnswer, ToolCall } from "@parley/react";
 
 const SUMMARY_LENGTH = 70;
 
@@ -29,6 +29,14 @@ export function toRunner({ runner, addressee }: ToolCall, me: string): string {
   if (runner === undefined) return "";
   if (addressee !== undefined && addressee !== me) return `on ${addressee}'s device`;
   return runner === "client" || addressee === me ? "on this device" : "here or on the server";
+}
+
+/** An answer that came after the call's end. */
+export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
+  const who = from === me ? "This device" : from;
+  if (kind === "duplicate") return `${who} answered once more. The first answer stands.`;
+  if (kind === "wrong_participant") return `${who} answered, too, and was not asked. That changed nothing.`;
+  return `${who} answered too late. That changed nothing.`;
 }
 
 export const STATUS: Readonly<Record<ToolCall["status"], string>> = {

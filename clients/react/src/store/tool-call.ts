@@ -28,6 +28,8 @@ export interface ToolCall {
   /** What the participant put in the place of `inputJson`, as JSON. */
   readonly editedInput?: string;
   readonly waitsForPermission?: boolean;
+  /** Answers that came after the call's end, and changed nothing. */
+  readonly extraAnswers?: readonly ExtraAnswer[];
   /** Unix ms, by the worker's clock. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
@@ -35,10 +37,24 @@ export interface ToolCall {
   readonly revision: number;
 }
 
+export interface ExtraAnswer {
+  readonly kind: "late" | "duplicate" | "wrong_participant";
+  readonly from: string;
+  readonly success: boolean;
+}
+
 type State = MessageBody<"tool_call_state">;
 type BlockEvent = MessageBody<"block_event">;
 
-const METADATA = ["errorCode", "progress", "addressee", "editedInput", "waitsForPermission", "deadlineAt"] as const;
+const METADATA = [
+  "errorCode",
+  "progress",
+  "addressee",
+  "editedInput",
+  "waitsForPermission",
+  "deadlineAt",
+  "extraAnswers",
+] as const;
 
 /**
  * The call as its state says, unless what is known is newer; `undefined` for a state that names no tool use.
