@@ -21,6 +21,7 @@ const CHAINS = [
     "telemetry",
     "turn",
     "session",
+    "scenario",
     "http",
     "voice",
     "worker",
@@ -33,7 +34,7 @@ const CHAINS = [
   // Commands start what `npm start` starts.
   ["worker", "cli"],
   // The kit for tests of agents plays both ends: a session, and the client that talks to it.
-  [...SHARED, "tool", "store", "llm", "turn", "session", "worker", "testing"],
+  [...SHARED, "tool", "store", "llm", "turn", "session", "scenario", "worker", "testing"],
   ["client", "testing"],
   ["testing", "cli"],
   // The doctor loads the tools.

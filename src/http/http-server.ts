@@ -15,6 +15,7 @@ import { metricsRoutes } from "./routes/metrics-routes.ts";
 import type { PageFile } from "./page/page-files.ts";
 import { pageRoutes } from "./routes/page-routes.ts";
 import { permissionRoutes } from "./routes/permission-routes.ts";
+import { scenarioRoutes } from "./routes/scenario-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
 import { transcriptRoutes } from "./routes/transcript-routes.ts";
 import { tokenRoutes, type TokenAccess } from "./routes/token-routes.ts";
@@ -34,6 +35,7 @@ const ROOM_ROUTES: readonly RoomRoutes[] = [
   sessionRoutes,
   eventRoutes,
   transcriptRoutes,
+  scenarioRoutes,
   usageRoutes,
   memoryRoutes,
   participantRoutes,

@@ -1,4 +1,4 @@
-import type { CallState } from "../../conversation/call.ts";
+import type { CallState, StateDetail } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
@@ -12,6 +12,8 @@ export interface StoredCall {
   readonly timeoutMs: number;
   readonly input: JsonObject;
   readonly state: CallState;
+  /** How much of it may be shown. */
+  readonly detail: StateDetail;
   readonly ranOn: "server" | "client" | null;
   readonly result: JsonObject | null;
   readonly errorCode: string | null;
@@ -21,14 +23,23 @@ export interface StoredCall {
   readonly permission: Pick<PermissionRecord, "state" | "isAlways" | "message" | "editedInput"> | null;
 }
 
+interface CallRange {
+  readonly sessionId: string;
+  /** Of turns before this position. @defaultValue to the end */
+  readonly before?: number;
+}
+
+const END = 2 ** 31 - 1;
+
 /** The calls of the session's history, in the order in which the model asked for them. */
 export async function loadRecordedCalls(
   sql: Sql,
-  { sessionId }: { readonly sessionId: string },
+  { sessionId, before = END }: CallRange,
 ): Promise<readonly StoredCall[]> {
   return await runQuery(sql<StoredCall[]>`
     select
-      position, tool_use_id as "toolUseId", name, timeout_ms as "timeoutMs", tool_calls.input, tool_calls.state, execution_resolved as "ranOn", result,
+      position, tool_use_id as "toolUseId", name, timeout_ms as "timeoutMs", tool_calls.input, tool_calls.state, detail,
+      execution_resolved as "ranOn", result,
       tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
       extra_answers @> '[{"kind": "duplicate"}]' as "isDoubled",
       (
@@ -41,7 +52,7 @@ export async function loadRecordedCalls(
     join turns on turns.id = tool_calls.turn_id
     left join turn_blocks on turn_blocks.turn_id = turns.id
       and block_type = 'tool_use' and content ->> 'tool_use_id' = tool_use_id
-    where turns.session_id = ${sessionId} and superseded_by is null
+    where turns.session_id = ${sessionId} and superseded_by is null and position < ${before}
     order by position, sequence, tool_calls.created_at
   `);
 }

@@ -1,7 +1,7 @@
 import { realEndpoint } from "../model/real.ts";
 import type { TestModel } from "../model/test-model.ts";
 import { recordCalls } from "./record-calls.ts";
-import { createRedact } from "./redact.ts";
+import { createRedact } from "../../scenario/redact.ts";
 import { replayCalls } from "./replay-calls.ts";
 
 export interface CassetteOptions {

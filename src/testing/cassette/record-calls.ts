@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { OpenModel } from "../model/test-model.ts";
 import { type RecordedCall, writeCassette } from "./cassette-file.ts";
 import { type AgentRequest, serve } from "./loopback-server.ts";
-import { normalise, type Redact, redactEvents } from "./redact.ts";
+import { normalise, type Redact, redactEvents } from "../../scenario/redact.ts";
 
 interface RecordOptions {
   readonly file: string;

@@ -8,7 +8,7 @@ import { toSse } from "../model-server/write-events.ts";
 import { readCassette, type RecordedCall } from "./cassette-file.ts";
 import { firstDifference } from "./first-difference.ts";
 import { type AgentRequest, serve } from "./loopback-server.ts";
-import { normalise, type Redact } from "./redact.ts";
+import { normalise, type Redact } from "../../scenario/redact.ts";
 
 interface ReplayOptions {
   readonly file: string;

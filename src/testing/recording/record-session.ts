@@ -3,15 +3,16 @@ import { basename, dirname, relative, resolve } from "node:path";
 import { stringify } from "yaml";
 import { AppError } from "../../errors/app-error.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { whyNot } from "../../scenario/playable.ts";
+import { createRedact } from "../../scenario/redact.ts";
+import { toScenario } from "../../scenario/to-scenario.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { loadSession } from "../../store/sessions/sessions.ts";
 import { loadRecordedCalls } from "../../store/turns/load-recorded-calls.ts";
 import { loadTurns } from "../../store/turns/load-turns.ts";
 import { writeCassette } from "../cassette/cassette-file.ts";
-import { createRedact } from "../cassette/redact.ts";
 import { loadAgent } from "../load-agent.ts";
-import { toCalls, whyNot } from "./to-calls.ts";
-import { toScenario } from "./to-scenario.ts";
+import { toCalls } from "./to-calls.ts";
 
 interface RecordOptions {
   readonly databaseUrl: string;

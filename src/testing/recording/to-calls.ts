@@ -1,26 +1,10 @@
-import { OUTCOME_TOOL, type TurnBlock } from "../../conversation/block.ts";
 import { buildHistory } from "../../conversation/history.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { toMessages } from "../../llm/to-messages.ts";
-import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
+import { modelCalls } from "../../scenario/playable.ts";
+import { normalise, type Redact, redactEvents } from "../../scenario/redact.ts";
 import type { RecordedCall } from "../cassette/cassette-file.ts";
-import { normalise, type Redact, redactEvents } from "../cassette/redact.ts";
 import type { Json } from "../model-server/step.ts";
-
-/** Why a turn cannot be played again; `undefined`: it can. */
-export function whyNot(turn: TurnRecord): string | undefined {
-  if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
-  if (turn.parentMessageId === null) return "it began by itself";
-  if (turn.heard !== undefined) return "its speech was cut off";
-  if (turn.blocks.some(isOfWorker)) return "the worker told the model something at its beginning";
-  return undefined;
-}
-
-/** The blocks that bring outcomes of earlier calls, or memories: no model wrote them. */
-function isOfWorker({ blockType, content }: TurnBlock): boolean {
-  const name = content?.["tool_name"];
-  return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
-}
 
 /**
  * The model calls of a turn, made of its stored blocks. Of what the agent asked, the messages are known: they come from
@@ -35,18 +19,6 @@ export function toCalls(turn: TurnRecord, before: readonly TurnRecord[], redact:
     const events = toStream(`msg_${turn.position}_${index}`, content).map((event) => ({ ms: 0, event }));
     return { path: "/v1/messages", request, status: 200, events: redactEvents(events, redact) };
   });
-}
-
-/** Runs of blocks that the model wrote, each with the place of its first one: results of tools lie between them. */
-function modelCalls(blocks: readonly TurnBlock[]): { readonly start: number; readonly blocks: TurnBlock[] }[] {
-  const calls: { start: number; blocks: TurnBlock[] }[] = [];
-  for (const [index, block] of blocks.entries()) {
-    if (block.blockType === "tool_result") continue;
-    const last = calls.at(-1);
-    if (last && last.start + last.blocks.length === index) last.blocks.push(block);
-    else calls.push({ start: index, blocks: [block] });
-  }
-  return calls;
 }
 
 function toStream(id: string, content: readonly Json[]): Json[] {

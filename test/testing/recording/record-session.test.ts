@@ -1,11 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { answer, type Behaviours, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
 import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
 import { recordSession } from "../../../src/testing/recording/record-session.ts";
+import { loadAgent } from "../../../src/testing/load-agent.ts";
 import { runScenario } from "../../../src/testing/scenario/run-scenario.ts";
+import { writeScenario } from "../../../src/scenario/write-scenario.ts";
+import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
 import type { PermissionAnswer } from "../../../src/testing/talk.ts";
 import { createRandom } from "../../support/doubles/fake-room.ts";
@@ -42,7 +45,7 @@ async function recordTalk(turns: readonly StoredTurn[]) {
   const [session] = await database.sql<{ room: string }[]>`select room from sessions order by created_at desc limit 1`;
   const room = String(session?.room);
   const file = join(folder.path, `${room}.talk.yaml`);
-  return { ...(await recordSession({ databaseUrl: database.url, room, config, file })), file };
+  return { ...(await recordSession({ databaseUrl: database.url, room, config, file })), file, room };
 }
 
 async function failureOf(file: string): Promise<string | undefined> {
@@ -131,10 +134,22 @@ function anyTalk(seed: number): StoredTurn[] {
   });
 }
 
+/** The same talk as a test in one text: its model's replies stand in it. */
+async function scriptOf(room: string, file: string): Promise<string> {
+  const session = await loadSession(database.sql, { conversationId: room });
+  const { tools } = await loadAgent({ config });
+  const written = await writeScenario(database.sql, { sessionId: session?.id ?? "", room, tools });
+  const scenario = parse("yaml" in written ? written.yaml : "") as object;
+  await writeFile(file, stringify({ ...scenario, config }));
+  return file;
+}
+
 test("whatever the talk was, its test finds no difference", { timeout: 600_000 }, async () => {
   for (let index = 0; index < propertyRuns(4); index++) {
     const talk = anyTalk(propertySeed() + index);
-    const { file } = await recordTalk(talk);
+    const { file, room } = await recordTalk(talk);
     expect({ talk, failure: await failureOf(file) }).toEqual({ talk, failure: undefined });
+    const script = await scriptOf(room, join(folder.path, `${room}.script.talk.yaml`));
+    expect({ talk, failure: await failureOf(script) }).toEqual({ talk, failure: undefined });
   }
 });

@@ -1,4 +1,4 @@
-import { isRecord } from "../../lib/json.ts";
+import { isRecord } from "../lib/json.ts";
 
 /** Changes a text so that it names nobody and opens nothing. */
 export type Redact = (text: string) => string;

@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import { toolUseId } from "../../conversation/block.ts";
-import { saidIn, type TurnRecord } from "../../conversation/turn-record.ts";
-import { asText, type JsonObject, type JsonValue } from "../../lib/json.ts";
-import type { ServerTool } from "../../tool/server-tool.ts";
-import type { StoredCall } from "../../store/turns/load-recorded-calls.ts";
-import { type Redact, redactAll } from "../cassette/redact.ts";
+import { toolUseId } from "../conversation/block.ts";
+import { saidIn, type TurnRecord } from "../conversation/turn-record.ts";
+import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
+import type { ServerTool } from "../tool/server-tool.ts";
+import type { StoredCall } from "../store/turns/load-recorded-calls.ts";
+import { modelCalls } from "./playable.ts";
+import { type Redact, redactAll } from "./redact.ts";
 
 interface Recorded {
   readonly name: string;
-  readonly config: string;
-  /** The path of the cassette, from the file. */
-  readonly cassette: string;
+  /** The path of the agent's config, from the file. @defaultValue the folder's own */
+  readonly config?: string;
+  /** The path of the cassette, from the file. @defaultValue none: the model's replies stand in the turns */
+  readonly cassette?: string;
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];
   /** Tools that the agent has. Another one, as of an MCP server, is made for the test. */
@@ -33,22 +35,36 @@ export function toScenario({ name, config, cassette, turns, calls, ownTools, red
   const device = behaviours("client");
   const scenario = {
     name,
-    config,
-    cassette,
+    ...(config !== undefined && { config }),
+    ...(cassette !== undefined && { cassette }),
     ...(mocks.length > 0 && { mocks: Object.fromEntries(mocks) }),
     ...(device.length > 0 && { device: Object.fromEntries(device) }),
-    turns: turns.map((turn) =>
-      toTurn(
-        turn,
-        calls.filter(({ position }) => position === turn.position),
-        ownTools,
-      ),
-    ),
+    turns: turns.map((turn) => {
+      const own = calls.filter(({ position }) => position === turn.position);
+      const { user, ...rest } = toTurn(turn, own, ownTools);
+      return { user, ...(cassette === undefined && { model: toScript(turn) }), ...rest };
+    }),
   };
   return redactAll(scenario, redact) as object;
 }
 
-function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Recorded["ownTools"]): object {
+/** What the model said and used, a reply for each of its calls. Its thinking is in no test. */
+function toScript({ blocks }: TurnRecord): object[] {
+  return modelCalls(blocks).map((call) => {
+    const say = call.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
+    const use = call.blocks.flatMap(({ blockType, content }) =>
+      blockType === "tool_use" ? { [asText(content?.["tool_name"])]: content?.["input"] ?? {} } : [],
+    );
+    return { ...((say.length > 0 || use.length === 0) && { say: say.join("") }), ...(use.length > 0 && { use }) };
+  });
+}
+
+interface ScenarioTurn {
+  readonly user: string;
+  readonly [field: string]: unknown;
+}
+
+function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Recorded["ownTools"]): ScenarioTurn {
   const asking = calls.filter(({ permission }) => permission);
   // What a grant of an earlier talk allowed is asked about again.
   const granted = calls.filter(

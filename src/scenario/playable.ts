@@ -1,0 +1,36 @@
+import { OUTCOME_TOOL, type TurnBlock } from "../conversation/block.ts";
+import type { TurnRecord } from "../conversation/turn-record.ts";
+import { MEMORY_TOOL } from "../session/memory/told-memories.ts";
+
+/** Why a turn cannot be played again; `undefined`: it can. */
+export function whyNot(turn: TurnRecord): string | undefined {
+  if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
+  if (turn.parentMessageId === null) return "it began by itself";
+  if (turn.heard !== undefined) return "its speech was cut off";
+  if (turn.blocks.some(isOfWorker)) return "the worker told the model something at its beginning";
+  return undefined;
+}
+
+/** The blocks that bring outcomes of earlier calls, or memories: no model wrote them. */
+function isOfWorker({ blockType, content }: TurnBlock): boolean {
+  const name = content?.["tool_name"];
+  return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
+}
+
+interface ModelCall {
+  /** The place of its first block in the turn. */
+  readonly start: number;
+  readonly blocks: TurnBlock[];
+}
+
+/** Runs of blocks that the model wrote: results of tools lie between them. */
+export function modelCalls(blocks: readonly TurnBlock[]): readonly ModelCall[] {
+  const calls: ModelCall[] = [];
+  for (const [index, block] of blocks.entries()) {
+    if (block.blockType === "tool_result") continue;
+    const last = calls.at(-1);
+    if (last && last.start + last.blocks.length === index) last.blocks.push(block);
+    else calls.push({ start: index, blocks: [block] });
+  }
+  return calls;
+}

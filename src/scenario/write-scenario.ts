@@ -1,0 +1,55 @@
+import { stringify } from "yaml";
+import type { TurnRecord } from "../conversation/turn-record.ts";
+import type { Sql } from "../store/database/pool.ts";
+import { loadRecordedCalls, type StoredCall } from "../store/turns/load-recorded-calls.ts";
+import { loadTurns } from "../store/turns/load-turns.ts";
+import type { ServerTool } from "../tool/server-tool.ts";
+import { whyNot } from "./playable.ts";
+import { createRedact } from "./redact.ts";
+import { toScenario } from "./to-scenario.ts";
+
+/** A longer test is one that nobody reads. */
+const MAX_TURNS = 50;
+
+interface Talk {
+  readonly sessionId: string;
+  readonly room: string;
+  /** The tools that the agent has. */
+  readonly tools: ReadonlyMap<string, ServerTool>;
+}
+
+/**
+ * A test of the beginning of a stored talk, whole in one text: the model's replies are its script. It ends before the
+ * first turn that cannot be played again, or that has a call whose details are not shown.
+ *
+ * @returns the YAML; or, where not even the first turn can be played, why
+ */
+export async function writeScenario(
+  sql: Sql,
+  { sessionId, room, tools }: Talk,
+): Promise<{ readonly yaml: string } | { readonly why: string }> {
+  const before = MAX_TURNS + 1;
+  const [all, calls] = await Promise.all([
+    loadTurns(sql, { sessionId, before }),
+    loadRecordedCalls(sql, { sessionId, before }),
+  ]);
+  const end = all.findIndex((turn) => whyNotScripted(turn, calls) !== undefined);
+  const turns = end < 0 ? all : all.slice(0, end);
+  const left = all[end] && `turn ${end + 1} is left out: ${whyNotScripted(all[end], calls)}`;
+  if (turns.length === 0) return { why: left ?? "nothing has been said yet" };
+  const redact = createRedact();
+  const scenario = toScenario({ name: `the talk of ${room}`, turns, calls, ownTools: tools, redact });
+  const notes = [
+    "# Save it as tests/<name>.talk.yaml beside parley.config.ts, then: npx parley test",
+    "# What looks like a key, an e-mail address or a number of a person is removed. Names are not: read it.",
+    ...(left === undefined ? [] : [`# From here on it differs from the talk: ${left}.`]),
+  ];
+  return { yaml: `${notes.join("\n")}\n${stringify(scenario)}` };
+}
+
+function whyNotScripted(turn: TurnRecord, calls: readonly StoredCall[]): string | undefined {
+  if (turn.blocks.some(({ blockType }) => blockType === "server_tool_use")) return "Anthropic ran a tool in it";
+  const own = calls.filter(({ position }) => position === turn.position);
+  if (own.some(({ detail }) => detail !== "full")) return "a tool in it shows no details";
+  return whyNot(turn);
+}

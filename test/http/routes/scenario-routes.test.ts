@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { saveCall } from "../../../src/store/calls.ts";
+import { insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { EventServer, roomToken } from "../../support/servers/event-server.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { newCall, newTurn, storedRoom, writerOf } from "../../store/store-fixtures.ts";
+
+const database = forFile(tempDatabase);
+const server = forFile(() => EventServer.start({ databaseUrl: database.url }));
+
+/** A talk of ended turns, the second of which has a call that may be shown so far. */
+async function talkWith(detail: "full" | "name") {
+  const { room, sessionId } = await storedRoom(database.sql);
+  const writer = writerOf(database.sql, sessionId);
+  const turns = ["One", "Two"].map((text) => newTurn({ input: [{ type: "text", text }] }));
+  for (const turn of turns) await insertTurn(writer, turn);
+  await saveCall(writer, newCall(turns[1]?.id ?? "", { detail, toolName: "scan" }));
+  await database.sql`update turns set state = 'completed' where session_id = ${sessionId}`;
+  return { room, sessionId };
+}
+
+const read = async (room: string, sessionId: string) => {
+  const response = await server.getAs(await roomToken(room), `/session/${sessionId}/scenario`);
+  return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
+};
+
+test("a talk is a test, up to what may not be shown of it", async () => {
+  const [whole, secret] = [await talkWith("full"), await talkWith("name")];
+
+  const shown = await read(whole.room, whole.sessionId);
+  const cut = await read(secret.room, secret.sessionId);
+
+  expect(shown).toMatchObject({ status: 200, type: "application/yaml; charset=utf-8" });
+  expect(shown.body).toContain("user: Two");
+  expect(cut.body).toContain("turn 2 is left out: a tool in it shows no details");
+  expect(cut.body).not.toMatch(/Two|scan/);
+});
+
+test("a talk without a turn that can be played again is no test", async () => {
+  const { room, sessionId } = await storedRoom(database.sql);
+  await insertTurn(writerOf(database.sql, sessionId), newTurn());
+
+  expect(await read(room, sessionId)).toMatchObject({
+    status: 409,
+    body: expect.stringContaining("turn 1 is left out: it is running") as string,
+  });
+});
+
+test("only who may join the room is given its test", async () => {
+  const { sessionId } = await talkWith("full");
+  const { room } = await storedRoom(database.sql);
+
+  expect(await read(room, sessionId)).toMatchObject({ status: 404 });
+});
