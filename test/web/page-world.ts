@@ -87,6 +87,8 @@ export class PageWorld implements AsyncDisposable {
     return { authorization: `Bearer ${SECRET}` };
   }
 
+  readonly secret = SECRET;
+
   get model(): ModelServer {
     return this.parts.model;
   }

@@ -1,24 +1,30 @@
 import { ParleyProvider } from "@parley/react";
 import { Room } from "livekit-client";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { JoinForm } from "./join/join-form.tsx";
 import { JoinedTalkContext } from "./join/joined-talk.tsx";
-import { connectTalk, JoinError, type JoinedTalk } from "./join/join-talk.ts";
+import { connectTalk, type JoinedTalk, joinTalk, toJoinError } from "./join/join-talk.ts";
 import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/remembered.ts";
 import { TalkPage } from "./talk/talk-page.tsx";
 
 /** A reload comes back to the talk that the tab was in. */
 function reopened(): JoinedTalk | undefined {
   const open = loadOpenTalk();
-  return open && { ...open, liveKit: new Room() };
+  return open && { ...open, secret: "", liveKit: new Room() };
+}
+
+/** Why the form is shown again, and for which room. */
+interface Failed {
+  readonly error: unknown;
+  readonly room: string;
 }
 
 export function App(): ReactNode {
   const [talk, setTalk] = useState(reopened);
-  const [problem, setProblem] = useState<string>();
-  const leave = useCallback((why?: string) => {
+  const [failed, setFailed] = useState<Failed>();
+  const leave = useCallback((why?: Failed) => {
     forgetOpenTalk();
-    setProblem(why);
+    setFailed(why);
     setTalk(undefined);
   }, []);
 
@@ -29,7 +35,7 @@ export function App(): ReactNode {
     // In a task of its own: StrictMode ends an effect and begins it again at once, and a room must not be joined twice.
     const timer = setTimeout(() => {
       connectTalk(talk).catch((error: unknown) => {
-        if (!isLeft) leave(error instanceof JoinError ? error.message : String(error));
+        if (!isLeft) leave({ error, room: talk.room });
       });
     }, 0);
     return () => {
@@ -39,7 +45,16 @@ export function App(): ReactNode {
     };
   }, [talk, leave]);
 
-  if (!talk) return <JoinForm onJoined={setTalk} problem={problem} />;
+  const joined = useMemo(() => {
+    if (!talk) return undefined;
+    const { identity, secret } = talk;
+    const open = (room: string) =>
+      void joinTalk({ room, identity }, secret).then(setTalk, (error: unknown) => leave({ error, room }));
+    return { talk, open };
+  }, [talk, leave]);
+
+  if (!joined || !talk)
+    return <JoinForm onJoined={setTalk} room={failed?.room} problem={failed && toJoinError(failed.error)} />;
   return (
     <ParleyProvider
       key={talk.token}
@@ -47,7 +62,7 @@ export function App(): ReactNode {
       language={navigator.language}
       http={{ url: "", token: talk.token }}
     >
-      <JoinedTalkContext value={talk}>
+      <JoinedTalkContext value={joined}>
         <TalkPage onLeave={leave} onAgain={() => setTalk({ ...talk, liveKit: new Room() })} />
       </JoinedTalkContext>
     </ParleyProvider>

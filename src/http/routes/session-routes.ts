@@ -1,10 +1,23 @@
+import { saidIn } from "../../conversation/turn-record.ts";
+import { listTalks } from "../../store/sessions/list-talks.ts";
 import { requireRoomSession } from "../access/room-access.ts";
 import type { RoomRoutes } from "../http-app.ts";
 
-/** `GET /session`: the session of the token's room. */
+const MAX_TALKS = 100;
+const MAX_SAID = 200;
+
+/**
+ * `GET /session`: the session of the token's room. `GET /sessions`: in which sessions the token's identity has spoken,
+ * in all rooms. It tells what that participant knows anyway; what was said there by others needs a token of that room.
+ */
 export const sessionRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/session", async ({ access }) => {
     const { id, conversationId, room } = await requireRoomSession(sql, access);
     return { id, conversationId, room };
+  });
+
+  app.get("/sessions", async ({ access: { identity } }) => {
+    const talks = await listTalks(sql, { identity, limit: MAX_TALKS });
+    return talks.map(({ firstInput, ...talk }) => ({ ...talk, firstSaid: saidIn(firstInput).slice(0, MAX_SAID) }));
   });
 };

@@ -1,7 +1,14 @@
 import { useSyncExternalStore } from "react";
 
 /** A tool of this device that can be switched off. */
-export type DeviceTool = "show_notification" | "ask_user" | "get_location" | "read_clipboard" | "take_photo";
+export type DeviceTool =
+  | "show_notification"
+  | "ask_user"
+  | "get_location"
+  | "read_clipboard"
+  | "take_photo"
+  | "read_local_file"
+  | "list_local_files";
 
 const KEY = "parley.device";
 /** What reads something of the person is off until it is switched on. */
@@ -11,6 +18,8 @@ const AT_FIRST: Readonly<Record<DeviceTool, boolean>> = {
   get_location: false,
   read_clipboard: false,
   take_photo: false,
+  read_local_file: false,
+  list_local_files: false,
 };
 
 const listeners = new Set<() => void>();

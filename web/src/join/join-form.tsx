@@ -1,11 +1,13 @@
 import { type FormEvent, type ReactNode, useState } from "react";
-import { JoinError, type JoinedTalk, joinTalk } from "./join-talk.ts";
+import { type JoinError, type JoinedTalk, joinTalk, toJoinError } from "./join-talk.ts";
 import { loadName, loadRooms } from "./remembered.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;
+  /** The room to begin with. */
+  readonly room: string | undefined;
   /** Why the last talk could not be joined. */
-  readonly problem: string | undefined;
+  readonly problem: JoinError | undefined;
 }
 
 /** `?room=kitchen` names the room; else a new one. */
@@ -13,11 +15,11 @@ function firstRoom(): string {
   return new URLSearchParams(location.search).get("room") ?? `talk-${Math.random().toString(36).slice(2, 7)}`;
 }
 
-export function JoinForm({ onJoined, problem }: JoinFormProps): ReactNode {
+export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): ReactNode {
   const [name, setName] = useState(loadName);
-  const [room, setRoom] = useState(firstRoom);
+  const [room, setRoom] = useState(() => first ?? firstRoom());
   const [secret, setSecret] = useState("");
-  const [failure, setFailure] = useState<JoinError>();
+  const [failure, setFailure] = useState(problem);
   const [isJoining, setJoining] = useState(false);
   const rooms = loadRooms();
 
@@ -28,12 +30,11 @@ export function JoinForm({ onJoined, problem }: JoinFormProps): ReactNode {
     try {
       onJoined(await joinTalk({ room: room.trim(), identity: name.trim() }, secret));
     } catch (error) {
-      setFailure(error instanceof JoinError ? error : new JoinError(String(error)));
+      setFailure(toJoinError(error));
       setJoining(false);
     }
   };
 
-  const sentence = failure?.message ?? problem;
   return (
     <main className="join">
       <form className="join-card" onSubmit={(event) => void join(event)}>
@@ -75,9 +76,9 @@ export function JoinForm({ onJoined, problem }: JoinFormProps): ReactNode {
             <input type="password" value={secret} onChange={(event) => setSecret(event.target.value)} required />
           </label>
         )}
-        {sentence !== undefined && (
+        {failure !== undefined && (
           <p className="problem" role="alert">
-            {sentence}
+            {failure.message}
           </p>
         )}
         <button className="primary" disabled={isJoining}>

@@ -10,6 +10,8 @@ export interface Place {
 export interface JoinedTalk extends Place {
   readonly token: string;
   readonly livekitUrl: string;
+  /** With which the token was got; empty where none was asked for, or after a reload. */
+  readonly secret: string;
   readonly liveKit: Room;
 }
 
@@ -23,6 +25,10 @@ export class JoinError extends Error {
     this.name = "JoinError";
     this.wantsSecret = wantsSecret;
   }
+}
+
+export function toJoinError(error: unknown): JoinError {
+  return error instanceof JoinError ? error : new JoinError(String(error));
 }
 
 /**
@@ -44,7 +50,7 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
     });
   const { token, livekitUrl, error = `The worker answered with ${response.status}.` } = answer;
   if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
-  return { room, identity, token, livekitUrl, liveKit: new Room() };
+  return { room, identity, token, livekitUrl, secret, liveKit: new Room() };
 }
 
 /** Joins the room by LiveKit. Rejects with a sentence that says what to do. */

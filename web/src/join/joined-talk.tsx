@@ -1,11 +1,25 @@
 import { createContext, useContext } from "react";
 import type { JoinedTalk } from "./join-talk.ts";
 
-export const JoinedTalkContext = createContext<JoinedTalk | undefined>(undefined);
+interface JoinedTalkValue {
+  readonly talk: JoinedTalk;
+  /** Leaves the talk for the one in another room. */
+  readonly open: (room: string) => void;
+}
+
+export const JoinedTalkContext = createContext<JoinedTalkValue | undefined>(undefined);
 
 /** The talk that the page is in. */
 export function useJoinedTalk(): JoinedTalk {
-  const talk = useContext(JoinedTalkContext);
-  if (!talk) throw new Error("There is no talk here");
-  return talk;
+  return useValue().talk;
+}
+
+export function useOpenTalk(): (room: string) => void {
+  return useValue().open;
+}
+
+function useValue(): JoinedTalkValue {
+  const value = useContext(JoinedTalkContext);
+  if (!value) throw new Error("There is no talk here");
+  return value;
 }

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
-import { type DeviceTool, setSwitch, useSwitches } from "../device/switches.ts";
+import { DeviceSwitch } from "../device/device-switch.tsx";
+import type { DeviceTool } from "../device/switches.ts";
+import { FolderChoice } from "../files/folder-choice.tsx";
 import { Grants } from "../permissions/grants.tsx";
 import { MicrophoneChoice } from "../voice/microphone-choice.tsx";
 
@@ -13,30 +15,17 @@ const TOOLS: readonly (readonly [DeviceTool, string, string])[] = [
 
 /** What the agent may use of this device. */
 export function ToolsPanel(): ReactNode {
-  const switches = useSwitches();
   return (
     <>
       <section>
         <h2>On this device</h2>
         <ul className="rows">
-          {TOOLS.map(([name, title, hint]) => (
-            <li key={name}>
-              <label className="switch">
-                <input
-                  type="checkbox"
-                  role="switch"
-                  checked={switches[name]}
-                  onChange={({ target: { checked } }) => setSwitch(name, checked)}
-                />
-                <span>
-                  <strong>{title}</strong>
-                  <small>{hint}</small>
-                </span>
-              </label>
-            </li>
+          {TOOLS.map(([tool, title, hint]) => (
+            <DeviceSwitch key={tool} tool={tool} title={title} hint={hint} />
           ))}
         </ul>
       </section>
+      <FolderChoice />
       <Grants />
       <MicrophoneChoice />
     </>

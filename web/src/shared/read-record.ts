@@ -51,3 +51,10 @@ export async function loadTranscript(token: string, format: "markdown" | "json")
   if (id === undefined) throw new Error("Nothing has been said yet.");
   return (await request(token, `/session/${encodeURIComponent(id)}/transcript?format=${format}`)).blob();
 }
+
+/** The talk as a test for `parley test`. Rejects with why it cannot be one. */
+export async function loadScenario(token: string): Promise<string> {
+  const id = await findSession(token);
+  if (id === undefined) throw new Error("Nothing has been said yet.");
+  return (await request(token, `/session/${encodeURIComponent(id)}/scenario`)).text();
+}

@@ -3,6 +3,7 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { PhotoUI } from "../device/photo-card.tsx";
 import { Questions } from "../device/questions.tsx";
 import { DeviceTools } from "../device/tools.tsx";
+import { FileTools } from "../files/file-tools.tsx";
 import { EventLog } from "../panels/event-log.tsx";
 import { PermissionDialog } from "../permissions/permission-dialog.tsx";
 import { SidePanel } from "../panels/side-panel.tsx";
@@ -57,6 +58,7 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
       </EventLog>
       <PermissionDialog />
       <DeviceTools />
+      <FileTools />
       <PhotoUI />
       <AgentSound />
       <Announcer />

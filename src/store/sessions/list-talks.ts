@@ -1,0 +1,43 @@
+import type { InputPart } from "../../conversation/turn-record.ts";
+import type { Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** A session as one participant knows it: by what that participant itself has said there. */
+export interface TalkRecord {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly room: string;
+  /** How many turns this participant has had; those that a later one replaced are not counted. */
+  readonly turns: number;
+  /** Milliseconds since the epoch: when this participant's first and last turn began. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** What this participant said first. */
+  readonly firstInput: readonly InputPart[];
+}
+
+interface ListRequest {
+  readonly identity: string;
+  readonly limit: number;
+}
+
+/** The sessions of rooms in which a participant has spoken, the newest first. */
+export async function listTalks(sql: Sql, { identity, limit }: ListRequest): Promise<readonly TalkRecord[]> {
+  return await runQuery(sql<TalkRecord[]>`
+    with own as (
+      select session_id, count(*)::int as turns, min(position) as first,
+        min(created_at) as first_at, max(created_at) as last_at
+      from turns
+      where participant_identity = ${identity} and superseded_by is null and parent_message_id is not null
+      group by session_id
+      order by max(created_at) desc
+      limit ${limit}
+    )
+    select sessions.id, conversation_id as "conversationId", room, own.turns, first_at as "firstAt", last_at as "lastAt",
+      (select input from turns where turns.session_id = own.session_id and position = own.first) as "firstInput"
+    from own
+    join sessions on sessions.id = own.session_id
+    where room is not null
+    order by last_at desc, sessions.id
+  `);
+}

@@ -1,0 +1,68 @@
+import { type ReactNode, useRef, useState } from "react";
+import { DeviceSwitch } from "../device/device-switch.tsx";
+import { setSwitch } from "../device/switches.ts";
+import { type Folder, fromFiles, hasPicker, pickFolder } from "./folder.ts";
+import { shareFolder, useSharedFolder } from "./shared-folder.ts";
+
+/** Which folder of this device the agent may read, and how. */
+export function FolderChoice(): ReactNode {
+  const folder = useSharedFolder();
+  const [problem, setProblem] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  const share = (picked: Folder | undefined) => {
+    if (!picked) return;
+    setSwitch("read_local_file", true);
+    setSwitch("list_local_files", true);
+    shareFolder(picked);
+  };
+  const choose = () => {
+    setProblem(undefined);
+    if (!hasPicker()) return input.current?.click();
+    pickFolder().then(share, () => setProblem("This folder cannot be shared. Choose another one."));
+  };
+  return (
+    <section>
+      <h2>A folder of this device</h2>
+      <p className="hint">
+        {folder ? (
+          <>
+            Shared: <strong>{folder.name}</strong>. Nothing outside of it is read, and nothing is changed.
+          </>
+        ) : (
+          "The agent reads a folder only after you have chosen it here."
+        )}
+      </p>
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <p className="row">
+        <button type="button" onClick={choose}>
+          {folder ? "Choose another" : "Choose a folder"}
+        </button>
+        {folder && (
+          <button type="button" onClick={() => shareFolder(undefined)}>
+            Stop sharing
+          </button>
+        )}
+      </p>
+      <input
+        ref={(element) => {
+          input.current = element;
+          if (element) element.webkitdirectory = true;
+        }}
+        type="file"
+        hidden
+        aria-label="Folder"
+        onChange={({ target: { files } }) => share(fromFiles([...(files ?? [])]))}
+      />
+      {folder && (
+        <ul className="rows">
+          <DeviceSwitch tool="read_local_file" title="Read files" hint="Texts in this folder, up to 256 kB each" />
+          <DeviceSwitch tool="list_local_files" title="List files" hint="The names in this folder" />
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Folder } from "./folder.ts";
+
+/** What a model can be shown of one file. */
+const MAX_FILE_BYTES = 256 * 1_024;
+const MAX_NAMES = 500;
+
+interface FileText {
+  readonly content: string;
+  readonly size: number;
+}
+
+/** @throws in words for the model */
+export async function readFile(folder: Folder, filePath: string): Promise<FileText> {
+  const path = toNames(filePath);
+  if (path.length === 0) throw new Error("filePath: expected a file in the shared folder");
+  const file = await orInWords(() => folder.open(path), `File not found: ${filePath}`);
+  if (file.size > MAX_FILE_BYTES) throw new Error(`The file is larger than ${MAX_FILE_BYTES} bytes: ${filePath}`);
+  try {
+    const content = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    return { content, size: file.size };
+  } catch {
+    throw new Error(`Not a text file, or not readable: ${filePath}`);
+  }
+}
+
+/** The first names of a folder, sorted; names of folders end in a slash. @throws in words for the model */
+export async function listFiles(folder: Folder, folderPath: string): Promise<{ names: string[]; isCut: boolean }> {
+  const path = toNames(folderPath);
+  const names: string[] = [];
+  const collect = async () => {
+    for await (const name of folder.list(path)) {
+      if (names.length === MAX_NAMES) return true;
+      names.push(name);
+    }
+    return false;
+  };
+  const isCut = await orInWords(collect, `Folder not found: ${folderPath}`);
+  return { names: names.toSorted(), isCut };
+}
+
+/** The names on the way from the folder down. */
+function toNames(path: string): readonly string[] {
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  if (names.includes("..")) throw new Error("The path is outside the shared folder");
+  return names;
+}
+
+async function orInWords<Value>(run: () => Promise<Value>, notThere: string): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    const { name } = error as Error;
+    // A folder where a file was expected, and a name that no file can have, are not there either.
+    if (["NotFoundError", "TypeMismatchError", "TypeError"].includes(name)) throw new Error(notThere, { cause: error });
+    throw new Error("The browser does not let this page read the folder any more: the person must choose it again", {
+      cause: error,
+    });
+  }
+}

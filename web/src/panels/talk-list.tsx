@@ -1,0 +1,53 @@
+import { useParley } from "@parley/react";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { request } from "../shared/read-record.ts";
+
+/** As `GET /sessions` tells of it. */
+interface Talk {
+  readonly id: string;
+  readonly room: string;
+  readonly turns: number;
+  readonly lastAt: number;
+  readonly firstSaid: string;
+}
+
+/** The talks in which this person has spoken, by the worker's record: to go on with one of them. */
+export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
+  const { token, room } = useJoinedTalk();
+  const parley = useParley();
+  const [talks, setTalks] = useState<readonly Talk[]>([]);
+  const load = useCallback(async () => {
+    setTalks((await (await request(token, "/sessions")).json()) as readonly Talk[]);
+  }, [token]);
+  useEffect(() => {
+    load().catch(() => {});
+    return parley?.on("answer_end", () => void load().catch(() => {}));
+  }, [load, parley]);
+  return (
+    <section>
+      <h2>Your talks</h2>
+      {talks.length === 0 && <p className="hint">Once you have said something, this talk stands here.</p>}
+      <ul className="rows talks">
+        {talks.map((talk) => (
+          <li key={talk.id} aria-current={talk.room === room}>
+            <span>
+              <strong>{talk.room}</strong>
+              <small>
+                {talk.firstSaid} · {talk.turns} {talk.turns === 1 ? "turn" : "turns"},{" "}
+                {new Date(talk.lastAt).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
+              </small>
+            </span>
+            {talk.room === room ? (
+              <em>This one</em>
+            ) : (
+              <button type="button" onClick={() => onOpen(talk.room)} aria-label={`Open ${talk.room}`}>
+                Open
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
