@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
 import { describeIssue } from "../lib/describe-issue.ts";
+import type { LoadedBefore } from "../lib/loaded-before.ts";
 import { agentSchema, type AgentSettings } from "./agent-fields.ts";
 import { isAgent } from "./define-agent.ts";
 
@@ -12,25 +13,36 @@ export const DEFAULT_AGENT = "default";
 const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
- * Loads the agents of `folder` at start, in sorted order: `billing.ts` is `billing`; files that begin with `_` are left
- * out. A folder that is not there has no agents.
+ * Loads the agents of `folder`, in sorted order: `billing.ts` is `billing`; files that begin with `_` are left out. A
+ * folder that is not there has no agents.
  *
- * @throws {AppError} `invalid_config` naming the file and the field
+ * @param before when they are loaded again; a file that cannot be loaded is then told of, and its agent stays as it was
+ * @throws {AppError} `invalid_config` naming the file and the field, unless there is a `before`
  */
-export async function loadAgents(folder: string): Promise<ReadonlyMap<string, AgentSettings>> {
+export async function loadAgents(
+  folder: string,
+  before?: LoadedBefore<AgentSettings>,
+): Promise<ReadonlyMap<string, AgentSettings>> {
   const files = (await Array.fromAsync(glob("[!_]*.ts", { cwd: folder }))).toSorted();
   const agents = new Map<string, AgentSettings>();
   for (const file of files) {
     const path = join(folder, file);
     const name = basename(file, ".ts");
-    if (!AGENT_NAME.test(name)) throw bad(path, `the agent's name "${name}" does not match ${AGENT_NAME.source}`);
-    if (name === DEFAULT_AGENT) throw bad(path, `"${name}" is the name of the agent of parley.config.ts`);
-    agents.set(name, await loadAgent(path));
+    const known = before?.get(name);
+    try {
+      agents.set(name, known && before?.isUnchanged(path) ? known : await loadAgent(path, name));
+    } catch (error) {
+      if (!before) throw error;
+      before.onBad(path, error as AppError);
+      if (known) agents.set(name, known);
+    }
   }
   return agents;
 }
 
-async function loadAgent(path: string): Promise<AgentSettings> {
+async function loadAgent(path: string, name: string): Promise<AgentSettings> {
+  if (!AGENT_NAME.test(name)) throw bad(path, `the agent's name "${name}" does not match ${AGENT_NAME.source}`);
+  if (name === DEFAULT_AGENT) throw bad(path, `"${name}" is the name of the agent of parley.config.ts`);
   let module: { default?: unknown };
   try {
     module = (await import(pathToFileURL(path).href)) as { default?: unknown };

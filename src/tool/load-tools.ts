@@ -2,19 +2,26 @@ import { glob, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
+import type { LoadedBefore } from "../lib/loaded-before.ts";
 import { TOOL_NAME } from "../protocol/limits.ts";
 import { isTool, type Tool } from "./define-tool.ts";
 import { runIsolated } from "./isolated-run.ts";
 import { toServerTool, type ServerTool } from "./server-tool.ts";
 
+type Settings = Readonly<Record<string, unknown>>;
+
 /**
- * Loads the tools of `folder` once at start, in sorted order: `web/web-search.ts` becomes `web_search`; files that
- * begin with `_` are left out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools
- * share. Tools that need settings and have none are off and left out.
+ * Loads the tools of `folder`, in sorted order: `web/web-search.ts` becomes `web_search`; files that begin with `_` are
+ * left out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share. Tools that need
+ * settings and have none are off and left out.
+ *
+ * @param before when they are loaded again; a file that cannot be loaded is then told of, and its tool stays as it was
+ * @throws {AppError} `invalid_config` naming the file, unless there is a `before`
  */
 export async function loadTools(
   folder: string,
-  settings: Readonly<Record<string, unknown>> = {},
+  settings: Settings = {},
+  before?: LoadedBefore<ServerTool>,
 ): Promise<ReadonlyMap<string, ServerTool>> {
   if (!(await isFolder(folder))) throw new AppError("invalid_config", `toolsFolder: there is no folder ${folder}`);
   const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
@@ -23,28 +30,41 @@ export async function loadTools(
   for (const file of files) {
     const path = join(folder, file);
     const name = basename(file, ".ts").replaceAll("-", "_");
-    if (!TOOL_NAME.test(name)) throw bad(path, `the tool name "${name}" does not match ${TOOL_NAME.source}`);
-    if (tools.has(name)) throw bad(path, `the tool name "${name}" is already taken`);
-    const tool = await importTool(path);
-    const entry = tool.sharedSettings ?? name;
-    known.add(entry);
-    const own = Object.hasOwn(settings, entry) ? settings[entry] : undefined;
-    const needsSettings = tool.needsSettings === true || tool.sharedSettings !== undefined;
-    if (needsSettings && !tool.settings)
-      throw bad(path, "settings: expected a schema, because the tool needs settings");
-    const isOff = needsSettings && own === undefined;
-    tools.set(
-      name,
-      isOff
-        ? undefined
-        : compile(path, () => isolated(toServerTool(name, tool, own), tool, { file: path, settings: own })),
-    );
+    if (before?.isUnchanged(path) && !tools.has(name)) {
+      tools.set(name, before.get(name));
+      continue;
+    }
+    try {
+      if (!TOOL_NAME.test(name)) throw bad(path, `the tool name "${name}" does not match ${TOOL_NAME.source}`);
+      if (tools.has(name)) throw bad(path, `the tool name "${name}" is already taken`);
+      const tool = await importTool(path);
+      known.add(tool.sharedSettings ?? name);
+      tools.set(name, toLoaded(path, name, { tool, settings }));
+    } catch (error) {
+      if (!before) throw error;
+      before.onBad(path, error as AppError);
+      if (!tools.has(name)) tools.set(name, before.get(name));
+    }
   }
-  for (const name of Object.keys(settings)) {
+  for (const name of before ? [] : Object.keys(settings)) {
     if (!known.has(name))
       throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}`);
   }
   return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
+}
+
+/** Undefined: the tool is off. */
+function toLoaded(
+  path: string,
+  name: string,
+  { tool, settings }: { tool: Tool; settings: Settings },
+): ServerTool | undefined {
+  const entry = tool.sharedSettings ?? name;
+  const own = Object.hasOwn(settings, entry) ? settings[entry] : undefined;
+  const needsSettings = tool.needsSettings === true || tool.sharedSettings !== undefined;
+  if (needsSettings && !tool.settings) throw bad(path, "settings: expected a schema, because the tool needs settings");
+  if (needsSettings && own === undefined) return undefined;
+  return compile(path, () => isolated(toServerTool(name, tool, own), tool, { file: path, settings: own }));
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -7,14 +7,13 @@ import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/routes/token-routes.ts";
 import type { Cleanup } from "../lib/cleanup.ts";
-import { loadAgents } from "../agent/load-agents.ts";
-import { loadTools } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingSpeech } from "../voice/providers/speech-choice.ts";
 import { checkAgents } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
+import { type Definitions, openDefinitions, RELOADS, type ToDev } from "./definitions/definitions.ts";
 import { withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
 import { missingSettings } from "./settings/missing-settings.ts";
@@ -62,10 +61,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   checkOneRtcNode();
   const missing = [...missingSettings(config, isWorkerOnly, hasScripted), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
-  // Each job loads its own. Loaded here too, so that a bad file ends the start; and to check edited arguments.
-  const serverTools = await loadTools(config.toolsFolder, config.toolSettings);
-  const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
-  checkAgents(await loadAgents(config.agentsFolder), { config, prefixes, toolNames: serverTools });
+  const { tools: serverTools } = await openOwnDefinitions(options);
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
@@ -136,6 +132,31 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     databaseUrl: config.databaseUrl === undefined ? databaseUrl : withoutPassword(config.databaseUrl),
     model: endpoints.model.name,
   };
+}
+
+/** Each job loads its own. Loaded here too, so that a bad file ends the start; and to check edited arguments. */
+async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
+  const reloads = !isWorkerOnly;
+  // Job processes inherit it.
+  if (reloads) process.env[RELOADS] = "1";
+  const definitions = await openDefinitions(config, reloads);
+  cleanup.defer(definitions.close);
+  const check = () => {
+    const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
+    checkAgents(definitions.agents, { config, prefixes, toolNames: definitions.tools });
+  };
+  check();
+  if (reloads) process.send?.({ reloads: [config.toolsFolder, config.agentsFolder] } satisfies ToDev);
+  definitions.onReloaded(({ files, problems }) => {
+    if (problems.length === 0) logger.info({ files }, "changed files were loaded");
+    else logger.error({ files, why: problems }, "changed files cannot be loaded: what they were before stays");
+    try {
+      check();
+    } catch (error) {
+      logger.error({ why: String(error) }, "an agent names what there is not any more");
+    }
+  });
+  return definitions;
 }
 
 function reportDatabase(

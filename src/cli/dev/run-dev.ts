@@ -1,19 +1,29 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../lib/module-beside.ts";
+import type { ToDev } from "../../worker/definitions/definitions.ts";
 import { watchSources } from "./watch-sources.ts";
 
 const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
 /** An editor writes a file in several steps, and a checkout writes many files. */
 const SETTLE_MS = 200;
 
-/** `parley dev`: what `parley start` starts, again after each change of a source. Ends with Ctrl-C. */
+/**
+ * `parley dev`: what `parley start` starts, again after each change of a source, as far as the worker does not load it by
+ * itself. Ends with Ctrl-C.
+ */
 export async function runDev(flags: readonly string[]): Promise<void> {
   const stopping = new AbortController();
   let changed = Promise.withResolvers<string>();
-  watchSources(process.cwd(), stopping.signal, (file) => changed.resolve(file));
+  /** The worker that runs loads what changes in them. */
+  let reloaded: readonly string[] = [];
+  const isReloaded = (file: string) => reloaded.some((folder) => resolve(file).startsWith(folder + sep));
+  watchSources(process.cwd(), stopping.signal, (file) => {
+    if (!isReloaded(file)) changed.resolve(file);
+  });
   const stopped = once(stopping.signal, "abort");
   let child: ChildProcess | undefined;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -25,8 +35,9 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   }
   while (!stopping.signal.aborted) {
     changed = Promise.withResolvers();
-    child = spawn(process.execPath, [MAIN, ...flags], { stdio: "inherit" });
-    const exited = once(child, "exit");
+    child = spawn(process.execPath, [MAIN, ...flags], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
+    child.on("message", ({ reloads }: ToDev) => (reloaded = reloads));
+    const exited = once(child, "exit").finally(() => (reloaded = []));
     const hasEnded = await Promise.race([exited.then(() => true), changed.promise.then(() => false), stopped]);
     if (hasEnded === true && !stopping.signal.aborted) {
       tell("it has ended, and starts again after a change");

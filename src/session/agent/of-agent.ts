@@ -30,11 +30,11 @@ export function ofAgent({ agents, ...given }: Given, ports: Ports): Omit<Given, 
   if (!agents) return given;
   const { policy, serverTools, liveTools } = given;
   const { permission } = policy;
-  const made = new Map<string, ReadonlyMap<string, ServerTool>>();
+  const made = new WeakMap<ServedAgent, ReadonlyMap<string, ServerTool>>();
   const own = () => {
     const { current } = agents;
-    const tools = made.get(current.name) ?? ownTools(current, agents, ports);
-    made.set(current.name, tools);
+    const tools = made.get(current) ?? ownTools(current, agents, ports);
+    made.set(current, tools);
     return tools;
   };
   return {

@@ -8,7 +8,7 @@ import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 interface SessionAgentsOptions {
-  /** All that this worker has, by name. */
+  /** All that this worker has, by name. They may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** Serves a room for which no agent is named. */
   readonly standard: ServedAgent;
@@ -94,7 +94,7 @@ export class SessionAgents {
   async handOver(name: string): Promise<void> {
     this.#serve(name);
     await this.prepare(this.#languageOf);
-    for (const listener of this.#listeners) listener();
+    this.#tellOfChange();
     this.#options.logger.info({ agent: name }, "handed over to another agent");
   }
 
@@ -111,13 +111,14 @@ export class SessionAgents {
   }
 
   /**
-   * Before a turn: asks a function for the instructions again when what it was told has changed. The same text costs
-   * nothing of the prompt cache. Undefined: nothing has to be waited for. Never rejects.
+   * Before a turn: takes the agent as it is now, and asks a function for the instructions again when what it was told has
+   * changed. The same text costs nothing of the prompt cache. Undefined: nothing has to be waited for. Never rejects.
    */
   prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
     this.#languageOf = languageOf;
     if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
     this.decide();
+    this.#renew();
     const { name, instructions } = this.#current;
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
@@ -145,6 +146,19 @@ export class SessionAgents {
 
   readonly countTokens: CountTokens = async (request, signal) =>
     this.#current.countTokens?.({ ...request, instructions: this.instructions }, signal);
+
+  /** Takes the present agent as its file says now. One whose file is gone serves its rooms to their end. */
+  #renew(): void {
+    const now = this.#options.agents.get(this.#current.name);
+    if (now === undefined || now === this.#current) return;
+    this.#current = now;
+    this.#told = undefined;
+    this.#tellOfChange();
+  }
+
+  #tellOfChange(): void {
+    for (const listener of this.#listeners) listener();
+  }
 
   #serve(name: string): void {
     const { agents, standard } = this.#options;

@@ -16,6 +16,8 @@ interface McpServersOptions {
 export interface McpServers extends LiveTools {
   /** Our own tools and those of the servers, always as they are now. */
   readonly tools: ReadonlyMap<string, ServerTool>;
+  /** Takes others in the place of our own tools. */
+  readonly replaceOwn: (own: ReadonlyMap<string, ServerTool>) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -23,13 +25,18 @@ export interface McpServers extends LiveTools {
  * Begins to connect to all servers and returns at once; their tools appear in the map as they come. When tools of two
  * servers have one name, the server that the config names first wins. Close it to end all connections.
  */
-export function connectMcpServers({ servers, own, logger, stableMs }: McpServersOptions): McpServers {
+export function connectMcpServers({ servers, own: first, logger, stableMs }: McpServersOptions): McpServers {
+  let own = first;
   const tools = new Map(own);
   const warned = new Set<string>();
   const listeners = new Set<() => void>();
+  const tellListeners = () => {
+    for (const listener of listeners) listener();
+  };
   const merge = () => {
     const before = [...tools.keys()].join();
-    for (const name of tools.keys()) if (!own.has(name)) tools.delete(name);
+    tools.clear();
+    for (const [name, tool] of own) tools.set(name, tool);
     for (const tool of connections.flatMap((server) => server.tools)) {
       if (!tools.has(tool.name)) tools.set(tool.name, tool);
       else if (!warned.has(tool.name)) {
@@ -40,18 +47,26 @@ export function connectMcpServers({ servers, own, logger, stableMs }: McpServers
         logger.warn({ tool: tool.name, why }, "tool of an MCP server is not used");
       }
     }
-    if ([...tools.keys()].join() !== before) for (const listener of listeners) listener();
+    return [...tools.keys()].join() !== before;
+  };
+  const onChanged = () => {
+    if (merge()) tellListeners();
   };
   const connections = Object.entries(servers).map(
-    ([name, config]) =>
-      new McpServer({ name, config, logger, onChanged: () => merge(), ...(stableMs !== undefined && { stableMs }) }),
+    ([name, config]) => new McpServer({ name, config, logger, onChanged, ...(stableMs !== undefined && { stableMs }) }),
   );
+  const replaceOwn = (now: McpServersOptions["own"]) => {
+    own = now;
+    merge();
+    tellListeners();
+  };
   const close = async () => {
     await Promise.all(connections.map((server) => server.close()));
   };
-  const onChanged = (listener: () => void) => {
+  const follow = (listener: () => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
-  return { tools, prefixes: connections.map(({ name }) => toolPrefix(name)), onChanged, close };
+  const prefixes = connections.map(({ name }) => toolPrefix(name));
+  return { tools, prefixes, replaceOwn, onChanged: follow, close };
 }

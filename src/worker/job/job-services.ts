@@ -1,5 +1,3 @@
-import { resolve } from "node:path";
-import { loadAgents } from "../../agent/load-agents.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
@@ -9,12 +7,12 @@ import { connect, type Sql } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
 import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
-import { loadTools } from "../../tool/load-tools.ts";
 import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { connectMcpServers } from "../../tool/mcp/mcp-servers.ts";
 import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../config.ts";
+import { openDefinitions, RELOADS } from "../definitions/definitions.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
@@ -28,10 +26,10 @@ export interface JobServices {
   readonly logger: Logger;
   readonly sql: Sql;
   readonly permissionEvents: PermissionEvents;
-  /** Those of MCP servers come and go in it. */
+  /** Those of MCP servers come and go in it; in development all do. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
-  /** Those of the agents' folder, by name. */
+  /** Those of the agents' folder, by name. In development they change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** That of parley.config.ts: it serves the rooms for which none is named. */
   readonly standardAgent: ServedAgent;
@@ -56,7 +54,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   watching.joinProcess();
   const logger = createLogger(config, watching.logStream);
   reportLosses(logger);
-  const loaded = await loadTools(resolve(cwd, config.toolsFolder), config.toolSettings);
+  const definitions = await openDefinitions(config, env[RELOADS] !== undefined);
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
@@ -65,7 +63,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const recall = recallTool(sql, { isAlwaysOffered: config.recall || inlineTools });
   const builtIn = [recall, ...(config.memory ? memoryTools(sql) : [])];
   // A tool of this name in the folder takes its place.
-  const own = new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...loaded]);
+  const ownTools = () => new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...definitions.tools]);
   const permissionEvents = openEventHub({
     listenUrl: config.databaseDirectUrl,
     channel: PERMISSION_CHANNEL,
@@ -74,8 +72,15 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     onError: (error) => logger.warn({ error }, "permission answers are not heard"),
   });
   const speech = await loadSpeech(config.speech, env);
-  const mcp = connectMcpServers({ servers: config.mcpServers, own, logger });
+  const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger });
+  const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
+  // The main process logs what was loaded, and what could not be.
+  definitions.onReloaded(() => {
+    redefineAgents(definitions.agents);
+    mcp.replaceOwn(ownTools());
+  });
   const close = async () => {
+    definitions.close();
     await Promise.all([mcp.close(), speech?.close(), permissionEvents.close(), watching.close()]);
     await sql.end({ timeout: 2 });
   };
@@ -87,7 +92,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     permissionEvents,
     serverTools: mcp.tools,
     liveTools: mcp,
-    ...createSessionModel(config, { apiKey, baseUrl }, await loadAgents(config.agentsFolder)),
+    ...model,
     speech,
     telemetry,
     close,

@@ -8,11 +8,13 @@ import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
 interface SessionModel {
-  /** Those of the agents' folder and the standard one, by name. */
+  /** Those of the agents' folder and the standard one, by name. They may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** That of parley.config.ts: it serves the rooms for which none is named. */
   readonly standardAgent: ServedAgent;
   readonly notesModel: NotesModel | undefined;
+  /** Takes the definitions as they are now, into `agents`; an agent whose definition is the same one stays. */
+  readonly redefineAgents: (definitions: Definitions) => void;
 }
 
 /** Where the Messages API is. */
@@ -39,10 +41,19 @@ export function createSessionModel(
   });
   const serving = { client, model: config.model, inlineTools };
   const standardAgent = serveStandardAgent(config, serving);
-  const named = [...definitions].map(([name, agent]) => serveAgent(name, agent, serving));
+  const agents = new Map([[standardAgent.name, standardAgent]]);
+  let defined: Definitions = new Map();
+  const redefineAgents = (now: Definitions) => {
+    for (const name of defined.keys()) if (!now.has(name)) agents.delete(name);
+    for (const [name, agent] of now)
+      if (defined.get(name) !== agent) agents.set(name, serveAgent(name, agent, serving));
+    defined = new Map(now);
+  };
+  redefineAgents(definitions);
   return {
-    agents: new Map([...named, standardAgent].map((agent) => [agent.name, agent])),
+    agents,
     standardAgent,
     notesModel: summaryModel === undefined ? undefined : createNotesModel(client, summaryModel),
+    redefineAgents,
   };
 }

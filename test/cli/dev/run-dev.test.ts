@@ -11,17 +11,32 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const CLI = join(import.meta.dirname, "../../../src/cli/parley.ts");
 
-test("parley dev starts again after a change of a source, and of nothing else", async () => {
-  await using folder = await tempFolder();
+/** `parley dev` in a folder with these files. */
+async function startDev(files: Readonly<Record<string, string>>, settings: NodeJS.ProcessEnv = {}) {
+  const folder = await tempFolder();
   await mkdir(join(folder.path, "tools"));
   await mkdir(join(folder.path, "node_modules"));
   const write = (file: string, text: string) => writeFile(join(folder.path, file), text);
-  await write("parley.config.ts", "export default {};\n");
-  const env = { PATH: process.env["PATH"], ...(await freePortVariables()) };
+  for (const [file, text] of Object.entries(files)) await write(file, text);
+  const env = { PATH: process.env["PATH"], ...(await freePortVariables()), ...settings };
   const dev = spawn(process.execPath, [CLI, "dev"], { cwd: folder.path, env });
   let said = "";
   dev.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  const says = (text: string) => vi.waitFor(() => expect(said).toContain(text), { timeout: 20_000, interval: 50 });
+  return {
+    write,
+    says: (text: string) => vi.waitFor(() => expect(said).toContain(text), { timeout: 20_000, interval: 50 }),
+    /** All that was said. */
+    end: async () => {
+      dev.kill("SIGINT");
+      await once(dev, "exit");
+      await folder[Symbol.asyncDispose]();
+      return said;
+    },
+  };
+}
+
+test("parley dev starts again after a change of a source, and of nothing else", async () => {
+  const { write, says, end } = await startDev({ "parley.config.ts": "export default {};\n" });
 
   await says("instructions: ");
   await says("starts again after a change");
@@ -30,8 +45,26 @@ test("parley dev starts again after a change of a source, and of nothing else", 
   await says("tools/broken.ts has changed: starting again");
   await write("parley.config.ts", 'export default { instructions: "Help." };\n');
   await says("the default export is not a tool");
-  dev.kill("SIGINT");
-  await once(dev, "exit");
 
-  expect(said).not.toContain("other.ts");
+  expect(await end()).not.toContain("other.ts");
+});
+
+test("parley dev leaves a running worker to load its tools itself", async () => {
+  const files = { "parley.config.ts": 'export default { instructions: "Help." };\n', "tools/_helper.ts": "" };
+  // It waits for its database, with its tools loaded.
+  const { write, says, end } = await startDev(files, {
+    LIVEKIT_URL: "ws://127.0.0.1:9",
+    LIVEKIT_API_KEY: "key",
+    LIVEKIT_API_SECRET: "secret",
+    DATABASE_URL: "postgres://nobody@127.0.0.1:9/nothing",
+    ANTHROPIC_API_KEY: "key",
+  });
+  await says("waiting for the database");
+
+  await write("tools/broken.ts", "export default 1;\n");
+  await says("changed files cannot be loaded: what they were before stays");
+  await write("parley.config.ts", 'export default { instructions: "Help!" };\n');
+  await says("parley.config.ts has changed: starting again");
+
+  expect(await end()).not.toContain("tools/broken.ts has changed");
 });

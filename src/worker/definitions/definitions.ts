@@ -1,0 +1,102 @@
+import type { AgentSettings } from "../../agent/agent-fields.ts";
+import { loadAgents } from "../../agent/load-agents.ts";
+import type { LoadedBefore } from "../../lib/loaded-before.ts";
+import { loadTools } from "../../tool/load-tools.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
+import type { Config } from "../config.ts";
+import { FreshModules } from "./fresh-modules.ts";
+import { watchFiles } from "./watch-files.ts";
+
+/** In the environment of a worker's processes: tools and agents are loaded again when their files change. */
+export const RELOADS = "PARLEY_RELOADS";
+
+/** What the command `parley dev` is told by the worker that it has started. */
+export interface ToDev {
+  /** Folders whose files are loaded again when they change. */
+  readonly reloads: readonly string[];
+}
+
+interface Reload {
+  /** What has come, gone or changed. */
+  readonly files: readonly string[];
+  /** Why files cannot be loaded. What they were before stays. */
+  readonly problems: readonly string[];
+}
+
+/** What the folders of the config define, as it is now. */
+export interface Definitions {
+  readonly tools: ReadonlyMap<string, ServerTool>;
+  readonly agents: ReadonlyMap<string, AgentSettings>;
+  /** Calls the listener after each time that changed files were loaded. */
+  readonly onReloaded: (listener: (reload: Reload) => void) => void;
+  readonly close: () => void;
+}
+
+type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
+
+/**
+ * Loads the tools and the agents of the config's folders; with `reloads` also what changes later.
+ *
+ * @throws {AppError} `invalid_config` naming the file
+ */
+export async function openDefinitions(config: Folders, reloads: boolean): Promise<Definitions> {
+  const { toolsFolder, toolSettings, agentsFolder } = config;
+  const closing = new AbortController();
+  const opened = Promise.withResolvers<void>();
+  const tools = new Map<string, ServerTool>();
+  const agents = new Map<string, AgentSettings>();
+  const listeners: ((reload: Reload) => void)[] = [];
+  if (reloads) {
+    const folders = [toolsFolder, agentsFolder];
+    const modules = new FreshModules(folders);
+    let failed: readonly string[] = [];
+    void watchFiles(folders, closing.signal, async (files) => {
+      await opened.promise;
+      // What could not be loaded may have lacked just what has come.
+      const bad = await loadAgain({ config, tools, agents }, modules.renew([...files, ...failed]));
+      failed = [...bad.keys()];
+      for (const listener of listeners) listener({ files, problems: [...bad.values()] });
+    });
+  }
+  try {
+    refill(tools, await loadTools(toolsFolder, toolSettings));
+    refill(agents, await loadAgents(agentsFolder));
+  } catch (error) {
+    closing.abort();
+    throw error;
+  }
+  opened.resolve();
+  return { tools, agents, onReloaded: (listener) => void listeners.push(listener), close: () => closing.abort() };
+}
+
+interface Loaded {
+  readonly config: Folders;
+  readonly tools: Map<string, ServerTool>;
+  readonly agents: Map<string, AgentSettings>;
+}
+
+/** Gives why files cannot be loaded, by file. Never rejects. */
+async function loadAgain(
+  { config, tools, agents }: Loaded,
+  isRenewed: (path: string) => boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const { toolsFolder, toolSettings, agentsFolder } = config;
+  const bad = new Map<string, string>();
+  const before = <Value>(known: ReadonlyMap<string, Value>): LoadedBefore<Value> => ({
+    get: (name) => known.get(name),
+    isUnchanged: (path) => !isRenewed(path),
+    onBad: (path, { message }) => bad.set(path, message),
+  });
+  try {
+    refill(tools, await loadTools(toolsFolder, toolSettings, before(tools)));
+    refill(agents, await loadAgents(agentsFolder, before(agents)));
+  } catch (error) {
+    bad.set(toolsFolder, error instanceof Error ? error.message : String(error));
+  }
+  return bad;
+}
+
+function refill<Value>(map: Map<string, Value>, now: ReadonlyMap<string, Value>): void {
+  map.clear();
+  for (const [name, value] of now) map.set(name, value);
+}

@@ -1,0 +1,167 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { Participant } from "../support/participant.ts";
+import { WorkerParts } from "./support/worker-parts.ts";
+
+// Whole programs: two cores that have other work to do need their time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const source = (file: string) => JSON.stringify(join(import.meta.dirname, "../../src", file));
+const tool = (run: string, before = "") => `
+  import { defineTool } from ${source("tool/define-tool.ts")};
+  ${before}
+  export default defineTool({ description: "D.", input: { type: "object" }, run: ${run} });`;
+const agent = (instructions: string) => `
+  import { defineAgent } from ${source("agent/define-agent.ts")};
+  export default defineAgent({ instructions: ${JSON.stringify(instructions)} });`;
+
+const parts = forFile(() => WorkerParts.start());
+let user: Participant;
+
+async function write(files: Readonly<Record<string, string>>, { folder } = parts): Promise<void> {
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    // As editors do it: another file takes the place.
+    await writeFile(join(folder, `${file}.tmp`), content);
+    await rename(join(folder, `${file}.tmp`), join(folder, file));
+  }
+}
+
+async function startWorker(files: Readonly<Record<string, string>>, own = parts) {
+  const folders = { toolsFolder: join(own.folder, "tools"), agentsFolder: join(own.folder, "agents") };
+  await write(
+    {
+      ...files,
+      "package.json": '{ "type": "module" }',
+      "parley.config.ts": `export default ${JSON.stringify({ instructions: "Help.", ...folders })};`,
+    },
+    own,
+  );
+  return own.run({ env: { PARLEY_CONFIG: join(own.folder, "parley.config.ts") } });
+}
+
+async function joinAs(agentName: string, own = parts): Promise<Participant> {
+  const attributes = { agent: agentName };
+  const participant = await Participant.join(`room-${createId()}`, "ana", { server: own.livekit, attributes });
+  await participant.until(() => participant.all("configuration").length > 0, "the worker's configuration", 20_000);
+  await participant.configure({});
+  return participant;
+}
+
+/** Resolves when the session has taken what was saved, to the time that it took: it tells its clients of its tools. */
+async function saved(save: Promise<unknown>, by = user): Promise<number> {
+  const before = by.all("configuration").length;
+  const at = performance.now();
+  await save;
+  await by.until(() => by.all("configuration").length > before, "news of the change");
+  return performance.now() - at;
+}
+
+/** Has the model call a tool; gives what it reads of the outcome. */
+async function call(name: string, { by = user, own = parts } = {}): Promise<unknown> {
+  own.model.script([reply([toolUse(name)]), reply([text("Done.")])]);
+  await by.answerTo(await by.say(`Use ${name}`));
+  return lastResult(own);
+}
+
+function lastResult({ model } = parts): unknown {
+  const messages = model.requests.at(-1)?.body["messages"] as { content: { content?: string }[] }[];
+  return messages.at(-1)?.content[0]?.content;
+}
+
+const lastRequest = () => parts.model.requests.at(-1)?.body ?? {};
+const prompt = () => (lastRequest()["system"] as { text: string }[])[0]?.text;
+const offered = () => (lastRequest()["tools"] as { name: string }[]).map(({ name }) => name);
+
+beforeAll(async () => {
+  await startWorker({
+    "tools/games/dice.ts": tool("() => ({ sides })", 'import { sides } from "./_sides.ts";'),
+    "tools/games/_sides.ts": "export const sides = 6;",
+    "tools/count.ts": tool("() => ({ count: ++count })", "let count = 0;"),
+    "agents/desk.ts": agent("You are the front desk."),
+  });
+});
+beforeEach(async () => {
+  user = await joinAs("desk");
+});
+afterEach(() => user.leave());
+
+test("the next turn uses a tool as it was saved, also when only its helper was, and no other tool is loaded again", async () => {
+  const before = [await call("dice"), await call("count")];
+
+  const times = [];
+  for (const sides of [8, 12, 20])
+    times.push(await saved(write({ "tools/games/_sides.ts": `export const sides = ${sides};` })));
+
+  expect(before).toEqual(['{"sides":6}', '{"count":1}']);
+  expect([await call("dice"), await call("count")]).toEqual(['{"sides":20}', '{"count":2}']);
+  expect(Math.min(...times)).toBeLessThan(500);
+  expect(parts.model.rejections).toEqual([]);
+});
+
+test("a call that is open ends as it began, and the next one is of the new tool", async () => {
+  const release = join(parts.folder, createId());
+  const wait = `while (!existsSync(${JSON.stringify(release)})) await new Promise((go) => setTimeout(go, 10));`;
+  const slow = (word: string) =>
+    tool(`async () => { ${wait} return { is: "${word}" }; }`, 'import { existsSync } from "node:fs";');
+  await saved(write({ "tools/slow.ts": slow("old") }));
+  parts.model.script([reply([toolUse("slow")]), reply([text("Done.")])]);
+  const messageId = await user.say("Use slow");
+  await user.next("tool_use_request");
+
+  await saved(write({ "tools/slow.ts": slow("new") }));
+  await writeFile(release, "");
+  await user.answerTo(messageId);
+
+  expect(lastResult()).toBe('{"is":"old"}');
+  expect(await call("slow")).toBe('{"is":"new"}');
+});
+
+test("the model is offered a tool whose file has come, and no more once it is gone", async () => {
+  await saved(write({ "tools/extra.ts": tool("() => 1") }));
+  await call("extra");
+  const withIt = offered();
+
+  await saved(rm(join(parts.folder, "tools/extra.ts")));
+  parts.model.script([reply([text("Hello.")])]);
+  await user.answerTo(await user.say("Hello"));
+
+  expect(withIt).toContain("extra");
+  expect(offered()).toEqual(withIt.filter((name) => name !== "extra"));
+});
+
+test("the next turn has an agent's instructions as they were saved; a tool that is saved leaves them cached", async () => {
+  await call("count");
+  const before = prompt();
+
+  await saved(write({ "agents/desk.ts": agent("You are the night porter.") }));
+  await call("count");
+  const after = prompt();
+  await saved(write({ "tools/games/_sides.ts": "export const sides = 4;" }));
+  await call("dice");
+
+  expect([before, after]).toEqual(["You are the front desk.", "You are the night porter."]);
+  expect(parts.model.requests.at(-2)?.usage?.["cache_read_input_tokens"]).toBeGreaterThan(0);
+});
+
+test("a file that cannot be loaded leaves what was there, and one line says why", async () => {
+  await using own = await WorkerParts.start();
+  const main = await startWorker({ "tools/dice.ts": tool("() => ({ sides: 6 })") }, own);
+  await using by = await joinAs("default", own);
+
+  await saved(write({ "tools/dice.ts": 'import "./_gone.ts";\nexport default {' }, own), by);
+  const meanwhile = await call("dice", { by, own });
+  await saved(write({ "tools/dice.ts": tool("() => ({ sides: 8 })") }, own), by);
+  const mended = await call("dice", { by, own });
+  main.kill("SIGINT");
+  const { stderr } = await main.ended;
+
+  expect([meanwhile, mended]).toEqual(['{"sides":6}', '{"sides":8}']);
+  const lines = stderr.split("\n").filter((line) => line.includes("cannot be loaded"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(join(own.folder, "tools/dice.ts"));
+});
