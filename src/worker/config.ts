@@ -15,6 +15,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitApiSecret: string | undefined;
   /** LiveKit's address for participants, when it differs from the worker's. */
   readonly livekitPublicUrl: string | undefined;
+  /** Rooms come by explicit dispatch to this name alone. Undefined: LiveKit gives the worker every room. */
+  readonly livekitAgentName: string | undefined;
   /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */
   readonly livekitPort: number;
   /** With its password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */

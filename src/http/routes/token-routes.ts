@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { AccessToken } from "livekit-server-sdk";
+import { AccessToken, RoomAgentDispatch, RoomConfiguration } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
@@ -13,17 +13,21 @@ export interface TokenAccess {
   /** Whether every program on this machine gets one, if there is no secret. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
+  /** LiveKit asks for this agent when the token's participant makes the room. @defaultValue for any that takes every room */
+  readonly agentName?: string | undefined;
 }
 
 interface TokenSettings {
   readonly livekitUrl: string | undefined;
   readonly httpHost: string;
   readonly tokenSecret: string | undefined;
+  readonly livekitAgentName?: string | undefined;
 }
 
 /** Open if both listen on loopback only: the livekit-server that Parley starts, and its HTTP server. */
-export function tokenAccess({ livekitUrl, httpHost, tokenSecret }: TokenSettings): TokenAccess {
-  return { isOpen: livekitUrl === undefined && isLoopback(httpHost), secret: tokenSecret };
+export function tokenAccess({ livekitUrl, httpHost, tokenSecret, livekitAgentName }: TokenSettings): TokenAccess {
+  const isOpen = livekitUrl === undefined && isLoopback(httpHost);
+  return { isOpen, secret: tokenSecret, agentName: livekitAgentName };
 }
 
 interface TokenOptions {
@@ -65,6 +69,9 @@ export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }:
       canPublishData: true,
       roomAdmin: false,
     });
+    const { agentName } = access;
+    if (agentName !== undefined)
+      token.roomConfig = new RoomConfiguration({ agents: [new RoomAgentDispatch({ agentName })] });
     reply.header("cache-control", "no-store");
     return { token: await token.toJwt(), livekitUrl: publicUrl };
   });

@@ -14,6 +14,8 @@ interface SessionAgentsOptions {
   readonly standard: ServedAgent;
   /** The metadata of the dispatch that made the job. */
   readonly dispatch: string;
+  /** The name to which the room was dispatched: the agent of this name, if there is one, is the room's default. */
+  readonly dispatchedTo?: string | undefined;
   readonly lookAt: () => SeenRoom;
   readonly logger: Logger;
   /** Milliseconds since the epoch. @defaultValue the system's clock */
@@ -79,14 +81,14 @@ export class SessionAgents {
    * there, whose attributes may.
    */
   decide(): void {
-    const { agents, standard, dispatch, lookAt, logger } = this.#options;
+    const { agents, standard, dispatch, dispatchedTo = "", lookAt, logger } = this.#options;
     if (this.#isDecided || !this.#isConnected) return;
     const room = lookAt();
     const onBad = (source: string, why: string) =>
       logger.warn({ source, why, agents: [...agents.keys()] }, "an agent was named that cannot serve the room");
     const name = chooseAgent({ names: new Set(agents.keys()), dispatch, room, onBad });
     this.#isDecided = name !== undefined || room.participants.length > 0;
-    this.#current = agents.get(name ?? "") ?? standard;
+    this.#current = agents.get(name ?? dispatchedTo) ?? standard;
     if (this.#isDecided) logger.info({ agent: this.#current.name }, "agent chosen");
   }
 

@@ -25,7 +25,14 @@ const JOB_MEMORY_LIMIT_MB = 1_024;
 interface AgentServerOptions {
   readonly config: Pick<
     Config,
-    "maxSessions" | "sessionsPerProcess" | "workerPort" | "httpHost" | "logLevel" | "speech" | "voice"
+    | "maxSessions"
+    | "sessionsPerProcess"
+    | "workerPort"
+    | "httpHost"
+    | "logLevel"
+    | "speech"
+    | "voice"
+    | "livekitAgentName"
   >;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly logger: Logger;
@@ -64,6 +71,7 @@ export async function createAgentServer(options: AgentServerOptions) {
     wsURL: livekit.url,
     apiKey: livekit.apiKey,
     apiSecret: livekit.apiSecret,
+    agentName: config.livekitAgentName ?? "",
     host: config.httpHost,
     port: config.workerPort,
     logLevel: level,

@@ -7,14 +7,20 @@ import { WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
   readonly dispatches: AgentDispatchClient;
+  /** The name by which rooms are dispatched to this worker; "": it is given every room. */
+  readonly agentName: string;
 }
 
-export function createRoomClients(livekit: { url: string; apiKey: string; apiSecret: string }): RoomClients {
+export function createRoomClients(
+  livekit: { url: string; apiKey: string; apiSecret: string },
+  agentName = "",
+): RoomClients {
   const { url, apiKey, apiSecret } = livekit;
   const options = { requestTimeout: 5 };
   return {
     rooms: new RoomServiceClient(url, apiKey, apiSecret, options),
     dispatches: new AgentDispatchClient(url, apiKey, apiSecret, options),
+    agentName,
   };
 }
 
@@ -51,17 +57,24 @@ export async function requestAgent(clients: RoomClients, room: string): Promise<
   await requestAgain(clients, room, await listDispatches(clients, room));
 }
 
+/** Whether this worker is meant to serve the room: one with a name only if the room was dispatched to that name. */
+export async function isMeantForUs(clients: RoomClients, room: string): Promise<boolean> {
+  return clients.agentName === "" || (await listDispatches(clients, room)).length > 0;
+}
+
 type Dispatches = Awaited<ReturnType<AgentDispatchClient["listDispatch"]>>;
 
+/** Those to this worker's name. */
 async function listDispatches(clients: RoomClients, room: string): Promise<Dispatches> {
-  return clients.dispatches.listDispatch(room).catch(ignoreMissing);
+  const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
+  return dispatches.filter(({ agentName }) => agentName === clients.agentName);
 }
 
 async function requestAgain(clients: RoomClients, room: string, dispatches: Dispatches): Promise<void> {
   const createdAt = ({ state }: Dispatches[number]) => state?.createdAt ?? 0n;
   const told = dispatches.filter(({ metadata }) => metadata !== "");
   const [newest] = told.toSorted((a, b) => Number(createdAt(b) - createdAt(a)));
-  await clients.dispatches.createDispatch(room, "", { ...(newest && { metadata: newest.metadata }) });
+  await clients.dispatches.createDispatch(room, clients.agentName, { ...(newest && { metadata: newest.metadata }) });
 }
 
 /**

@@ -51,7 +51,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     mustWait: (room) => mustWait(sql, room),
     ...(agent !== undefined && { agent }),
   });
-  const clients = createRoomClients(livekit);
+  const clients = createRoomClients(livekit, config.livekitAgentName);
   const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
     await noteAgentRequest(sql, { room, restMs });
     await releaseOwner(sql, { owner });

@@ -9,7 +9,7 @@ import {
   areRoomsWaiting,
   noteWaitingRooms,
 } from "../../store/sessions/waiting-rooms.ts";
-import { ensureAgent, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
+import { ensureAgent, isMeantForUs, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
 
 interface WatchOptions {
@@ -61,7 +61,9 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     });
     const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
     const names = oldestFirst.map(({ name }) => name);
-    const unserved = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
+    const found = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
+    const isOurs = await Promise.all(found.map(({ room }) => isMeantForUs(clients, room)));
+    const unserved = found.filter((_, index) => isOurs[index]);
     if (unserved.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
     const places = Math.max(0, freePlaces());
     if (places === 0) {

@@ -57,6 +57,7 @@ function toJobRoom(context: JobContext): JobRoom {
     room,
     sid: job.room?.sid,
     metadata: job.metadata,
+    agentName: job.agentName,
     connect: () => context.connect(undefined, AutoSubscribe.SUBSCRIBE_NONE),
     leave: (reason) => context.shutdown(reason),
     onBusy: (isBusy) => reportBusy(job.id, isBusy),

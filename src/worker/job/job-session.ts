@@ -42,6 +42,8 @@ export interface JobRoom extends ServedRoom {
   readonly sid?: string | undefined;
   /** That of the dispatch. @defaultValue none */
   readonly metadata?: string;
+  /** The name to which the room was dispatched. @defaultValue none */
+  readonly agentName?: string;
   readonly connect: () => Promise<void>;
   /** Ends the job: its process leaves the room. */
   readonly leave: (reason: string) => void;
@@ -85,6 +87,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     agents: services.agents,
     standard: services.standardAgent,
     dispatch: job.metadata ?? "",
+    dispatchedTo: job.agentName,
     lookAt: () => lookAt(job),
     logger,
   });

@@ -52,6 +52,7 @@ export const VARIABLES = {
   LIVEKIT_API_KEY: { parse: text, expected: "a key" },
   LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
   LIVEKIT_PUBLIC_URL: { parse: url("ws:", "wss:", "http:", "https:"), expected: "a ws:// or wss:// address" },
+  LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
   LIVEKIT_PORT: {
     parse: port.refine((value) => value <= 65_533),
     expected: "a port from 1 to 65533 (the next two are used as well)",
