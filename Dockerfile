@@ -33,6 +33,8 @@ COPY --from=modules /app/package.json ./
 COPY --from=modules /app/node_modules ./node_modules
 COPY parley.config.ts ./
 COPY tools ./tools
+# When there is one: a pattern may match nothing.
+COPY agent[s] ./agents/
 COPY src ./src
 COPY --from=page /app/web/dist ./web/dist
 

@@ -34,7 +34,7 @@ const CHAINS = [
   // Commands start what `npm start` starts.
   ["worker", "cli"],
   // The kit for tests of agents plays both ends: a session, and the client that talks to it.
-  [...SHARED, "tool", "store", "llm", "turn", "session", "scenario", "worker", "testing"],
+  [...SHARED, "agent", "tool", "store", "llm", "turn", "session", "scenario", "worker", "testing"],
   ["client", "testing"],
   ["testing", "cli"],
   // The doctor loads the tools.

@@ -1,9 +1,12 @@
 import { dirname, resolve } from "node:path";
+import { DEFAULT_AGENT, loadAgents } from "../agent/load-agents.ts";
 import { AppError } from "../errors/app-error.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
 import { loadTools } from "../tool/load-tools.ts";
+import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
 import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
+import { checkAgents } from "../worker/settings/check-agents.ts";
 import { checkConfig, readConfigFile } from "../worker/settings/read-config-file.ts";
 import { type Behaviours, toList } from "./device/behaviour.ts";
 import { mockTool } from "./device/mock-tool.ts";
@@ -12,6 +15,8 @@ import type { AgentParts } from "./stage/stage.ts";
 export interface AgentOptions {
   /** What parley.config.ts exports, or the path of such a file. @defaultValue "parley.config.ts" */
   readonly config?: ConfigFile | string;
+  /** Which agent of the config's `agentsFolder` serves the talk. @defaultValue that of the config, "default" */
+  readonly agent?: string;
   /** In the place of the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
   /** Tools that are not to run, and what they answer: the agent's own, or with a description others. */
@@ -19,7 +24,8 @@ export interface AgentOptions {
 }
 
 /** @throws {AppError} `invalid_config` */
-export async function loadAgent({ config = "parley.config.ts", tools, mocks = {} }: AgentOptions): Promise<AgentParts> {
+export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
+  const { config = "parley.config.ts", agent: name = DEFAULT_AGENT, tools, mocks = {} } = options;
   const { values, folder } = await readConfig(config);
   const own = tools
     ? toTools(tools, values)
@@ -31,7 +37,13 @@ export async function loadAgent({ config = "parley.config.ts", tools, mocks = {}
       throw new AppError("invalid_config", `mocks.${name}: the agent has no such tool; a description would make one`);
     all.set(name, mockTool(tool, behaviours));
   }
-  return { config: values, tools: all };
+  const agents = await loadAgents(resolve(folder, values.agentsFolder));
+  const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
+  // Tools of the test's own may be fewer than those that agents name.
+  if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
+  if (name !== DEFAULT_AGENT && !agents.has(name))
+    throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
+  return { name, config: values, tools: all, agents };
 }
 
 /** A tool that the agent gets elsewhere, as from an MCP server. */

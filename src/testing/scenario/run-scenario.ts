@@ -49,9 +49,10 @@ export async function* runScenario(file: string, { repeat, room }: RunOptions = 
 
 async function runOnce(file: string, scenario: Scenario, room: RoomServers | undefined): Promise<string | undefined> {
   const folder = dirname(resolve(file));
-  const { config, mocks, turns } = scenario;
+  const { config, agent, mocks, turns } = scenario;
   await using talk = await startTalk({
     ...(config !== undefined && { config: resolve(folder, config) }),
+    ...(agent !== undefined && { agent }),
     mocks,
     model: toModel(scenario, folder),
     ...(room && { room }),

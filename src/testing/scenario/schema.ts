@@ -137,6 +137,8 @@ export const scenarioSchema = z.strictObject({
   name: z.string().min(1).exactOptional(),
   /** Paths are relative to the file. */
   config: z.string().min(1).exactOptional(),
+  /** Which agent serves the talk. */
+  agent: z.string().min(1).exactOptional(),
   cassette: z.string().min(1).exactOptional(),
   mocks: tools.default({}),
   device: tools.exactOptional(),

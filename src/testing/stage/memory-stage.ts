@@ -26,10 +26,10 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
     onFailed: () => {},
   });
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
-  const { agents: all, standardAgent: standard, notesModel } = createSessionModel(agent.config, model);
+  const { agents: all, standardAgent: standard, notesModel } = createSessionModel(agent.config, model, agent.agents);
   const someone = { identity, name: "", attributes: {}, isPhone: false };
   const lookAt = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });
-  const agents = new SessionAgents({ agents: all, standard, dispatch: "", lookAt, logger });
+  const agents = new SessionAgents({ agents: all, standard, dispatch: "", dispatchedTo: agent.name, lookAt, logger });
   agents.noteConnected();
   const { openStream, countTokens } = agents;
   const line = {

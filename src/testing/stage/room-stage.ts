@@ -50,7 +50,7 @@ async function openAgent(
   name: string,
 ): Promise<AsyncDisposable> {
   await using cleanup = new Cleanup();
-  const { config, tools } = agent;
+  const { config, tools, agents } = agent;
   const { livekit, databaseUrl } = servers;
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
   const sql = connect(databaseUrl, { applicationName: "parley testing" });
@@ -74,6 +74,7 @@ async function openAgent(
   const job = {
     name,
     jobId,
+    agentName: agent.name,
     room,
     connect: async () => {
       await room.connect(livekit.url, await createToken(servers, { room: name, identity, isAgent: true }), NO_SOUND);
@@ -88,7 +89,7 @@ async function openAgent(
     permissionEvents,
     serverTools: new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...tools]),
     liveTools: { prefixes: [], onChanged: () => () => {} },
-    ...createSessionModel(config, model),
+    ...createSessionModel(config, model, agents),
     watchers: [watch],
   });
   cleanup.defer(() => session.close(0));

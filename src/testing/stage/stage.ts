@@ -1,3 +1,4 @@
+import type { AgentSettings } from "../../agent/agent-fields.ts";
 import type { Transport } from "../../client/room/transport.ts";
 import type { SessionWatcher } from "../../session/events/session-event.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
@@ -6,8 +7,12 @@ import type { ModelEndpoint } from "../../worker/job/session-model.ts";
 
 /** An agent as a session takes it. */
 export interface AgentParts {
+  /** Of the one that serves the session. */
+  readonly name: string;
   readonly config: ConfigFileValues;
   readonly tools: ReadonlyMap<string, ServerTool>;
+  /** Those beside the config's own, by name. */
+  readonly agents: ReadonlyMap<string, AgentSettings>;
 }
 
 /** What a stage needs to open a talk's session. */

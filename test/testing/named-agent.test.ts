@@ -1,0 +1,71 @@
+import "../../src/testing/vitest.ts";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, expect, inject, test } from "vitest";
+import { scripted, type ScriptedReply } from "../../src/testing/model/scripted.ts";
+import type { TestModel } from "../../src/testing/model/test-model.ts";
+import type { RoomServers } from "../../src/testing/stage/room-servers.ts";
+import { startTalk } from "../../src/testing/start-talk.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { tempDatabase } from "../support/servers/temp-database.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const database = forFile(tempDatabase);
+// In the repository, so that the agent finds what it imports.
+const folder = forFile(() => tempFolder(import.meta.dirname));
+const config = () => join(folder.path, "parley.config.ts");
+
+beforeAll(async () => {
+  const source = JSON.stringify(join(import.meta.dirname, "../../src/agent/define-agent.ts"));
+  const handoffs = '{ billing: { when: "it is about an invoice" } }';
+  await mkdir(join(folder.path, "tools"));
+  await mkdir(join(folder.path, "agents"));
+  await writeFile(config(), `export default { instructions: "You are the front desk.", handoffs: ${handoffs} };`);
+  await writeFile(
+    join(folder.path, "agents/billing.ts"),
+    `import { defineAgent } from ${source};\nexport default defineAgent({ instructions: "You know invoices." });`,
+  );
+});
+
+function servers(): RoomServers {
+  const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
+  return { livekit, databaseUrl: database.url };
+}
+
+/** A model that says what it is told to be, unless there is something else to do. */
+const mirror = (first?: ScriptedReply): TestModel =>
+  scripted(({ body }, index) =>
+    index === 0 && first ? first : ((body["system"] as { text: string }[])[0]?.text ?? ""),
+  );
+
+const everywhere = [
+  ["in memory", () => false],
+  ["in a room", servers],
+] as const;
+
+test.each(everywhere)(
+  "%s, a talk is with the agent that the test names, else with that of the config",
+  async (_where, room) => {
+    await using named = await startTalk({ config: config(), agent: "billing", model: mirror(), room: room() });
+    await using standard = await startTalk({ config: config(), model: mirror(), room: room() });
+
+    expect(await named.say("Hello")).toSay("You know invoices.");
+    expect(await standard.say("Hello")).toSay("You are the front desk.");
+  },
+);
+
+test("the agent of the config hands the talk over to one of the folder", async () => {
+  const toBilling = { use: { hand_off: { to: "billing", summary: "Asks for an invoice." } } };
+  await using talk = await startTalk({ config: config(), model: mirror(toBilling) });
+
+  const turn = await talk.say("My invoice?");
+
+  expect(turn).toHaveCalled("hand_off", { to: "billing" });
+  expect(turn).toSay("You know invoices.");
+});
+
+test("an agent that there is not is named", async () => {
+  await expect(startTalk({ config: config(), agent: "sales", model: mirror() })).rejects.toThrow(
+    'agent: there is no agent "sales"',
+  );
+});
