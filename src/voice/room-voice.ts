@@ -23,6 +23,8 @@ export interface RoomVoiceOptions {
   readonly stt: stt.STT | undefined;
   /** Undefined: nothing is spoken, and no track is published. */
   readonly synthesizer: Synthesizer | undefined;
+  /** The voice that the present agent names. */
+  readonly voiceName: () => string | undefined;
   readonly settings: VoiceSettings;
   /** Gets what participants say, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
@@ -92,12 +94,12 @@ export class RoomVoice implements VoicePort {
     if (!hasListener && !isExpected) return undefined;
     const playing = hasListener ? this.#session?.player : undefined;
     const player = playing ?? new AwaitedPlayer(this.#playerToCome(this.#audio));
-    return new AnswerSpeech(player, answer);
+    return new AnswerSpeech(player, answer, this.#options.voiceName);
   }
 
   prepare(sentence: string, language: string | undefined): () => void {
     if (!this.#mouth || !this.#session || !this.#audio?.hasListener) return () => {};
-    return this.#mouth.prepare(sentence, language);
+    return this.#mouth.prepare(sentence, language, this.#options.voiceName());
   }
 
   async untilQuiet(signal: AbortSignal): Promise<void> {
@@ -189,7 +191,8 @@ export class RoomVoice implements VoicePort {
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;
-    const part = new SpokenPart({ kind: "aside", language: undefined, onHeard: () => {} });
+    const voiceName = this.#options.voiceName();
+    const part = new SpokenPart({ kind: "aside", language: undefined, voice: voiceName, onHeard: () => {} });
     part.write(notUnderstood);
     part.end();
     this.#session.player.play(part);

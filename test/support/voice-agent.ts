@@ -1,7 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger } from "@livekit/agents";
 import { vi } from "vitest";
-import { loadSpeech, type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
+import { loadSpeech, type Speech, type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
 import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 import { voiceSchema, type VoiceSettings } from "../../src/voice/voice-settings.ts";
 import { TestAgent, type AgentOptions } from "./agent.ts";
@@ -11,8 +11,8 @@ import { Speaker, speechOf } from "./speaker.ts";
 interface VoiceAgentOptions extends AgentOptions {
   readonly choice?: Partial<SpeechChoice>;
   readonly settings?: Partial<VoiceSettings>;
-  /** Puts something in front of espeak-ng. */
-  readonly wrap?: (synthesizer: Synthesizer) => Synthesizer;
+  /** Puts something in front of espeak-ng, also of each voice that an agent names. */
+  readonly wrap?: (synthesizer: Synthesizer, voiceName?: string) => Synthesizer;
 }
 
 const CHOICE: SpeechChoice = {
@@ -62,8 +62,7 @@ export class VoiceAgent implements AsyncDisposable {
     const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
     if (!loaded) throw new Error("The agent has neither ears nor a mouth");
     started.defer(() => loaded.close());
-    const { synthesizer } = loaded;
-    const engines = wrap && synthesizer ? { ...loaded, synthesizer: wrap(synthesizer) } : loaded;
+    const engines = wrap ? wrapped(loaded, wrap) : loaded;
     const agent = await TestAgent.start({
       ...options,
       speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },
@@ -122,4 +121,15 @@ export class VoiceAgent implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#cleanup.disposeAsync();
   }
+}
+
+function wrapped(speech: Speech, wrap: NonNullable<VoiceAgentOptions["wrap"]>): Speech {
+  return {
+    ...speech,
+    synthesizer: speech.synthesizer && wrap(speech.synthesizer),
+    voiceNamed: async (name) => {
+      const voice = await speech.voiceNamed(name);
+      return voice && wrap(voice, name);
+    },
+  };
 }

@@ -1,15 +1,10 @@
 import type { Speech } from "./speech-choice.ts";
 import type { Synthesizer } from "./synthesizer.ts";
 
-/** The usual voice, or the one that is named when the speech begins: another agent may serve the room by then. */
-export function namedVoice(
-  speech: Pick<Speech, "voiceNamed">,
-  usual: Synthesizer,
-  name: () => string | undefined,
-): Synthesizer {
+/** Speaks with the usual voice, or with the one that is named: agents may have their own. */
+export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
   const speak: Synthesizer["speak"] = async function* (text, options) {
-    const wanted = name();
-    const other = wanted === undefined ? undefined : await speech.voiceNamed(wanted);
+    const other = options.voice === undefined ? undefined : await speech.voiceNamed(options.voice);
     yield* (other ?? usual).speak(text, options);
   };
   return { speak, close: () => usual.close() };

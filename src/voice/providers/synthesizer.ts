@@ -15,6 +15,8 @@ export interface Synthesizer {
 export interface SpeakOptions {
   /** BCP 47. */
   readonly language: string | undefined;
+  /** Another voice of the provider, by its name. @defaultValue the usual one */
+  readonly voice?: string | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -15,6 +15,7 @@ interface Queued {
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
+  readonly #voiceName: () => string | undefined;
   readonly #waiting: Queued[] = [];
   #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
   /** Resolves when all parts have been played; undefined when none is played or waits. */
@@ -26,9 +27,14 @@ export class AnswerSpeech implements SpokenAnswer {
   #heard = "";
   #isWhole = true;
 
-  constructor(player: Player, answer: AnswerToSpeak) {
+  /**
+   * @param voiceName the voice of what is said next, if it is not the usual one: another agent may take over within the
+   * answer, before what the first one has said is spoken
+   */
+  constructor(player: Player, answer: AnswerToSpeak, voiceName: () => string | undefined = () => undefined) {
     this.#player = player;
     this.#answer = answer;
+    this.#voiceName = voiceName;
   }
 
   write(text: string): void {
@@ -37,7 +43,7 @@ export class AnswerSpeech implements SpokenAnswer {
     if (this.#state !== "speaking" || (isBlank && !this.#writing)) return;
     if (!this.#writing) {
       const { language, onHeard } = this.#answer;
-      this.#writing = new SpokenPart({ kind: "answer", language, onHeard });
+      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voiceName(), onHeard });
       this.#add(this.#writing);
     }
     this.#writing.write(text);
@@ -51,7 +57,8 @@ export class AnswerSpeech implements SpokenAnswer {
   aside(text: string): Aside {
     if (this.#state !== "speaking") return { spoken: Promise.resolve(false), cut: () => {} };
     this.flush();
-    const part = new SpokenPart({ kind: "aside", language: this.#answer.language, onHeard: () => {} });
+    const { language } = this.#answer;
+    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onHeard: () => {} });
     part.write(text);
     part.end();
     const queued = this.#add(part);

@@ -5,6 +5,7 @@ import type { SpeakOptions, Synthesizer } from "../providers/synthesizer.ts";
 interface Prepared {
   readonly sentence: string;
   readonly language: string | undefined;
+  readonly voice: string | undefined;
   readonly sound: HeldStream<AudioFrame>;
 }
 
@@ -18,10 +19,10 @@ export class PreparedSynthesizer implements Synthesizer {
   }
 
   /** One sentence at a time: another one takes its place. Returns what throws it away. */
-  prepare(sentence: string, language: string | undefined): () => void {
+  prepare(sentence: string, language: string | undefined, voice?: string): () => void {
     this.#prepared?.sound.abort();
-    const sound = new HeldStream((signal) => this.#voice.speak(piecesOf(sentence), { language, signal }));
-    const prepared = { sentence, language, sound };
+    const sound = new HeldStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));
+    const prepared = { sentence, language, voice, sound };
     this.#prepared = prepared;
     return () => {
       if (this.#prepared !== prepared) return;
@@ -32,7 +33,7 @@ export class PreparedSynthesizer implements Synthesizer {
 
   async *speak(text: AsyncIterable<string>, options: SpeakOptions): AsyncGenerator<AudioFrame> {
     const prepared = this.#prepared;
-    if (!prepared || prepared.language !== options.language) {
+    if (!prepared || prepared.language !== options.language || prepared.voice !== options.voice) {
       yield* this.#voice.speak(text, options);
       return;
     }

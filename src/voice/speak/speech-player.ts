@@ -80,7 +80,7 @@ export class SpeechPlayer implements Player {
     const { over, part } = current;
     const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
       try {
-        const frames = synthesizer.speak(text, { language: part.language, signal: over.signal });
+        const frames = synthesizer.speak(text, { language: part.language, voice: part.voice, signal: over.signal });
         for await (const frame of frames) {
           if (over.signal.aborted) return;
           controller.enqueue(frame);

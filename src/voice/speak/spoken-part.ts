@@ -4,6 +4,8 @@ import { countLetters, dropLetters } from "../../conversation/heard.ts";
 interface SpokenPartOptions {
   readonly kind: "answer" | "aside";
   readonly language: string | undefined;
+  /** By the provider's name for it. @defaultValue the usual one */
+  readonly voice?: string | undefined;
   /** Called with its words, as they begin to be heard. */
   readonly onHeard: (text: string) => void;
 }
@@ -12,6 +14,7 @@ interface SpokenPartOptions {
 export class SpokenPart {
   readonly kind: SpokenPartOptions["kind"];
   readonly language: string | undefined;
+  readonly voice: string | undefined;
   /** The text, for AgentSession. Never errors: after an error AgentSession would wait for ever. */
   readonly stream: ReadableStream<string>;
   readonly #onHeard: (text: string) => void;
@@ -19,9 +22,10 @@ export class SpokenPart {
   #text = "";
   #heard = 0;
 
-  constructor({ kind, language, onHeard }: SpokenPartOptions) {
+  constructor({ kind, language, voice, onHeard }: SpokenPartOptions) {
     this.kind = kind;
     this.language = language;
+    this.voice = voice;
     this.#onHeard = onHeard;
     this.stream = new ReadableStream({
       start: (controller) => {

@@ -193,21 +193,16 @@ function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): v
   if (room.connectionState === ConnectionState.CONN_RECONNECTING) setCutOff(true);
 }
 
-interface VoiceName {
-  /** The voice that the present agent names. */
-  readonly voiceName: () => string | undefined;
-}
-
 /** Loads the voice only when it is wanted: AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,
-  { voiceName, ...rest }: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking"> & VoiceName,
+  ports: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking" | "voiceName">,
 ): Promise<RoomVoice | undefined> {
   if (!speech) return undefined;
   const { RoomVoice } = await import("../../voice/room-voice.ts");
-  const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer, voiceName);
-  return new RoomVoice({ ...rest, stt: speech.stt, synthesizer, room, settings: config.voice });
+  const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
+  return new RoomVoice({ ...ports, stt: speech.stt, synthesizer, room, settings: config.voice });
 }
 
 /** Tells when the first of the calls that run on the server begins, and when the last one has ended. */

@@ -1,0 +1,69 @@
+import { beforeAll, expect, test } from "vitest";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { Participant } from "../support/participant.ts";
+import { secondsOf, Speaker } from "../support/speaker.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+const HELLO = "Hello, this is the front desk.";
+
+beforeAll(() => warmUp(HELLO));
+
+/** An agent, and what its voices have been given to say, in order. */
+async function startAgents(agents: Pick<Parameters<typeof VoiceAgent.start>[0] & object, "agent" | "agents">) {
+  const said: (readonly [voice: string, text: string])[] = [];
+  const voice = await VoiceAgent.start({
+    ...agents,
+    wrap: (synthesizer, voiceName = "usual") => ({
+      ...synthesizer,
+      close: () => synthesizer.close(),
+      speak: async function* (words, options) {
+        const all: string[] = [];
+        const noted = async function* () {
+          for await (const each of words) {
+            all.push(each);
+            yield each;
+          }
+        };
+        yield* synthesizer.speak(noted(), options);
+        said.push([voiceName, all.join("").trim()]);
+      },
+    }),
+  });
+  return { voice, said };
+}
+
+test("whoever comes hears the greeting from its beginning, in the voice of its agent", async () => {
+  const { voice, said } = await startAgents({ agent: { greeting: HELLO, voice: { name: "en+f3" } } });
+  await using _ = voice;
+  const client = await Participant.join(voice.agent.roomName, "ana");
+  const caller = new Speaker(client);
+
+  await client.configure({});
+
+  await expect.poll(() => caller.secondsHeard(), { timeout: 10_000 }).toBeGreaterThan(0.8 * (await secondsOf(HELLO)));
+  expect(said).toEqual([["en+f3", HELLO]]);
+  await caller.close();
+  await client.leave();
+});
+
+test("a hand-off changes the voice within the answer, from the other agent's first word on", async () => {
+  const { voice, said } = await startAgents({
+    agent: { voice: { name: "en+f3" }, handoffs: { billing: { when: "it is about an invoice" } } },
+    agents: { billing: { instructions: "You know invoices.", voice: { name: "en+m3" } } },
+  });
+  await using _ = voice;
+  const caller = await voice.speaker("ana");
+  voice.agent.model.script([
+    reply([text("One moment."), toolUse("hand_off", { to: "billing", summary: "An invoice." })]),
+    reply([text("It is paid.")]),
+  ]);
+
+  const answer = await caller.client.answerTo(await caller.client.say("My invoice?"));
+  await caller.untilSilence();
+
+  expect(answer).toBe("One moment. It is paid.");
+  expect(said).toEqual([
+    ["en+f3", "One moment."],
+    ["en+m3", "It is paid."],
+  ]);
+});
