@@ -5,10 +5,11 @@ import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** So many calls may be made for one turn that come to nothing, as a participant goes on speaking. */
 const MAX_PER_TURN = 2;
-/** Of the last turns so many are looked at, and at most this share may have been asked for in vain. */
+/** Of the last turns so many are looked at. For each of them so many calls may have been made in vain, on average. */
 const LOOKED_AT = 10;
-const MAX_VOID_SHARE = 0.4;
-const LEAST_LOOKED_AT = 5;
+const MAX_VOID_A_TURN = 0.4;
+/** In a new session, too. */
+const MIN_VOID = 2;
 /** The participant has said something, and no turn came of it. */
 const VOID_AFTER_MS = 10_000;
 
@@ -49,18 +50,23 @@ export class Speculations {
   readonly #onEnd: (end: "adopted" | "void") => void;
   #attempt: Attempt | undefined;
   #begun = 0;
-  /** Of the last turns that were speculated on: whether they took the call. */
-  #ends: readonly boolean[] = [];
+  /** How many calls came to nothing, for each of the last turns. */
+  #void: readonly number[] = [0];
 
   constructor(onEnd: (end: "adopted" | "void") => void) {
     this.#onEnd = onEnd;
   }
 
-  /** `false` once too many came to nothing: this participant's pauses are no ends. */
+  /** `false` while too many of the last came to nothing: this participant's pauses are no ends. */
   get mayBegin(): boolean {
-    const voided = this.#ends.filter((isAdopted) => !isAdopted).length;
-    const isOff = this.#ends.length >= LEAST_LOOKED_AT && voided / this.#ends.length > MAX_VOID_SHARE;
-    return !isOff && this.#begun < MAX_PER_TURN;
+    const voided = this.#void.reduce((sum, count) => sum + count, 0);
+    return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;
+  }
+
+  /** A turn begins, whether it was speculated on or not. */
+  noteTurn(): void {
+    this.#begun = 0;
+    this.#void = [...this.#void, 0].slice(-LOOKED_AT);
   }
 
   begin(asked: Asked, { openStream, language, prepare }: Means): void {
@@ -81,7 +87,6 @@ export class Speculations {
   /** What a turn's model call takes instead of making it. Whatever was asked for another one is dropped. */
   take(asked: Asked): Adopted | undefined {
     const attempt = this.#attempt;
-    this.#begun = 0;
     if (!attempt) return undefined;
     const { held, known } = attempt;
     // A call that has failed or has not even begun is made anew.
@@ -105,7 +110,7 @@ export class Speculations {
   #end({ timer }: Attempt, isAdopted: boolean): void {
     clearTimeout(timer);
     this.#attempt = undefined;
-    this.#ends = [...this.#ends, isAdopted].slice(-LOOKED_AT);
+    if (!isAdopted) this.#void = [...this.#void.slice(0, -1), (this.#void.at(-1) ?? 0) + 1];
     this.#onEnd(isAdopted ? "adopted" : "void");
   }
 }

@@ -46,8 +46,13 @@ export class TurnModel {
     if (policy.speculates) this.#speculations = new Speculations((end) => telemetry.noteSpeculation(end));
   }
 
-  /** How a participant's turn asks the model, and what it is told beside the talk. */
+  /** For one turn: how it asks the model, and what that is told beside the talk. */
   of(participant: string) {
+    this.#speculations?.noteTurn();
+    return this.#of(participant);
+  }
+
+  #of(participant: string) {
     const { policy, calls, openStream, countTokens, telemetry, agents } = this.#options;
     return {
       openStream: (request: StepRequest, aborted: AbortSignal) => {
@@ -73,7 +78,7 @@ export class TurnModel {
     if (!this.#speculations?.mayBegin) return;
     const { shown: shownNow, openStream, voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
-    const { others, clientTools } = this.of(participant);
+    const { others, clientTools } = this.#of(participant);
     // Where the API would have to count first, there is no time to be won.
     const count = () => Promise.reject(new Error("It cannot be known at once"));
     const shown = shownNow();

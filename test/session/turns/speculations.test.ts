@@ -108,21 +108,36 @@ test("a participant who goes on speaking costs two calls at most", () => {
     if (speculations.mayBegin) speculations.begin(asked(words), { openStream });
 
   expect(opened).toHaveLength(2);
+  speculations.noteTurn();
   expect(speculations.take(asked("I would like tea"))).toBeUndefined();
   expect(ends).toEqual(["void", "void"]);
-  expect(speculations.mayBegin).toBe(true);
 });
 
-test("a session in which too much comes to nothing asks no more ahead", () => {
-  const { speculations } = speculate();
-  const { opened, openStream } = modelOf(["Yes."]);
-  for (let turn = 0; turn < 20; turn++) {
+test("where too much comes to nothing it is not asked ahead, until enough turns have passed", () => {
+  const { ends, speculations } = speculate();
+  const { openStream } = modelOf(["Yes."]);
+  for (let turn = 0; turn < 100; turn++) {
     if (speculations.mayBegin) speculations.begin(asked(`${turn}`), { openStream });
-    speculations.take(asked(turn % 2 === 0 ? `${turn}` : "something else"));
+    speculations.noteTurn();
+    speculations.take(asked("something else"));
   }
 
-  expect(opened.length).toBeLessThan(8);
-  expect(speculations.mayBegin).toBe(false);
+  expect(new Set(ends)).toEqual(new Set(["void"]));
+  expect(ends.length).toBeGreaterThan(30);
+  expect(ends.length).toBeLessThanOrEqual(40);
+});
+
+test("where everything is taken it is asked ahead for every turn", () => {
+  const { ends, speculations } = speculate();
+  const { openStream } = modelOf(["Yes."]);
+  for (let turn = 0; turn < 20; turn++) {
+    expect(speculations.mayBegin).toBe(true);
+    speculations.begin(asked(`${turn}`), { openStream });
+    speculations.noteTurn();
+    speculations.take(asked(`${turn}`));
+  }
+
+  expect(ends).toEqual(Array.from({ length: 20 }, () => "adopted"));
 });
 
 test("the first sentence is prepared as soon as it is whole, and thrown away with the call", async () => {

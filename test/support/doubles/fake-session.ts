@@ -63,7 +63,12 @@ export class FakeSession {
         ...policy,
       },
       serverTools: new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
-      openStream: ({ history }, signal) => stream(think(history), signal),
+      openStream: ({ history, tools: offered, observe }, signal) => {
+        const request = { model: "fake", max_tokens: 1, messages: [] };
+        const replying = stream(() => think(history), signal);
+        const call = { request, history, instructions: "", tools: offered, serverTools: [] };
+        return observe ? observe(call, replying) : replying;
+      },
       outbox,
       recorder: recorder.asRecorder,
       link: { openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }) },
@@ -76,7 +81,8 @@ export class FakeSession {
   }
 }
 
-async function* stream({ text, uses = [] }: FakeReply, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+async function* stream(think: () => FakeReply, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const { text, uses = [] } = think();
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
   signal.throwIfAborted();
   yield { type: "message_start", id: "msg", model: "fake", usage };
