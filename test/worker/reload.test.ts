@@ -31,7 +31,7 @@ async function write(files: Readonly<Record<string, string>>, { folder } = parts
   }
 }
 
-async function startWorker(files: Readonly<Record<string, string>>, own = parts) {
+async function startWorker(files: Readonly<Record<string, string>>, own = parts, env: NodeJS.ProcessEnv = {}) {
   const folders = { toolsFolder: join(own.folder, "tools"), agentsFolder: join(own.folder, "agents") };
   await write(
     {
@@ -41,7 +41,7 @@ async function startWorker(files: Readonly<Record<string, string>>, own = parts)
     },
     own,
   );
-  return own.run({ env: { PARLEY_CONFIG: join(own.folder, "parley.config.ts") } });
+  return own.run({ env: { PARLEY_CONFIG: join(own.folder, "parley.config.ts"), ...env } });
 }
 
 async function joinAs(agentName: string, own = parts): Promise<Participant> {
@@ -148,19 +148,21 @@ test("the next turn has an agent's instructions as they were saved; a tool that 
   expect(parts.model.requests.at(-2)?.usage?.["cache_read_input_tokens"]).toBeGreaterThan(0);
 });
 
-test("a file that cannot be loaded leaves what was there, and one line says why", async () => {
+test("in all processes a file that cannot be loaded leaves what was there, and one line says why", async () => {
   await using own = await WorkerParts.start();
-  const main = await startWorker({ "tools/dice.ts": tool("() => ({ sides: 6 })") }, own);
+  const env = { SESSIONS_PER_PROCESS: "1" };
+  const main = await startWorker({ "tools/dice.ts": tool("() => ({ sides: 6 })") }, own, env);
   await using by = await joinAs("default", own);
+  await using other = await joinAs("default", own);
 
   await saved(write({ "tools/dice.ts": 'import "./_gone.ts";\nexport default {' }, own), by);
   const meanwhile = await call("dice", { by, own });
   await saved(write({ "tools/dice.ts": tool("() => ({ sides: 8 })") }, own), by);
-  const mended = await call("dice", { by, own });
+  const mended = [await call("dice", { by, own }), await call("dice", { by: other, own })];
   main.kill("SIGINT");
   const { stderr } = await main.ended;
 
-  expect([meanwhile, mended]).toEqual(['{"sides":6}', '{"sides":8}']);
+  expect([meanwhile, ...mended]).toEqual(['{"sides":6}', '{"sides":8}', '{"sides":8}']);
   const lines = stderr.split("\n").filter((line) => line.includes("cannot be loaded"));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(join(own.folder, "tools/dice.ts"));

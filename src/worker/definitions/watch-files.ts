@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A look takes a third of a millisecond for fifty files. */
+/** A look at forty files takes a processor 0.2 ms. */
 const LOOK_EVERY_MS = 100;
 
 /**
