@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
+import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import type { AgentOptions } from "../support/agent.ts";
 import { Participant } from "../support/participant.ts";
 import { secondsOf, Speaker } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
@@ -9,7 +11,7 @@ const HELLO = "Hello, this is the front desk.";
 beforeAll(() => warmUp(HELLO));
 
 /** An agent, and what its voices have been given to say, in order. */
-async function startAgents(agents: Pick<Parameters<typeof VoiceAgent.start>[0] & object, "agent" | "agents">) {
+async function startAgents(agents: Pick<AgentOptions, "agent" | "agents" | "tools">) {
   const said: (readonly [voice: string, text: string])[] = [];
   const voice = await VoiceAgent.start({
     ...agents,
@@ -46,24 +48,26 @@ test("whoever comes hears the greeting from its beginning, in the voice of its a
   await client.leave();
 });
 
-test("a hand-off changes the voice within the answer, from the other agent's first word on", async () => {
+test("a hand-off changes the voice from the other agent's first word on, whatever of the first one's waits to be heard", async () => {
   const { voice, said } = await startAgents({
     agent: { voice: { name: "en+f3" }, handoffs: { billing: { when: "it is about an invoice" } } },
     agents: { billing: { instructions: "You know invoices.", voice: { name: "en+m3" } } },
+    tools: { find: defineTool({ description: "Finds.", input: { type: "object" }, run: () => 7 }) },
   });
   await using _ = voice;
   const caller = await voice.speaker("ana");
   voice.agent.model.script([
-    reply([text("One moment."), toolUse("hand_off", { to: "billing", summary: "An invoice." })]),
+    reply([text("Let me look into that, for a moment."), toolUse("find")]),
+    reply([text("A colleague knows."), toolUse("hand_off", { to: "billing", summary: "An invoice." })]),
     reply([text("It is paid.")]),
   ]);
 
-  const answer = await caller.client.answerTo(await caller.client.say("My invoice?"));
+  await caller.client.answerTo(await caller.client.say("My invoice?"));
   await caller.untilSilence();
 
-  expect(answer).toBe("One moment. It is paid.");
   expect(said).toEqual([
-    ["en+f3", "One moment."],
+    ["en+f3", "Let me look into that, for a moment."],
+    ["en+f3", "A colleague knows."],
     ["en+m3", "It is paid."],
   ]);
 });
