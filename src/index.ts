@@ -3,6 +3,7 @@
 export { type AgentParticipant, type AgentSession, type LocalTime } from "./agent/agent-session.ts";
 export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";
 export { type JsonObject, type JsonValue } from "./lib/json.ts";
+export { type ResultBlock, toolResult, type ToolResult, type ToolResultParts } from "./protocol/tool-result.ts";
 export {
   defineTool,
   type PermissionAsk,

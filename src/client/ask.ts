@@ -1,5 +1,6 @@
 import { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
+import type { Attachment } from "./attachment.ts";
 import type { AnswerEndEvent, ParleyEvents, ToolResultEvent } from "./client-events.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -13,6 +14,8 @@ export interface AskOptions {
   readonly timeoutMs?: number;
   /** The turn becomes part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
+  /** What the model is shown with the text. @defaultValue nothing */
+  readonly attachments?: readonly Attachment[];
 }
 
 export interface WholeAnswer {

@@ -1,5 +1,6 @@
 export { AppError, type ErrorCode } from "../errors/app-error.ts";
 export { type Message, type MessageBody } from "../protocol/messages/messages.ts";
+export type { Attachment } from "./attachment.ts";
 export { type AskOptions, type WholeAnswer } from "./ask.ts";
 export {
   type AnswerEndEvent,
@@ -10,6 +11,7 @@ export {
   type ToolResultEvent,
   type ToolRunner,
 } from "./client-events.ts";
+export { type ResultBlock, toolResult, type ToolResult, type ToolResultParts } from "../protocol/tool-result.ts";
 export { type ClientTool, type ToolContext, ToolError } from "./tools/client-tool.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
 export {

@@ -7,6 +7,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { type Message, type MessageBody, sdkFeatures } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink } from "./room/agent-link.ts";
+import { type Attachment, readAttachments } from "./attachment.ts";
 import { ask, type AskOptions, type WholeAnswer } from "./ask.ts";
 import type { ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
@@ -35,6 +36,8 @@ export interface ParleyOptions {
 export interface SendTextOptions {
   /** The turn becomes part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
+  /** What the model is shown with the text. @defaultValue nothing */
+  readonly attachments?: readonly Attachment[];
 }
 
 type PermissionAnswer = MessageBody<"permission_response">["response"];
@@ -172,15 +175,20 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged.
+   * Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged. With
+   * attachments, `acknowledged` rejects with `too_large` when all is over 4 MiB.
    *
-   * @throws {TypeError} when the text is blank
+   * @throws {TypeError} when the text is blank, and nothing is attached
    */
-  sendText(text: string, { traceparent }: SendTextOptions = {}): SentText {
+  sendText(text: string, { traceparent, attachments = [] }: SendTextOptions = {}): SentText {
     this.#throwIfClosed();
-    if (text.trim() === "") throw new TypeError("sendText: expected some text");
+    if (text.trim() === "" && attachments.length === 0) throw new TypeError("sendText: expected some text");
     const messageId = createId();
-    const acknowledged = this.#deliver({ type: "user_message", body: { id: messageId, content: text } }, traceparent);
+    const body = { id: messageId, content: text };
+    const send = (more: Partial<MessageBody<"user_message">>) =>
+      this.#deliver({ type: "user_message", body: { ...body, ...more } }, traceparent);
+    const acknowledged =
+      attachments.length === 0 ? send({}) : readAttachments(attachments).then((read) => send({ attachments: read }));
     acknowledged.catch(() => {});
     return { messageId, acknowledged };
   }

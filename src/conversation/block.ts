@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
+import type { ContentBlock } from "./content.ts";
 
 /** The block types that this code knows. A type that a newer API adds is stored under its own name. */
 export const BLOCK_TYPES = [
@@ -18,7 +19,7 @@ export type BlockType = (typeof BLOCK_TYPES)[number];
  *
  * - text: `null`, or `{citations}` · thinking: `{signature}` · redacted_thinking: `{data}`
  * - tool_use, server_tool_use: `{tool_use_id, tool_name, input, …}`
- * - tool_result: `{tool_use_id, content, is_error}` · server_tool_result: `{tool_use_id, type, content, …}`
+ * - tool_result: `{tool_use_id, content, is_error}`, with a text or a list of `ContentBlock`s · server_tool_result: `{tool_use_id, type, content, …}`
  * - any other type: the block as the API sent it
  */
 export interface TurnBlock {
@@ -38,7 +39,7 @@ export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined
 /** A tool's answer as it is stored. Blocks that version 0.1 stored have `is_error` only where it is true. */
 export function toolResultBlock(
   id: string,
-  answer: { content: string; isError: boolean },
+  answer: { content: string | readonly ContentBlock[]; isError: boolean },
 ): Omit<TurnBlock, "sequence"> {
   return {
     blockType: "tool_result",

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json.ts";
+import type { ContentBlock } from "./content.ts";
 
 /** Who may run a tool. */
 export type Execution = "server" | "client" | "either";
@@ -23,7 +24,16 @@ export type CallErrorCode =
   | (string & {});
 
 /** How a call ended. `result` beside an error is a partial result or a diagnosis. */
-export type Outcome = { readonly state: "success"; readonly result: JsonObject } | Failure;
+export type Outcome = Success | Failure;
+
+export interface Success {
+  readonly state: "success";
+  readonly result: JsonObject;
+  /** What the model is shown in the place of `result`. */
+  readonly content?: readonly ContentBlock[];
+  /** What clients are given to display. The model is not told of it. */
+  readonly display?: JsonObject;
+}
 
 export interface Failure {
   readonly state: "error" | "cancelled";

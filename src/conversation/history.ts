@@ -1,8 +1,9 @@
+import { asText } from "../lib/json.ts";
 import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
 import { heardBlocks } from "./heard.ts";
 import { toSteps, type Step } from "./steps.ts";
 import { KnownTools } from "./tool-changes.ts";
-import { shownPart, type TurnRecord } from "./turn-record.ts";
+import { shownPart, type InputPart, type TurnRecord } from "./turn-record.ts";
 
 /** A block as it goes to the model: its place in the turn no longer matters. */
 export type HistoryBlock = Omit<TurnBlock, "sequence">;
@@ -52,7 +53,7 @@ export function buildHistory(
   };
   for (const [index, turn] of turns.entries()) {
     const isOpen = index === turns.length - 1 && turn.state === "running";
-    append(messages, "user", turn.input.map((part) => textBlock(shownPart(part))).filter(isSayable));
+    append(messages, "user", turn.input.map(inputBlock).filter(isSayable));
     const blocks = turn.heard === undefined ? turn.blocks : heardBlocks(turn.blocks, turn.heard);
     let changes = (tellsTools && turn.context?.tools) || [];
     const takeChanges = (before: number) => {
@@ -106,6 +107,12 @@ function append(messages: HistoryMessage[], role: HistoryMessage["role"], blocks
   else messages.push({ role, blocks });
 }
 
+function inputBlock(part: InputPart): HistoryBlock {
+  if (part.type !== "attachment") return textBlock(shownPart(part));
+  return { blockType: asText(part.block["type"]), textContent: null, content: part.block };
+}
+
 function isSayable(block: HistoryBlock): boolean {
+  if (block.blockType !== "text") return true;
   return block.textContent !== null && block.textContent.trim() !== "";
 }

@@ -1,27 +1,11 @@
-import { toolUseId, type TurnBlock } from "./block.ts";
-import { shownPart, type BlockPlace, type ToolChange, type TurnRecord } from "./turn-record.ts";
+import type { TurnBlock } from "./block.ts";
+import { asBlocks, mediaTokens } from "./content.ts";
+import { shownPart, type BlockPlace, type InputPart, type ToolChange, type TurnRecord } from "./turn-record.ts";
 
 export const START: BlockPlace = { position: 0, sequence: 0 };
 
-/** A result of more than this, in bytes of UTF-8, can be shortened; a smaller one gains nothing by it. */
-export const SHORT_RESULT_BYTES = 1_000;
-
 export function isBefore(a: BlockPlace, b: BlockPlace): boolean {
   return a.position < b.position || (a.position === b.position && a.sequence < b.sequence);
-}
-
-/** What stands in the place of a result that is no longer shown: where to read it. */
-export function shortenedResult(block: TurnBlock, bytes: number): TurnBlock {
-  const size = `${Math.max(1, Math.round(bytes / 1_000))} kB`;
-  const content = `[result of ${size}, read it with recall: ${toolUseId(block) ?? ""}]`;
-  return { ...block, content: { ...block.content, content } };
-}
-
-/** A turn's blocks, with placeholders for the large results that stand before a place. Nothing is shortened twice. */
-export function shortenResults({ position, blocks }: Pick<TurnRecord, "position" | "blocks">, before: BlockPlace) {
-  const isOld = (block: TurnBlock) => isShortenable(block) && isBefore({ position, sequence: block.sequence }, before);
-  if (!blocks.some(isOld)) return blocks;
-  return blocks.map((block) => (isOld(block) ? shortenedResult(block, resultBytes(block)) : block));
 }
 
 /** A turn's blocks without the thinking that stands before a place. */
@@ -34,13 +18,10 @@ export function isThinking({ blockType }: TurnBlock): boolean {
   return blockType === "thinking" || blockType === "redacted_thinking";
 }
 
-export function isShortenable(block: TurnBlock): boolean {
-  return block.blockType === "tool_result" && resultBytes(block) > SHORT_RESULT_BYTES;
-}
-
-function resultBytes({ content }: TurnBlock): number {
-  const text = content?.["content"];
-  return typeof text === "string" ? byteLength(text) : 0;
+/** The tokens of what a block shows besides text, at most. */
+function tokensBeside(block: TurnBlock): number {
+  const shown = asBlocks(block.content?.["content"]) ?? [];
+  return shown.reduce((sum, each) => sum + mediaTokens(each), 0);
 }
 
 const encoder = new TextEncoder();
@@ -62,9 +43,13 @@ export function turnBytes(turn: TurnRecord): number {
 }
 
 function sizeOfTurn({ input, blocks, context }: TurnRecord): number {
-  const said = input.reduce((sum, part) => sum + FRAME_BYTES + byteLength(shownPart(part)), NOTES_BYTES);
+  const said = input.reduce((sum, part) => sum + FRAME_BYTES + sizeOfPart(part), NOTES_BYTES);
   const told = (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), said);
   return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), told);
+}
+
+function sizeOfPart(part: InputPart): number {
+  return byteLength(shownPart(part)) + (part.type === "attachment" ? mediaTokens(part.block) : 0);
 }
 
 /** Each tool may be told in the form that is longest. */
@@ -73,8 +58,10 @@ function sizeOfChange({ added, removed }: ToolChange): number {
   return added.reduce((sum, tool) => sum + 3 * FRAME_BYTES + byteLength(JSON.stringify(tool)), names);
 }
 
-function sizeOfBlock({ textContent, content }: TurnBlock): number {
-  return FRAME_BYTES + byteLength(textContent ?? "") + (content ? byteLength(JSON.stringify(content)) : 0);
+function sizeOfBlock(block: TurnBlock): number {
+  const { textContent, content } = block;
+  const words = byteLength(textContent ?? "") + (content ? byteLength(JSON.stringify(content)) : 0);
+  return FRAME_BYTES + words + tokensBeside(block);
 }
 
 function remembered<Sized extends object>(thing: Sized, sizeOf: (thing: Sized) => number): number {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { TurnBlock } from "./block.ts";
+import { contentText, type ContentBlock } from "./content.ts";
 
 /** A turn ends in one of the last four; `running` on load means that its worker stopped in the middle of it. */
 export type TurnState = "running" | "completed" | "interrupted" | "failed" | "cancelled";
@@ -21,16 +22,25 @@ export interface InputNote {
   readonly say?: string;
 }
 
-export type InputPart = InputText | InputNote;
+/** What came with the participant's message. */
+export interface InputAttachment {
+  readonly type: "attachment";
+  /** As the model is shown it: an image or a document. */
+  readonly block: ContentBlock;
+  readonly name?: string;
+}
+
+export type InputPart = InputText | InputNote | InputAttachment;
 
 /** What the participant said or typed, in one text. */
 export function saidIn(input: readonly InputPart[]): string {
   return input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 
-/** A part as the model is shown it. */
+/** A part as the model is shown it; of an attachment, what is told of it in words. */
 export function shownPart(part: InputPart): string {
   if (part.type === "note") return `[${part.note}]`;
+  if (part.type === "attachment") return contentText([part.block]);
   const { from, name, text } = part;
   if (from === undefined) return text;
   const json = JSON.stringify({ from, ...(name !== undefined && { name }), text });

@@ -1,7 +1,7 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { HistoryMessage } from "../conversation/history.ts";
 import { asText, type JsonObject } from "../lib/json.ts";
-import { toMessages } from "./to-messages.ts";
+import { toMessages, type MediaData } from "./to-messages.ts";
 
 /** What `Model.stream` sends. */
 export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
@@ -34,6 +34,8 @@ export interface RequestInput {
   /** Anthropic's own tools as the API writes them, such as `{type: "web_search_20260318", name: "web_search"}`. */
   readonly serverTools?: readonly JsonObject[];
   readonly messages: readonly HistoryMessage[];
+  /** The bytes that the messages name. @defaultValue none */
+  readonly media?: MediaData;
   readonly thinking?: Thinking;
   readonly effort?: Effort;
   readonly toolChoice?: ToolChoice;
@@ -47,7 +49,7 @@ export interface RequestInput {
  */
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "" } = input;
-  const messages = toMessages(input.messages);
+  const messages = toMessages(input.messages, input.media);
   const ofClients = (is: boolean) => (input.tools ?? []).filter(({ owner }) => (owner !== undefined) === is);
   const staying = [...sorted(input.serverTools ?? []), ...sorted(ofClients(false).map(toApiTool))];
   const tools = [...staying, ...sorted(ofClients(true).map(toApiTool))];

@@ -13,6 +13,8 @@ const KINDS = {
   too_large: { code: "too_large", retryable: false },
   /** Thinking goes back only behind what it was written behind, and something there has changed. */
   unbound_thinking: { code: "invalid_state", retryable: false },
+  /** A picture or document that the API cannot read, or that is one too many. */
+  refused_media: { code: "invalid_state", retryable: false },
   rate_limited: { code: "unavailable", retryable: true },
   overloaded: { code: "unavailable", retryable: true },
   server_error: { code: "unavailable", retryable: true },
@@ -118,9 +120,10 @@ export function toStreamError(event: Record<string, unknown>): ModelError {
 const SHOULD_RETRY: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefined {
-  // The API has no error types of its own for a history that outgrew the context, or has changed.
+  // The API has no error types of its own for a history that outgrew the context or has changed, or for a picture.
   if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
   if (status === 400 && apiMessage?.includes("bound to a different conversation")) return "unbound_thinking";
+  if (status === 400 && /\b(?:image|pdf)/iu.test(apiMessage ?? "")) return "refused_media";
   const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
   if (byStatus !== undefined) return byStatus;
   const byType = type === null ? undefined : KIND_OF_TYPE[type];

@@ -1,20 +1,25 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
+import { asBlocks, mediaOf, mediaText, type ContentBlock } from "../conversation/content.ts";
 import type { HistoryBlock, HistoryMessage } from "../conversation/history.ts";
-import { asText, type JsonObject, type JsonValue, isRecord } from "../lib/json.ts";
+import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
+
+/** By the id of bytes that blocks name: these bytes in base64. */
+export type MediaData = ReadonlyMap<string, string>;
 
 /**
  * The history as the API's messages. Blocks that the API wrote come out as it wrote them: server results, citations,
- * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks.
+ * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks. Pictures
+ * and documents whose bytes are not there any more are told in words.
  */
-export function toMessages(history: readonly HistoryMessage[]): Anthropic.MessageParam[] {
+export function toMessages(history: readonly HistoryMessage[], media: MediaData = new Map()): Anthropic.MessageParam[] {
   return history.flatMap(({ role, blocks }) => {
-    const content = blocks.flatMap((block) => toApiBlock(block) ?? []).map((block) => sortKeys(block));
+    const content = blocks.flatMap((block) => toApiBlock(block, media) ?? []).map((block) => sortKeys(block));
     return content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
   });
 }
 
-function toApiBlock({ blockType, textContent, content }: HistoryBlock): JsonObject | undefined {
+function toApiBlock({ blockType, textContent, content }: HistoryBlock, media: MediaData): JsonObject | undefined {
   const fields = content ?? {};
   switch (blockType) {
     case "text":
@@ -32,16 +37,28 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock): JsonObje
       return { type: blockType, id, name: toToolName(asText(name)), input, ...rest };
     }
     case "tool_result":
-      return toToolResult(fields);
+      return toToolResult(fields, media);
+    case "image":
+    case "document":
+      return withBytes({ ...fields, type: blockType }, media);
     case "server_tool_result":
     default:
       return { ...fields, type: fields["type"] ?? blockType };
   }
 }
 
-function toToolResult(fields: JsonObject): JsonObject {
+/** The block as the API takes it. */
+function withBytes(block: ContentBlock, media: MediaData): ContentBlock {
+  const named = mediaOf(block);
+  if (!named) return block;
+  const data = media.get(named.id);
+  if (data === undefined) return { type: "text", text: mediaText(block, ", no longer stored") };
+  return { ...block, source: { type: "base64", media_type: named.mediaType, data } };
+}
+
+function toToolResult(fields: JsonObject, media: MediaData): JsonObject {
   const isError = fields["is_error"] === true;
-  const content = toResultContent(fields["content"] ?? "");
+  const content = toResultContent(fields["content"] ?? "", media);
   return {
     type: "tool_result",
     tool_use_id: fields["tool_use_id"] ?? "",
@@ -51,19 +68,13 @@ function toToolResult(fields: JsonObject): JsonObject {
   };
 }
 
-const RESULT_BLOCKS = new Set<unknown>(["text", "image", "document", "search_result", "tool_reference"]);
-
 /** A string and a list of content blocks go as they are; any other value goes as its JSON. */
-function toResultContent(value: JsonValue): string | readonly JsonObject[] {
+function toResultContent(value: JsonValue, media: MediaData): string | readonly JsonObject[] {
   if (typeof value === "string") return value;
-  if (!isBlockList(value)) return JSON.stringify(sortKeys(value));
-  return value.filter((block) => block["type"] !== "text" || asText(block["text"]).trim() !== "");
-}
-
-function isBlockList(value: JsonValue): value is readonly JsonObject[] {
-  return (
-    Array.isArray(value) && value.length > 0 && value.every((item) => isRecord(item) && RESULT_BLOCKS.has(item["type"]))
-  );
+  const blocks = asBlocks(value);
+  if (!blocks) return JSON.stringify(sortKeys(value));
+  const isSayable = (block: ContentBlock) => block["type"] !== "text" || asText(block["text"]).trim() !== "";
+  return blocks.filter(isSayable).map((block) => withBytes(block, media));
 }
 
 /**

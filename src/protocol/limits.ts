@@ -16,6 +16,12 @@ export const LIMITS = {
   announcedTools: 64,
   /** Items of any other list that is a field of a body. */
   listItems: 1_000,
+  /** What a tool or a message gives the model to see: blocks, bytes of one picture or document, bytes of all. */
+  contentBlocks: 20,
+  mediaBytes: 3 * 1024 * 1024,
+  contentBytes: 6 * 1024 * 1024,
+  /** Of a result's `display`, as JSON. */
+  displayBytes: 128 * 1024,
   /** Of texts that need not be long: a note on a message, an error's message. */
   shortTextBytes: 16 * 1024,
   openCalls: 64,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { toolUseId } from "../conversation/block.ts";
+import { contentText } from "../conversation/content.ts";
 import { saidIn, type TurnRecord } from "../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
@@ -102,7 +103,7 @@ function toAnswer({ permission }: StoredCall): object | string {
 /** The results as the model was told them, by the id of the tool use. */
 function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
   const results = turns.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
-  return new Map(results.map((block) => [toolUseId(block) ?? "", asText(block.content?.["content"])]));
+  return new Map(results.map((block) => [toolUseId(block) ?? "", contentText(block.content?.["content"])]));
 }
 
 function toBehaviour(call: StoredCall, told: ReadonlyMap<string, string>): object {

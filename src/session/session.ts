@@ -17,6 +17,7 @@ import { Peers } from "./peers/peers.ts";
 import { PermissionDesk } from "./permission/permission-desk.ts";
 import type { PermissionStore } from "./permission/permission-store.ts";
 import type { Recorder } from "./record/recorder.ts";
+import { SessionMedia } from "./record/session-media.ts";
 import type { TalkArchive } from "./record/talk-archive.ts";
 import type { Restored } from "./restore/restore.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
@@ -28,6 +29,7 @@ import type { SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
 import type { NewTurn } from "./turns/turn-queue.ts";
+import { countingWithMedia, withMedia } from "./turns/with-media.ts";
 import { SessionTurns } from "./session-turns.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
@@ -89,7 +91,7 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { room, sessionId, policy, serverTools, liveTools, restored, archive } = options;
+    const { sessionId, policy, serverTools, liveTools, restored, archive } = options;
     const { outbox, recorder, link, voice, logger, telemetry = new SessionTelemetry() } = options;
     const peers = this.#peers;
     const tell = (event: SessionEvent) => this.#tell(event);
@@ -112,17 +114,13 @@ export class Session {
       tell,
       untilStored: (callId) => recorder.durable(callId),
     });
+    const media = new SessionMedia({ recorder, archive });
     this.#calls = new SessionCalls({
-      room,
-      serverTools,
-      policy,
+      ...options,
       peers,
       permissions: this.#permissions,
-      outbox,
-      recorder,
-      voice,
       telemetry,
-      logger,
+      keepMedia: (call, kept) => media.keepResult(call, kept),
       onState: (call) => {
         voice?.setInterruptible(!this.#calls.isBlocking);
         tell({ type: "tool_state", call });
@@ -131,6 +129,8 @@ export class Session {
     });
     this.#turns = new SessionTurns({
       ...options,
+      openStream: withMedia(options.openStream, media),
+      countTokens: options.countTokens && countingWithMedia(options.countTokens, media),
       calls: this.#calls,
       permissions: this.#permissions,
       configurations: this.#configurations,
@@ -142,11 +142,11 @@ export class Session {
     const asking = [this.#calls, this.#permissions];
     this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
     this.#messages = new UserMessages({
+      ...options,
       messageIds: restored.messageIds,
       admission: this.#admission,
       permissions: this.#permissions,
-      recorder,
-      outbox,
+      media,
       add: (turn, how) => this.#turns.add(turn, how),
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
       onSaid: (identity) => this.#initiative?.noteSaid(identity),

@@ -1,9 +1,11 @@
 import { AppError } from "../errors/app-error.ts";
 import type { JsonObject } from "../lib/json.ts";
+import { readAttachments } from "../tool/results/read-attachments.ts";
 import type { WaitingMessage } from "../store/turns/waiting-messages.ts";
 import type { Peer } from "./peers/peer.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
 import type { Recorder } from "./record/recorder.ts";
+import type { SessionMedia } from "./record/session-media.ts";
 import type { Transcript } from "./room/voice-port.ts";
 import type { NewTurn } from "./turns/turn-queue.ts";
 import type { Outbox } from "./wire/outbox.ts";
@@ -16,6 +18,7 @@ interface UserMessagesOptions {
   readonly admission: Pick<Admission, "text">;
   readonly permissions: Pick<PermissionDesk, "takeUtterance">;
   readonly recorder: Pick<Recorder, "keepMessage">;
+  readonly media: Pick<SessionMedia, "keep">;
   readonly outbox: Pick<Outbox, "post" | "postError">;
   /** @throws {AppError} `queue_overflow`, `unavailable` */
   readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
@@ -67,25 +70,30 @@ export class UserMessages {
    * Begins a turn, unless the text is a yes or no to a question that was put in words. Speech interrupts the running
    * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
    *
-   * @throws {AppError} `malformed`, `queue_overflow`, `unavailable`
+   * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
-  begin(from: Peer, { id, content, via = "text" }: Said, meta: JsonObject = {}): Promise<void> | undefined {
+  begin(from: Peer, { id, content, via = "text", ...said }: Said, meta: JsonObject = {}): Promise<void> | undefined {
     if (this.#taken.has(id)) return undefined;
-    if (content.trim() === "") throw new AppError("malformed", "user_message.content: expected some text");
+    const { parts: attachments, media } = readAttachments(said.attachments ?? []);
+    if (content.trim() === "" && attachments.length === 0)
+      throw new AppError("malformed", "user_message.content: expected some text");
     const { identity } = from;
     this.#options.onSaid(identity);
-    if (this.#options.permissions.takeUtterance(from, content, via)) {
+    if (attachments.length === 0 && this.#options.permissions.takeUtterance(from, content, via)) {
       this.#taken.add(id);
       this.#options.onQuestionAnswered();
       return undefined;
     }
-    this.add({ id, participantIdentity: identity, content }, { meta, interrupts: via === "voice" });
-    return this.#options.recorder.keepMessage({ id, participantIdentity: identity, content });
+    const message = { id, participantIdentity: identity, content, attachments };
+    const stored = this.#options.media.keep({ callId: null, from: identity, media });
+    stored.catch(() => {});
+    this.add(message, { meta, interrupts: via === "voice" });
+    return Promise.all([stored, this.#options.recorder.keepMessage(message)]).then(() => {});
   }
 
-  add({ id: messageId, participantIdentity: participant, content }: WaitingMessage, more: More = {}): void {
+  add({ id: messageId, participantIdentity: participant, content, ...message }: WaitingMessage, more: More = {}): void {
     const { interrupts = false, ...rest } = more;
-    const input = [{ type: "text", text: content }] as const;
+    const input = [...(message.attachments ?? []), { type: "text", text: content } as const];
     this.#options.add({ participant, messageId, input, ...rest }, { interrupts });
     this.#taken.add(messageId);
   }

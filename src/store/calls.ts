@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Call, ExtraAnswer, Outcome } from "../conversation/call.ts";
+import type { ContentBlock } from "../conversation/content.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { type Sql, jsonParameter } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
@@ -14,19 +15,21 @@ import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessio
 export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promise<void> {
   const { outcome } = call;
   const failure = outcome && "errorCode" in outcome ? outcome : undefined;
+  const success = outcome?.state === "success" ? outcome : undefined;
   const time = (at: number | undefined) => (at === undefined ? null : sql.types.timestamp(at));
   const rows = await runQuery(sql`
     with fence as materialized (${fencingRow({ sql, lease })}), saved as (
       insert into tool_calls (
         id, turn_id, in_session, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, state,
         execution_resolved, participant_identity, started_at, deadline_at, is_background, logs, progress,
-        result, error_code, error_message, finished_at, revision
+        result, shown, display, error_code, error_message, finished_at, revision
       ) select
         ${call.id}, ${call.turnId}, ${lease.sessionId}, ${call.toolUseId}, ${call.toolName}, ${call.executionAsked}, ${call.timeoutMs},
         ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.state},
         ${call.executionResolved ?? null}, ${call.addressee ?? null}, ${time(call.startedAt)}::timestamptz,
         ${time(call.deadlineAt)}::timestamptz, ${call.isBackground}, ${sql.json(call.logs)}, ${call.progress ?? null}::real,
-        ${jsonParameter(sql, outcome?.result)}::jsonb, ${failure?.errorCode ?? null}, ${failure?.errorMessage ?? null},
+        ${jsonParameter(sql, outcome?.result)}::jsonb, ${jsonParameter(sql, success?.content)}::jsonb,
+        ${jsonParameter(sql, success?.display)}::jsonb, ${failure?.errorCode ?? null}, ${failure?.errorMessage ?? null},
         ${time(call.finishedAt)}::timestamptz, ${call.revision}
       from fence
       on conflict (id) do update set
@@ -39,6 +42,8 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
         logs = excluded.logs,
         progress = excluded.progress,
         result = excluded.result,
+        shown = excluded.shown,
+        display = excluded.display,
         error_code = excluded.error_code,
         error_message = excluded.error_message,
         finished_at = excluded.finished_at,
@@ -173,6 +178,8 @@ interface Row extends Pick<
   | "permissionAsked"
 > {
   readonly result: JsonObject | null;
+  readonly content: readonly ContentBlock[] | null;
+  readonly display: JsonObject | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly editedInput: JsonObject | null;
@@ -187,7 +194,7 @@ async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]>
       tool_calls.participant_identity as addressee, idempotency_key as "idempotencyKey",
       is_background as "isBackground", tool_calls.state, started_at as "startedAt", deadline_at as "deadlineAt",
       tool_calls.finished_at as "finishedAt", revision, logs, progress, detail,
-      result, tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
+      result, shown as content, display, tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
       (select edited_input from permissions where call_id = tool_calls.id and not while_running) as "editedInput",
       exists (select from permissions where call_id = tool_calls.id) as "permissionAsked"
     from tool_calls join turns on turns.id = turn_id
@@ -198,7 +205,7 @@ async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]>
 }
 
 /** `onInterrupt` is not stored: a call of an earlier worker goes on when it is interrupted. */
-function toCall({ result, errorCode, errorMessage, editedInput, ...row }: Row): Call {
+function toCall({ result, content, display, errorCode, errorMessage, editedInput, ...row }: Row): Call {
   return {
     ...row,
     onInterrupt: "finish",
@@ -208,16 +215,19 @@ function toCall({ result, errorCode, errorMessage, editedInput, ...row }: Row): 
     deadlineAt: row.deadlineAt ?? undefined,
     finishedAt: row.finishedAt ?? undefined,
     progress: row.progress ?? undefined,
-    outcome: storedOutcome(row.state, { result, errorCode, errorMessage }),
+    outcome: storedOutcome(row.state, { result, content, display, errorCode, errorMessage }),
     ...(editedInput && { editedInput }),
   };
 }
 
+type StoredOutcome = Pick<Row, "result" | "content" | "display" | "errorCode" | "errorMessage">;
+
 function storedOutcome(
   state: Call["state"],
-  { result, errorCode, errorMessage }: Pick<Row, "result" | "errorCode" | "errorMessage">,
+  { result, content, display, errorCode, errorMessage }: StoredOutcome,
 ): Outcome | undefined {
-  if (state === "success") return { state, result: result ?? {} };
+  if (state === "success")
+    return { state, result: result ?? {}, ...(content && { content }), ...(display && { display }) };
   if (state !== "error" && state !== "cancelled") return undefined;
   const failure = { state, errorCode: errorCode ?? "execution_error", errorMessage: errorMessage ?? "" };
   return result ? { ...failure, result } : failure;

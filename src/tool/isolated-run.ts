@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../lib/module-beside.ts";
+import { toolResult } from "../protocol/tool-result.ts";
 import type { ToolContext } from "./define-tool.ts";
 import type { FromThread, ToThread, ThreadData } from "./isolated-thread.ts";
 import { messageOf } from "./outcome.ts";
@@ -65,7 +66,7 @@ function handle(message: FromThread, { end, send, log, progress, ask }: Ports): 
       return;
     }
     case "done":
-      return end.resolve(message.value);
+      return end.resolve(message.parts ? toolResult(message.parts) : message.value);
     case "failed":
       return end.reject(message.isDenied ? new PermissionDenied(message.message) : new Error(message.message));
   }

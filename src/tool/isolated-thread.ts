@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { partsOf, type ToolResultParts } from "../protocol/tool-result.ts";
 import type { PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
@@ -23,7 +24,8 @@ export type FromThread =
   | { readonly type: "log"; readonly line: string }
   | { readonly type: "progress"; readonly fraction: number }
   | { readonly type: "ask"; readonly id: number; readonly request: PermissionAsk }
-  | { readonly type: "done"; readonly value: unknown }
+  /** `parts` of what `toolResult` made: its mark would not come through. */
+  | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
   | { readonly type: "failed"; readonly message: string; readonly isDenied: boolean };
 
 if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);
@@ -59,7 +61,9 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
       progress: (fraction: number) => send({ type: "progress", fraction }),
       ask,
     };
-    send({ type: "done", value: await tool.run?.(input as never, own as never) });
+    const value = await tool.run?.(input as never, own as never);
+    const parts = partsOf(value);
+    send({ type: "done", ...(parts ? { parts } : { value }) });
   } catch (error) {
     send({ type: "failed", message: messageOf(error), isDenied: error instanceof PermissionDenied });
   }

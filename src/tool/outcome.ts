@@ -1,6 +1,7 @@
 import type { CallErrorCode, Failure, Outcome } from "../conversation/call.ts";
+import { asBlocks, type ContentBlock } from "../conversation/content.ts";
 import { cleanText } from "../lib/clean-json.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
+import { asText, isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { truncateText } from "../lib/truncate-text.ts";
 import { LIMITS } from "../protocol/limits.ts";
 
@@ -8,7 +9,7 @@ const MAX_CODE_LENGTH = 256;
 
 /** What the model reads in the tool_result block. */
 export interface ModelAnswer {
-  readonly content: string;
+  readonly content: string | readonly ContentBlock[];
   readonly isError: boolean;
 }
 
@@ -56,7 +57,9 @@ export function toResultMap(value: JsonValue | undefined): JsonObject {
 /** The outcome in words for the model, cut to `maxBytes` with a mark at the cut. */
 export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; maxBytes: number }): ModelAnswer {
   if (outcome.state === "success") {
-    return { content: truncateText(resultText(outcome.result), limits.maxBytes), isError: false };
+    const { result, content } = outcome;
+    if (content) return { content: withShortTexts(content, limits.maxBytes), isError: false };
+    return { content: truncateText(resultText(result), limits.maxBytes), isError: false };
   }
   const message =
     outcome.errorCode === "timeout"
@@ -65,6 +68,25 @@ export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; max
   const partial =
     outcome.result && Object.keys(outcome.result).length > 0 ? `\nPartial result: ${resultText(outcome.result)}` : "";
   return { content: truncateText(message + partial, limits.maxBytes), isError: true };
+}
+
+/** The blocks with at most so many bytes of text in all, and a mark where some is left out. */
+function withShortTexts(blocks: readonly ContentBlock[], maxBytes: number): ContentBlock[] {
+  let left = maxBytes;
+  const cut = (value: unknown): string => {
+    const whole = asText(value);
+    const short = truncateText(whole, left);
+    left = Math.max(0, left - Buffer.byteLength(whole));
+    return short;
+  };
+  const shorten = (block: ContentBlock): ContentBlock => {
+    const { type, text, source, content } = block;
+    if (type === "text") return { ...block, text: cut(text) };
+    if (type === "search_result") return { ...block, content: (asBlocks(content) ?? []).map(shorten) };
+    if (type !== "document" || !isRecord(source) || source["type"] !== "text") return block;
+    return { ...block, source: { ...(source as JsonObject), data: cut(source["data"]) } };
+  };
+  return blocks.map(shorten);
 }
 
 /** The result as text: `{value: "text"}` is that text, anything else is JSON. */

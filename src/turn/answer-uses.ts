@@ -1,4 +1,5 @@
 import { toolResultBlock, type TurnBlock } from "../conversation/block.ts";
+import { contentText } from "../conversation/content.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { ToolUse } from "../tool/calls/call-ports.ts";
 import type { ModelAnswer } from "../tool/outcome.ts";
@@ -92,6 +93,6 @@ function* emit(draft: TurnDraft, use: ToolUse, answer: ModelAnswer): Generator<T
   const tool = { toolUseId: use.toolUseId, toolName: use.toolName };
   yield { type: "block_start", sequence, blockType: "tool_result", tool };
   const block: TurnBlock = draft.put(sequence, toolResultBlock(use.toolUseId, answer));
-  yield { type: "block_delta", sequence, delta: { type: "tool_result", content: answer.content } };
+  yield { type: "block_delta", sequence, delta: { type: "tool_result", content: contentText(answer.content) } };
   yield { type: "block_stop", sequence, block };
 }

@@ -106,7 +106,8 @@ async function* runSteps(
       if (uses.endsTurn) return;
     }
     if (isTooLong(end) && shown.shorten(draft.toRecord())) continue;
-    if (isUnbound(end) && shown.dropThinking(draft.toRecord())) continue;
+    if (isOfKind(end, "unbound_thinking") && shown.dropThinking(draft.toRecord())) continue;
+    if (isOfKind(end, "refused_media") && shown.dropMedia(draft.toRecord())) continue;
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
     switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
@@ -128,9 +129,12 @@ function isTooLong({ error }: StepEnd): boolean {
   return error?.reason instanceof AppError && error.reason.code === "too_large";
 }
 
-/** The API refused thinking because something before it has changed. The next request goes without; nothing was streamed yet. */
-function isUnbound({ error }: StepEnd): boolean {
-  return error?.reason instanceof AppError && "kind" in error.reason && error.reason.kind === "unbound_thinking";
+/**
+ * The API refused thinking because something before it has changed, or a picture or document. The next request goes
+ * without; nothing was streamed yet.
+ */
+function isOfKind({ error }: StepEnd, kind: "unbound_thinking" | "refused_media"): boolean {
+  return error?.reason instanceof AppError && "kind" in error.reason && error.reason.kind === kind;
 }
 
 /** A turn that is taken up again first gets its missing results, in call order. */

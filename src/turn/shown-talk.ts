@@ -1,15 +1,7 @@
 import type { TurnBlock } from "../conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
-import {
-  byteLength,
-  isBefore,
-  isShortenable,
-  isThinking,
-  shortenResults,
-  START,
-  turnBytes,
-  withoutThinking,
-} from "../conversation/shown-context.ts";
+import { largePlaces, placeOfMedia, shortenTurn } from "../conversation/shorten.ts";
+import { byteLength, isBefore, isThinking, START, turnBytes, withoutThinking } from "../conversation/shown-context.ts";
 import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
 import { KnownTools } from "../conversation/tool-changes.ts";
 import type { BlockPlace, ShownContext, ToldTool, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
@@ -199,6 +191,8 @@ export class ShownTalk {
   async fit(next: NextCall): Promise<readonly HistoryMessage[]> {
     const { turn, isPaused, others, count } = next;
     const { hardTokens, inlineTools: tellsTools = false } = this.#limits;
+    const mediaFrom = placeOfMedia([...this.#turns, this.#shorten(turn)]);
+    if (mediaFrom) this.#shortenBefore(mediaFrom, turn);
     for (;;) {
       if (tellsTools && !isPaused) this.#tell(next);
       const shown = this.#shorten({ ...turn, context: this.context });
@@ -233,6 +227,11 @@ export class ShownTalk {
     return true;
   }
 
+  /** The API refused a picture or a document: from now on, all by now are told in words. `false`: there is none. */
+  dropMedia(running: TurnRecord): boolean {
+    return this.#shortenBefore(endOf(running), running);
+  }
+
   /** Turns that are left out take with them what they told: it is told anew. */
   #tell({ turn, clientTools = [] }: NextCall): void {
     const known = KnownTools.after([...this.#turns, { ...turn, context: this.context }]);
@@ -246,7 +245,7 @@ export class ShownTalk {
   dropThinking(running: TurnRecord): boolean {
     const shown = [...this.#turns, this.#shorten(running)];
     if (!shown.some(({ blocks }) => blocks.some(isThinking))) return false;
-    this.#dropThinkingBefore({ position: running.position, sequence: (running.blocks.at(-1)?.sequence ?? -1) + 1 });
+    this.#dropThinkingBefore(endOf(running));
     return true;
   }
 
@@ -300,12 +299,9 @@ export class ShownTalk {
 
   /** Puts placeholders for the large results before a place. `false`: there is none. */
   #shortenBefore(place: BlockPlace, running?: TurnRecord): boolean {
-    const isNew = ({ position }: TurnRecord, block: TurnBlock) => {
-      const at = { position, sequence: block.sequence };
-      return isShortenable(block) && isBefore(at, place) && !isBefore(at, this.#shortened);
-    };
+    const isNew = (at: BlockPlace) => isBefore(at, place) && !isBefore(at, this.#shortened);
     const turns = running ? [...this.#turns, running] : this.#turns;
-    if (!turns.some((turn) => turn.blocks.some((block) => isNew(turn, block)))) return false;
+    if (!turns.some((turn) => largePlaces(turn).some(isNew))) return false;
     const sum = () => turns.reduce((bytes, turn) => bytes + turnBytes(this.#shorten(turn)), 0);
     const before = sum();
     this.#shortened = place;
@@ -321,13 +317,18 @@ export class ShownTalk {
 
   /** A turn as it is shown: with placeholders for old results, and without old thinking. */
   #shorten(turn: TurnRecord): TurnRecord {
-    const shortened = { ...turn, blocks: shortenResults(turn, this.#shortened) };
+    const shortened = shortenTurn(turn, this.#shortened);
     const blocks = withoutThinking(shortened, this.#thinkingFrom);
-    return blocks === turn.blocks ? turn : { ...turn, blocks };
+    return blocks === shortened.blocks ? shortened : { ...shortened, blocks };
   }
 }
 
 const NOTHING: LeaveOutPorts = { languageOf: () => undefined, onLeftOut: () => {} };
+
+/** Behind all that a turn has by now. */
+function endOf({ position, blocks }: TurnRecord): BlockPlace {
+  return { position, sequence: (blocks.at(-1)?.sequence ?? -1) + 1 };
+}
 
 /** Where the results of the turn's last model call begin. */
 function beginOfLastResults({ position, blocks }: TurnRecord): BlockPlace {

@@ -2,6 +2,8 @@ import { expect, test, vi } from "vitest";
 import type { PermissionAsk, ToolContext } from "../../src/tool/define-tool.ts";
 import { loadTools } from "../../src/tool/load-tools.ts";
 import { PermissionDenied } from "../../src/tool/permission-denied.ts";
+import { readReturned } from "../../src/tool/results/read-result.ts";
+import { PNG } from "../support/pictures.ts";
 
 // A thread loads the tool's file anew; two cores that have other work to do need their time.
 vi.setConfig({ testTimeout: 20_000 });
@@ -40,6 +42,13 @@ test("it asks while it runs, and a no reaches it as PermissionDenied", async () 
 
   const ask = () => Promise.reject(new PermissionDenied("Not allowed: no"));
   await expect(run("ask", { ask }).result).rejects.toThrow(new PermissionDenied("Not allowed: no"));
+});
+
+test("a picture that it gives comes out of its thread as one", async () => {
+  const { outcome, media } = readReturned(await run("show").result);
+
+  expect(outcome).toMatchObject({ state: "success", content: [{ type: "image" }] });
+  expect(media.map(({ bytes }) => Buffer.from(bytes))).toEqual([Buffer.from(PNG)]);
 });
 
 test.each([

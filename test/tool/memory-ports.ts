@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import type { z } from "zod";
 import type { Call, CancelReason, ExtraAnswer } from "../../src/conversation/call.ts";
+import type { Media } from "../../src/conversation/content.ts";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/calls/call-ledger.ts";
@@ -36,6 +37,7 @@ export class MemoryPorts implements CallPorts {
   readonly requests: Call[] = [];
   readonly results: Call[] = [];
   readonly cancels: { readonly call: Call; readonly reason: CancelReason }[] = [];
+  readonly media: Media[] = [];
   readonly lateOutcomes: ModelAnswer[] = [];
   lines: readonly string[] = [];
   progress: number | undefined;
@@ -87,6 +89,7 @@ export class MemoryPorts implements CallPorts {
     this.requests.push(call);
     return this.#options.sendRequest?.(call, this.requests.length) ?? Promise.resolve();
   };
+  readonly keepMedia: CallPorts["keepMedia"] = (_call, media) => void this.media.push(...media);
   readonly sendResult = (call: Call) => void this.results.push(call);
   readonly sendCancel = (call: Call, reason: CancelReason) => void this.cancels.push({ call, reason });
   readonly toolDetail = {};

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { AppError } from "../../src/errors/app-error.ts";
+import { ModelError } from "../../src/llm/model-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { IssuedContent } from "../../src/testing/model-server/issued-content.ts";
 import { validateMessages } from "../../src/testing/model-server/validate-messages.ts";
@@ -415,4 +416,21 @@ test("a turn that is taken up again gets the results that it lacks first, and go
   ]);
   expect(sequencesOf(memory)).toEqual([3, 4, 5]);
   expect(lastSent(memory, 0)).toBe("user: tool_result, tool_result");
+});
+
+test("a picture that the API refuses costs the turn one more call, and not its answer", async () => {
+  const source = { type: "media", id: "m1", media_type: "image/png", size: 70 };
+  const look = () => ({ content: [{ type: "image", source }], isError: false });
+  const memory = await run({
+    calls: [
+      [begin, ...use("look", "toolu_1"), ...stop("tool_use")],
+      [fail(new ModelError("refused_media", { status: 400 }))],
+      done,
+    ],
+    tools: { look },
+  });
+
+  expect(memory.end.state).toBe("completed");
+  const results = memory.requests.map(({ history }) => history.at(-1)?.blocks[0]?.content?.["content"]);
+  expect(results.slice(1)).toEqual([[{ type: "image", source }], "[image/png, 1 kB, no longer shown]"]);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TurnBlock } from "../../src/conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../../src/conversation/history.ts";
-import { shortenResults } from "../../src/conversation/shown-context.ts";
+import { shortenTurn } from "../../src/conversation/shorten.ts";
 import type { TurnRecord } from "../../src/conversation/turn-record.ts";
 import { AppError } from "../../src/errors/app-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
@@ -29,7 +29,7 @@ function lengthened(block: TurnBlock): TurnBlock {
 test("wherever a talk is cut at a turn's end, and results before any place are shortened, the API takes it", () => {
   fc.assert(
     fc.property(long, fc.nat(6), fc.record({ position: fc.nat(5), sequence: fc.nat(12) }), (past, first, place) => {
-      const window = past.slice(first).map((record) => ({ ...record, blocks: shortenResults(record, place) }));
+      const window = past.slice(first).map((record) => shortenTurn(record, place));
       const history = buildHistory([...window, next(past.length + 1)], { preface: "[Turns 1 to 3 …]" });
 
       expect(problemsOf(history, { written: written(past) })).toEqual([]);

@@ -9,9 +9,9 @@ import { placed, turn } from "../conversation/arbitrary-turns.ts";
 const LIMITS = { budgetTokens: 2_000, hardTokens: 10_000 };
 const said = (position: number, words = "So it goes. ".repeat(20)) =>
   turn(position, "completed", { input: [{ type: "text", text: "And?" }], blocks: placed([textBlock(words)]) });
-const used = (id: string, content: string) => [
+const used = (id: string, content: string | readonly object[]) => [
   { blockType: "tool_use", textContent: null, content: { tool_use_id: id, tool_name: "look", input: {} } },
-  toolResultBlock(id, { content, isError: false }),
+  toolResultBlock(id, { content: content as string, isError: false }),
 ];
 const running = (position: number, blocks: Parameters<typeof placed>[0] = []): TurnRecord =>
   turn(position, "running", { input: [{ type: "text", text: "And now?" }], blocks: placed(blocks) });
@@ -180,4 +180,60 @@ test("while notes are being written there is patience over the budget, and none 
   for (let position = 21; position < 50; position++) shown.add(said(position));
   shown.makeRoom({ isWriting: true });
   expect(shown.turns.length).toBeLessThan(20);
+});
+
+const pictures = (id: string, count: number, size = 1_000) =>
+  Array.from({ length: count }, (_, index) => ({
+    type: "image",
+    source: { type: "media", id: `${id}-${index}`, media_type: "image/png", size },
+  }));
+const shownPictures = (history: readonly HistoryMessage[]) =>
+  history.flatMap(({ blocks }) => blocks.flatMap(({ content }) => JSON.stringify(content).match(/t\d-\d+/gu) ?? []));
+
+test("a picture counts as the tokens that it has at most, whatever its bytes are", async () => {
+  const seen = turn(1, "completed", {
+    input: [{ type: "text", text: "Look" }],
+    blocks: placed(used("t1", pictures("t1", 1, 3_000_000))),
+  });
+  const shown = new ShownTalk({ turns: [seen], context: undefined }, LIMITS);
+
+  expect(shownPictures(await shown.fit(next(running(2))))).toEqual(["t1-0"]);
+});
+
+test("the newest pictures stay when there are more than a request may have, and the next worker shows the same", async () => {
+  const seen = [1, 2, 3].map((position) =>
+    turn(position, "completed", {
+      input: [{ type: "text", text: "Look" }],
+      blocks: placed(used(`t${position}`, pictures(`t${position}`, 8))),
+    }),
+  );
+  const limits = { budgetTokens: 500_000, hardTokens: 900_000 };
+  const shown = new ShownTalk({ turns: seen, context: undefined }, limits);
+
+  const history = await shown.fit(next(running(4)));
+
+  expect(new Set(shownPictures(history).map((id) => id.slice(0, 2)))).toEqual(new Set(["t2", "t3"]));
+  expect(textsOf(history)).toContainEqual(
+    Array.from({ length: 8 }, () => "[image/png, 1 kB, no longer shown]").join("\n"),
+  );
+  const later = new ShownTalk({ turns: seen, context: shown.context }, limits);
+  expect(await later.fit(next(running(4)))).toEqual(history);
+});
+
+test("when the API refuses a picture, all by then are told in words, and those that come later are shown", async () => {
+  const attachment = { type: "attachment", name: "cat.png", block: pictures("t0", 1)[0] ?? {} } as const;
+  const first = turn(1, "running", {
+    input: [attachment, { type: "text", text: "Look" }],
+    blocks: placed(used("t1", pictures("t1", 1))),
+  });
+  const shown = new ShownTalk({ turns: [], context: undefined }, { budgetTokens: 50_000, hardTokens: 90_000 });
+  expect(shownPictures(await shown.fit(next(first)))).toEqual(["t0-0", "t1-0"]);
+
+  expect(shown.dropMedia(first)).toBe(true);
+
+  const more = { ...first, blocks: placed([...used("t1", pictures("t1", 1)), ...used("t2", pictures("t2", 1))]) };
+  const history = await shown.fit(next(more));
+  expect(shownPictures(history)).toEqual(["t2-0"]);
+  expect(textsOf(history)[0]).toBe('[an attachment, image/png "cat.png", is no longer shown]');
+  expect(shown.dropMedia(first)).toBe(false);
 });

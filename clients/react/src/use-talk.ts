@@ -1,3 +1,4 @@
+import type { SendTextOptions } from "@parley/client";
 import { useMemo, useSyncExternalStore } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
 import type { TalkMessage } from "./store/message.ts";
@@ -10,8 +11,12 @@ interface Talk {
   readonly isConnected: boolean;
   /** The worker's last error that was about no message. */
   readonly problem: string | undefined;
-  /** Returns the message's id. @throws when the text is blank, or the provider has no client yet */
-  readonly send: (text: string) => string;
+  /**
+   * Says something, with `attachments` where there are any. Returns the message's id.
+   *
+   * @throws when there is nothing to send, or the provider has no client yet
+   */
+  readonly send: (text: string, options?: SendTextOptions) => string;
   /** Ends the answer that is being given. */
   readonly stop: () => void;
   /** Has a message of this participant answered anew, with other words. What followed it is replaced. */
@@ -28,7 +33,7 @@ export function useTalk(): Talk {
   const problem = useSyncExternalStore(client.subscribe, () => client.problem);
   const actions = useMemo(
     () => ({
-      send: (text: string) => client.send(text),
+      send: (text: string, options?: SendTextOptions) => client.send(text, options),
       stop: () => client.parley?.stop(),
       edit: (messageId: string, text: string) => client.vary(messageId, text),
       regenerate: (messageId: string) => client.vary(messageId),

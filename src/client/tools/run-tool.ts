@@ -2,6 +2,7 @@ import { abortable } from "../../lib/abortable.ts";
 import { truncateText } from "../../lib/truncate-text.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
+import { partsOf } from "../../protocol/tool-result.ts";
 import { type CompiledTool, ToolError, type ToolContext, wrapResult } from "./client-tool.ts";
 
 export type ToolResult = MessageBody<"tool_use_result">;
@@ -51,7 +52,11 @@ async function execute(tool: CompiledTool, run: ToolRun, signal: AbortSignal): P
     log,
     progress,
   });
-  return { success: true, result: wrapResult(value) };
+  const parts = partsOf(value);
+  if (!parts) return { success: true, result: wrapResult(value) };
+  const { result, content, display } = parts;
+  const more: object = { ...(content && { content }), ...(display && { display }) };
+  return { success: true, result: wrapResult(result), ...more };
 }
 
 export function failed(id: string, errorCode: string, errorMessage: string): ToolResult {

@@ -1,4 +1,5 @@
 import type { TurnBlock } from "../../conversation/block.ts";
+import { contentText } from "../../conversation/content.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
 import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
@@ -72,7 +73,7 @@ function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject 
     case "server_tool_use":
       return { type: "input_json", partialJson: JSON.stringify(content?.["input"] ?? {}) };
     case "tool_result":
-      return typeof content?.["content"] === "string" ? { type: blockType, content: content["content"] } : undefined;
+      return { type: blockType, content: contentText(content?.["content"]) };
     default:
       return undefined;
   }

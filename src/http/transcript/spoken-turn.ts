@@ -1,6 +1,7 @@
 import { OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import type { CallState } from "../../conversation/call.ts";
-import { saidIn } from "../../conversation/turn-record.ts";
+import { mediaOf } from "../../conversation/content.ts";
+import { saidIn, type InputAttachment } from "../../conversation/turn-record.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
@@ -17,6 +18,8 @@ export interface SpokenTool {
   readonly participant?: string;
   readonly input?: JsonValue;
   readonly result?: JsonValue;
+  /** What clients were given to display. */
+  readonly display?: JsonValue;
   readonly errorCode?: string;
   readonly errorMessage?: string;
 }
@@ -32,6 +35,8 @@ export interface SpokenTurn {
   readonly participant: string;
   /** What the participant said; absent when the worker began the turn, to tell of a tool's outcome. */
   readonly said?: string;
+  /** What came with that: names, or media types. */
+  readonly attachments?: readonly string[];
   readonly answer: readonly SpokenPart[];
   readonly state: TranscriptTurn["state"];
   readonly stopReason?: string;
@@ -42,6 +47,7 @@ export interface SpokenTurn {
 
 export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   const { messageId: turnId, position, participantIdentity: participant, state, stopReason, heard } = turn;
+  const attachments = turn.input.flatMap((part) => (part.type === "attachment" ? nameOf(part) : []));
   return {
     turnId,
     position,
@@ -49,12 +55,17 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
     ...(turn.finishedAt !== null && { endedAt: turn.finishedAt }),
     participant,
     ...(turn.parentMessageId !== null && { said: saidIn(turn.input) }),
+    ...(attachments.length > 0 && { attachments }),
     answer: turn.blocks.flatMap((block) => toPart(block, turn) ?? []),
     state,
     ...(stopReason !== null && { stopReason }),
     ...(heard !== null && { heard }),
     ...(turn.isReplaced && { isReplaced: true }),
   };
+}
+
+function nameOf({ name, block }: InputAttachment): string {
+  return name ?? mediaOf(block)?.mediaType ?? "text/plain";
 }
 
 function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): SpokenPart | undefined {
@@ -78,7 +89,7 @@ function toCalledTool(
   call: TranscriptCall,
   { name, id }: { readonly name: string; readonly id: string },
 ): SpokenTool | undefined {
-  const { callId, state, detail, input, ranOn, addressee, result, errorCode, errorMessage } = call;
+  const { callId, state, detail, input, ranOn, addressee, result, display, errorCode, errorMessage } = call;
   if (detail === "off") return undefined;
   if (detail === "name") return { type: "tool", name, state };
   return {
@@ -91,6 +102,7 @@ function toCalledTool(
     ...(addressee !== null && { participant: addressee }),
     input,
     ...(result !== null && { result }),
+    ...(display !== null && { display }),
     ...(errorCode !== null && { errorCode }),
     ...(errorMessage !== null && { errorMessage }),
   };

@@ -14,6 +14,7 @@ export function markdownTurn({ participant, said, answer, at, heard, isReplaced,
   const opening = [
     `## ${timeOf(at)}${replaced}`,
     ...(said === undefined ? [] : [`**${code(participant)}**`, quote(said)]),
+    ...(turn.attachments ?? []).map((name) => `- Attached ${code(name)}`),
   ];
   const spoken = answer.map((part) => (part.type === "text" ? quote(part.text) : toolLine(part)));
   const closing = [
@@ -23,7 +24,8 @@ export function markdownTurn({ participant, said, answer, at, heard, isReplaced,
   return ["", ...opening, "**Agent**", ...spoken, ...closing].join("\n\n").slice(1) + "\n";
 }
 
-function toolLine({ name, state, ranOn, participant, input, result, errorCode, errorMessage }: SpokenTool): string {
+function toolLine({ name, state, ranOn, participant, input, result, ...tool }: SpokenTool): string {
+  const { display, errorCode, errorMessage } = tool;
   const where = { server: "by the server", client: `by ${code(participant ?? "a client")}`, anthropic: "by Anthropic" };
   const parts = [
     `Used ${code(name)}`,
@@ -33,6 +35,7 @@ function toolLine({ name, state, ranOn, participant, input, result, errorCode, e
     ...(errorCode === undefined ? [] : [` ${code(errorCode)}`]),
     ...(errorMessage === undefined ? [] : [`, ${code(errorMessage)}`]),
     ...(result === undefined ? [] : [`, ${code(typeof result === "string" ? result : JSON.stringify(result))}`]),
+    ...(display === undefined ? [] : [`, displayed ${code(JSON.stringify(display))}`]),
   ];
   return `- ${parts.join("")}`;
 }

@@ -23,6 +23,10 @@ export const toolUseResultSchema = v.object({
   id,
   success: v.boolean(),
   result: v.exactOptional(jsonMap),
+  /** From a client: content blocks for the model; bytes in them become `{base64}`. */
+  content: v.exactOptional(v.array(jsonMap)),
+  /** What clients may display. */
+  display: v.exactOptional(jsonMap),
   errorCode: v.exactOptional(text),
   errorMessage: v.exactOptional(text),
 });

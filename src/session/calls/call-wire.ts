@@ -4,9 +4,11 @@ import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { toToolName } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { CallPorts } from "../../tool/calls/call-ports.ts";
 import type { CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall } from "../../tool/calls/follow-call.ts";
-import { failure, success } from "../../tool/outcome.ts";
+import { failure } from "../../tool/outcome.ts";
+import { readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
@@ -15,11 +17,19 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 /** How long a closing session waits for the answers to its cancels. A client that answers does so at once. */
 const CANCEL_ANSWER_MS = 500;
 
+interface CallWireOptions {
+  readonly outbox: Outbox;
+  readonly peers: Peers;
+  readonly telemetry: Pick<SessionTelemetry, "traceOfCall">;
+  readonly keepMedia: CallPorts["keepMedia"];
+}
+
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
 export class CallWire {
   readonly #outbox: Outbox;
   readonly #peers: Peers;
-  readonly #telemetry: Pick<SessionTelemetry, "traceOfCall">;
+  readonly #telemetry: CallWireOptions["telemetry"];
+  readonly #keepMedia: CallPorts["keepMedia"];
   /** The call of each stanza that carried the request of an `either` call: a client claims the call by its Ack. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
@@ -27,10 +37,11 @@ export class CallWire {
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
-  constructor(outbox: Outbox, peers: Peers, telemetry: Pick<SessionTelemetry, "traceOfCall">) {
+  constructor({ outbox, peers, telemetry, keepMedia }: CallWireOptions) {
     this.#outbox = outbox;
     this.#telemetry = telemetry;
     this.#peers = peers;
+    this.#keepMedia = keepMedia;
   }
 
   /** @throws when it cannot be encoded or sent in time */
@@ -108,10 +119,12 @@ export class CallWire {
   }
 
   handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
-    const outcome = outcomeOfResult(body);
-    const isShared = ledger.find(body.id)?.current.executionAsked === "either";
+    const { outcome, media } = readResult(body);
+    const call = ledger.find(body.id)?.current;
+    const isShared = call?.executionAsked === "either";
     const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
     if (isShared && isRefused && ledger.signal(body.id, from.identity, outcome)) return;
+    if (call?.addressee === from.identity) this.#keepMedia(call, media);
     ledger.answer(body.id, outcome, from.identity);
     this.#confirm(body.id, from);
   }
@@ -148,23 +161,20 @@ export class CallWire {
   }
 }
 
-function outcomeOfResult({
-  success: isSuccess,
-  result,
-  errorCode,
-  errorMessage,
-}: MessageBody<"tool_use_result">): Outcome {
+function readResult({ success: isSuccess, ...body }: MessageBody<"tool_use_result">): ReadResult {
+  if (isSuccess) return readParts(body);
+  const { result, errorCode, errorMessage } = body;
   const map = result && (cleanJson(result) as JsonObject);
-  if (isSuccess) return success(map ?? {});
   const message = errorMessage || errorCode || "The tool failed without a message";
-  return {
-    ...failure(errorCode || "execution_error", cleanText(message)),
-    ...(map && Object.keys(map).length > 0 && { result: map }),
-  };
+  const failed = failure(errorCode || "execution_error", cleanText(message));
+  return { outcome: map && Object.keys(map).length > 0 ? { ...failed, result: map } : failed, media: [] };
 }
 
 function toResultBody(outcome: Outcome): Omit<MessageBody<"tool_use_result">, "id"> {
-  if (outcome.state === "success") return { success: true, result: { ...outcome.result } };
+  if (outcome.state === "success") {
+    const { result, display } = outcome;
+    return { success: true, result: { ...result }, ...(display && { display: { ...display } }) };
+  }
   const { errorCode, errorMessage, result } = outcome;
   return { success: false, errorCode, errorMessage, ...(result && { result: { ...result } }) };
 }

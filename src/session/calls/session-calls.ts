@@ -39,6 +39,7 @@ export interface SessionCallsOptions {
   readonly peers: Peers;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
+  readonly keepMedia: CallPorts["keepMedia"];
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   /** A call was opened, has changed or has ended. */
@@ -66,7 +67,7 @@ export class SessionCalls {
   constructor(options: SessionCallsOptions) {
     const { recorder, peers, policy, onState } = options;
     this.#options = options;
-    this.#wire = new CallWire(options.outbox, peers, options.telemetry);
+    this.#wire = new CallWire(options);
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(options.serverTools);
     const tell = (record: (call: Call) => void) => (call: Call) => {
@@ -105,6 +106,7 @@ export class SessionCalls {
       durable: (callId) => recorder.durable(callId),
       isPresent: (identity) => peers.isPresent(identity),
       sendRequest: (call) => this.#sendRequest(call),
+      keepMedia: options.keepMedia,
       sendResult: (call) => this.#wire.sendResult(call),
       sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
       traceOf: (callId) => options.telemetry.traceOfCall(callId),
@@ -150,9 +152,8 @@ export class SessionCalls {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const turn = { turnId, messageId, participant, signal: new AbortController().signal };
     const call = { ...stored, isBackground: true };
-    const use = { toolUseId, toolName, input };
     try {
-      const answer = await this.#runner.resume(use, turn, call);
+      const answer = await this.#runner.resume({ toolUseId, toolName, input }, turn, call);
       if (!isReceipt(answer.content)) this.#reportLate(call, answer);
     } catch (error) {
       this.#options.logger.error({ error, callId: call.id }, "a call could not be taken up again");
@@ -255,8 +256,7 @@ export class SessionCalls {
   }
 
   #startsEarly(tool: ServerTool | undefined): boolean {
-    if (!tool?.readOnly) return false;
-    return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
+    return tool?.readOnly === true && this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
   }
 
   /** Arguments that no envelope can hold fail the call as `invalid_parameters`: the model may try others. */

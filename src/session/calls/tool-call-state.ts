@@ -55,6 +55,7 @@ function toMetadata(call: Call): JsonObject {
     ...(call.state === "running" && deadlineAt === undefined && { waitsForPermission: true }),
     ...(progress !== undefined && { progress }),
     ...(outcome && "errorCode" in outcome && { errorCode: outcome.errorCode }),
+    ...(outcome?.state === "success" && outcome.display && { display: outcome.display }),
     ...(editedInput && { editedInput: toInputJson(editedInput) }),
   };
 }

@@ -1,3 +1,4 @@
+import { contentText } from "../../conversation/content.ts";
 import { shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText } from "../../lib/json.ts";
 
@@ -25,7 +26,7 @@ function linesOf({ input, blocks, heard, participantIdentity }: TurnRecord): str
           `Tool ${asText(content?.["tool_name"])} was called with ${cut(JSON.stringify(content?.["input"] ?? {}))}`,
         ];
       case "tool_result":
-        return [`The tool gave: ${cut(asText(content?.["content"]))}`];
+        return [`The tool gave: ${cut(contentText(content?.["content"]))}`];
       default:
         return [];
     }

@@ -1,9 +1,12 @@
+import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 
 /** What a participant wrote or said. */
 export interface Said {
   readonly id: string;
   readonly content: string;
+  /** As they came. @defaultValue none */
+  readonly attachments?: readonly JsonObject[];
   /** @defaultValue "text" */
   readonly via?: "voice" | "text";
 }

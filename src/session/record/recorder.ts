@@ -13,6 +13,7 @@ import { insertSummary } from "../../store/turns/summaries.ts";
 import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { type TurnEndRow, countAside, finishTurn, insertTurn, storeContext } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
+import { insertMedia, type GivenMedia } from "../../store/media.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { setOpener } from "../../store/sessions/sessions.ts";
 import type { LedgerListener } from "../../tool/calls/call-ledger.ts";
@@ -160,6 +161,17 @@ export class Recorder implements LedgerListener {
     await this.durable();
     this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
     await this.durable();
+  }
+
+  /**
+   * Stores bytes that blocks name. Those of a call's outcome are stored before it. Resolves when they are stored.
+   *
+   * @throws {AppError} `unavailable` when the database stays away
+   */
+  async keepMedia(given: GivenMedia): Promise<void> {
+    const key = given.callId ?? given.media[0]?.id ?? "";
+    this.#write(key, () => insertMedia(this.#writer, given));
+    await this.#chains.get(key);
   }
 
   onOpened(call: Call): void {

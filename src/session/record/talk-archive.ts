@@ -1,5 +1,7 @@
 import type { TurnBlock } from "../../conversation/block.ts";
+import type { Media } from "../../conversation/content.ts";
 import type { ShownContext } from "../../conversation/turn-record.ts";
+import { loadMedia } from "../../store/media.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
   findTurn,
@@ -26,11 +28,14 @@ export interface TalkArchive {
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** Whether a participant has had a turn, replaced or not. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;
+  /** The bytes of these ids, as far as they are stored still. */
+  readonly loadMedia: (ids: readonly string[]) => Promise<readonly Media[]>;
   /** The newest answers that ended between two of the worker's stanzas, oldest first. */
   readonly answers: (between: { after: number; until: number; limit: number }) => Promise<readonly StoredAnswer[]>;
 }
 
-export function createTalkArchive({ sql, lease }: SessionWriter, limits: WindowLimits): TalkArchive {
+export function createTalkArchive(writer: SessionWriter, limits: WindowLimits): TalkArchive {
+  const { sql, lease } = writer;
   const { sessionId } = lease;
   return {
     find: (messageId) => findTurn(sql, { sessionId, messageId }),
@@ -38,6 +43,7 @@ export function createTalkArchive({ sql, lease }: SessionWriter, limits: WindowL
       loadWindow(sql, { sessionId, ...(before !== undefined && { before }), resumed, ...limits }),
     outcomesToldFrom: (from) => loadToldOutcomes(sql, { sessionId, from }),
     hasTurnsOf: (identity) => hasTurnsOf(sql, { sessionId, identity }),
+    loadMedia: (ids) => loadMedia(writer, { ids }),
     answers: ({ after, until, limit }) => loadAnswers(sql, { sessionId, after, until, limit }),
   };
 }

@@ -1,4 +1,5 @@
 import { endedCall, type Call, type Outcome } from "../../conversation/call.ts";
+import { asBlocks, contentText } from "../../conversation/content.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import { loadCallsOfTurn, loadUnsettledCalls, markTold, saveCall, type UnsettledCall } from "../../store/calls.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
@@ -84,7 +85,9 @@ function isPromise(result: UnsettledCall["given"]): boolean {
 /** As the model was told. A promise tells nothing. */
 function toldOutcome({ given, told }: UnsettledCall): Outcome | undefined {
   const { content, is_error: isError = false } = told ?? (isPromise(given) ? {} : (given ?? {}));
-  if (typeof content !== "string") return undefined;
-  if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: content };
-  return { state: "success", result: { value: content } };
+  if (content === undefined) return undefined;
+  const words = contentText(content);
+  if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: words };
+  const blocks = asBlocks(content);
+  return { state: "success", result: { value: words }, ...(blocks && { content: blocks }) };
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
 import { ModelError, type RefusedTool } from "../../llm/model-error.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
+import type { MediaData } from "../../llm/to-messages.ts";
 import type { Model } from "../../llm/stream-message.ts";
 import type { OfferedTool } from "../../tool/tool-routing.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
@@ -21,6 +22,8 @@ export interface Offer {
 interface OfSession extends Offer {
   /** The system prompt. @defaultValue that of `createOpenStream` */
   readonly instructions?: string;
+  /** The bytes that the history names. @defaultValue none */
+  readonly media?: MediaData;
 }
 
 /** One model call. */
@@ -87,7 +90,7 @@ function visible({ serverTools = [] }: Fixed, tools: readonly OfferedTool[]): Of
 
 function toRequest(
   { instructions: usual = "", inlineTools = false, ...fixed }: Fixed,
-  { history, toolChoice, containerId, instructions = usual }: StepRequest & Pick<OfSession, "instructions">,
+  { history, toolChoice, containerId, instructions = usual, media }: StepRequest & Omit<OfSession, keyof Offer>,
   tools: readonly OfferedTool[],
 ): ModelRequest {
   return buildRequest({
@@ -96,6 +99,7 @@ function toRequest(
     system: instructions,
     tools: inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools,
     messages: history,
+    ...(media && { media }),
     toolChoice: { type: toolChoice },
     ...(containerId !== undefined && { containerId }),
   });

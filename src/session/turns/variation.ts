@@ -25,6 +25,7 @@ export function toVariationTurn(
       return { participant, messageId, answers, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
       return { participant, messageId, answers, input: target.input, replaces: { id, position } };
+    // What came with the message stays.
     case "edit":
       if (newContent === undefined || newContent.trim() === "") {
         throw new AppError("malformed", "control_variation.newContent: expected some text");
@@ -33,7 +34,7 @@ export function toVariationTurn(
         participant,
         messageId,
         answers,
-        input: [{ type: "text", text: newContent }],
+        input: [...target.input.filter(({ type }) => type === "attachment"), { type: "text", text: newContent }],
         replaces: { id, position },
       };
   }

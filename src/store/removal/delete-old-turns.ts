@@ -23,6 +23,7 @@ export async function deleteOldTurns(
       for update skip locked
     )
   `);
+  await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);
   return count;
 }

@@ -50,6 +50,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
     `);
     return count;
   });
+  await runQuery(sql`delete from media where participant_identity = ${identity}`);
   const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
   // What the model was told of the person's tools in turns of others: it is told anew, as long as they are announced.
   await runQuery(sql`
@@ -74,7 +75,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
 async function eraseDeviceResults(sql: Sql, { identity }: Identity): Promise<number> {
   const calls = await runQuery(sql<{ turn_id: string; tool_use_id: string }[]>`
     update tool_calls
-    set participant_identity = null, result = null, error_message = null, logs = '[]', extra_answers = '[]'
+    set participant_identity = null, result = null, shown = null, display = null, error_message = null, logs = '[]', extra_answers = '[]'
     where id in (select id from tool_calls where participant_identity = ${identity} limit ${BATCH})
     returning turn_id, tool_use_id
   `);

@@ -16,6 +16,8 @@ export interface TranscriptCall {
   /** The participant on whose device it ran. */
   readonly addressee: string | null;
   readonly result: JsonObject | null;
+  /** What clients were given to display. */
+  readonly display: JsonObject | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
 }
@@ -78,6 +80,7 @@ export async function loadTranscriptPage(
                 tool_calls.input
               ),
               'ranOn', execution_resolved, 'addressee', tool_calls.participant_identity, 'result', result,
+              'display', display,
               'errorCode', tool_calls.error_code, 'errorMessage', tool_calls.error_message
             )
           ),

@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import type { TurnBlock } from "../../conversation/block.ts";
-import { shortenedResult, SHORT_RESULT_BYTES, START, turnBytes } from "../../conversation/shown-context.ts";
+import { shortenedResult, SHORT_RESULT_BYTES } from "../../conversation/shorten.ts";
+import { START, turnBytes } from "../../conversation/shown-context.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { BlockPlace, InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { Sql } from "../database/pool.ts";

@@ -1,3 +1,4 @@
+import type { InputAttachment } from "../../conversation/turn-record.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
 
@@ -6,15 +7,19 @@ export interface WaitingMessage {
   readonly id: string;
   readonly participantIdentity: string;
   readonly content: string;
+  /** @defaultValue none */
+  readonly attachments?: readonly InputAttachment[];
 }
 
 /** Stores a message until its turn is stored (`insertTurn`). Does nothing if it, or its turn, is stored. */
 export async function insertWaitingMessage(writer: SessionWriter, message: WaitingMessage): Promise<void> {
   const { sql, lease } = writer;
-  const { id, participantIdentity, content } = message;
+  const { id, participantIdentity, content, attachments = [] } = message;
   const statement = sql`
-    insert into waiting_messages (session_id, id, participant_identity, content)
-    select ${lease.sessionId}, ${id}, ${participantIdentity}, ${content}
+    insert into waiting_messages (session_id, id, participant_identity, content, attachments)
+    select
+      ${lease.sessionId}, ${id}, ${participantIdentity}, ${content},
+      ${sql.json(attachments.map((part) => ({ ...part })))}::jsonb
     from fence
     where not exists (select from turns where session_id = ${lease.sessionId} and parent_message_id = ${id})
     on conflict do nothing
@@ -40,7 +45,7 @@ export async function loadWaitingMessages(
     )
   `);
   return await runQuery(sql<WaitingMessage[]>`
-    select id, participant_identity as "participantIdentity", content
+    select id, participant_identity as "participantIdentity", content, attachments
     from waiting_messages where session_id = ${sessionId} order by position
   `);
 }

@@ -148,6 +148,11 @@ function toMedia(source: unknown, modality: string): MessagePart | undefined {
       return typeof url === "string" ? { type: "uri", modality, uri: url } : undefined;
     case "file":
       return toFile(source["file_id"], modality);
+    // Bytes that the worker keeps: no telemetry has them.
+    case "media":
+      return typeof source["id"] === "string"
+        ? { type: "file", modality, ...mimeType, file_id: source["id"] }
+        : undefined;
     default:
       return undefined;
   }

@@ -1,9 +1,11 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
+import type { Media } from "../../conversation/content.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { Recorder } from "../../session/record/recorder.ts";
 import type { TalkArchive } from "../../session/record/talk-archive.ts";
+import type { GivenMedia } from "../../store/media.ts";
 import type { WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import type { TurnEndRow } from "../../store/turns/write-turns.ts";
 
@@ -31,6 +33,7 @@ export class MemoryRecorder implements RecorderCalls {
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
   readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
+  readonly #media = new Map<string, Media>();
   readonly #summaries = new Map<string, Summary>();
   readonly waitingBlocks = 0;
 
@@ -95,6 +98,7 @@ export class MemoryRecorder implements RecorderCalls {
       hasTurnsOf: async (identity) =>
         [...this.turns.values()].some(({ turn }) => turn.participantIdentity === identity),
       outcomesToldFrom: async () => [],
+      loadMedia: async (ids) => ids.flatMap((id) => this.#media.get(id) ?? []),
       answers: async ({ after, until, limit }) => {
         const isBetween = ({ lastStanza = 0 }: MemoryTurn) => lastStanza > after && lastStanza <= until;
         const answers = history().filter(isBetween).slice(-limit);
@@ -106,6 +110,11 @@ export class MemoryRecorder implements RecorderCalls {
         });
       },
     };
+  }
+
+  keepMedia({ media }: GivenMedia): Promise<void> {
+    for (const each of media) this.#media.set(each.id, each);
+    return Promise.resolve();
   }
 
   onOpened(call: Call): void {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isThinking, type IssuedContent } from "./issued-content.ts";
 import { listOf, type Message } from "./message.ts";
+import { validateMedia } from "./validate-media.ts";
 import type { Json } from "./step.ts";
 import { validateSystemMessages } from "./validate-system-messages.ts";
 import { validateServerTools } from "./validate-server-tools.ts";
@@ -95,10 +96,8 @@ function* validateBlock(block: Json, path: string, issued: IssuedContent): Gener
       yield `${path}.tool_result.content: Input should be a valid string`;
     if (block["is_error"] === true && (content as string).length === 0)
       yield `${path}.tool_result: content cannot be empty if \`is_error\` is true`;
-    for (const part of listOf(content))
-      if (part["type"] === "text" && part["text"] === "")
-        yield `${path}.tool_result: text content blocks must be non-empty`;
   }
+  yield* validateMedia(block, path);
 }
 
 function* validateToolPairs(messages: readonly Message[]): Generator<string> {

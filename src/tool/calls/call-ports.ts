@@ -1,4 +1,5 @@
 import type { Call, CancelReason, StateDetail } from "../../conversation/call.ts";
+import type { Media } from "../../conversation/content.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { CallLedger, OpenCall } from "./call-ledger.ts";
 import type { ToolHost } from "../tool-routing.ts";
@@ -70,6 +71,8 @@ export interface CallPorts {
    */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
+  /** Keeps the bytes that the outcome of an open call names: before that outcome settles it. */
+  readonly keepMedia: (call: Call, media: readonly Media[]) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
   /** Headers that make the tool's own requests part of the call's trace; empty where there is none. */
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;

@@ -71,7 +71,9 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
   const answer = toModelAnswer(outcome, { timeoutMs, maxBytes });
   if (!editedInput) return answer;
   const note = `The participant changed the arguments to ${JSON.stringify(editedInput)}.`;
-  return { ...answer, content: `${note}\n${answer.content}` };
+  const { content } = answer;
+  if (typeof content === "string") return { ...answer, content: `${note}\n${content}` };
+  return { ...answer, content: [{ type: "text", text: note }, ...content] };
 }
 
 /**

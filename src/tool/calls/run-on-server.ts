@@ -1,11 +1,10 @@
-import type { Outcome } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
-import { cleanJson } from "../../lib/clean-json.ts";
 import type { ToolContext } from "../define-tool.ts";
 import type { FoundTool } from "../tool-routing.ts";
-import { failure, messageOf, success, timedOut, toResultMap } from "../outcome.ts";
+import { failure, messageOf, timedOut } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
 import { needOfRunning, type Permit } from "../permission-need.ts";
+import { readReturned, type ReadResult } from "../results/read-result.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
 import { untilStored } from "./follow-call.ts";
@@ -60,14 +59,16 @@ async function run(
   const own = { idempotencyKey, participant, room: ports.room, ...(permitted && { permitted }) };
   const ask = askWhileRunning(call, { tool, ports, deadline });
   const context = { ...own, signal: call.over, callId: id, log, progress, ask, traceHeaders: ports.traceOf(id) };
-  let outcome: Outcome;
+  let read: ReadResult;
   try {
-    outcome = success(toResultMap(cleanJson(await tool.run?.(input, context))));
+    read = readReturned(await tool.run?.(input, context));
   } catch (error) {
     if (call.over.aborted) return;
     const code = error instanceof PermissionDenied ? "permission_denied" : "execution_error";
-    outcome = failure(code, messageOf(error));
+    read = { outcome: failure(code, messageOf(error)), media: [] };
   }
+  const { outcome, media } = read;
+  if (!call.over.aborted) ports.keepMedia(call.current, media);
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
 }
 

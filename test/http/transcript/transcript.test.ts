@@ -283,3 +283,37 @@ test("a participant reads five at a time, and more when those have ended", async
     await Promise.all(answers.map((answer) => answer.text()));
   }
 });
+
+test("what came with a message, and what a tool gave to display, are told", async () => {
+  const source = { type: "media", id: "m1", media_type: "image/png", size: 70 };
+  const attachment = { type: "attachment", name: "plan.png", block: { type: "image", source } } as const;
+  const use = { tool_use_id: "toolu_1", tool_name: "plan", input: {} };
+  const talk = await storedTalk([
+    {
+      turn: { parentMessageId: "m", input: [attachment, { type: "text", text: "What is this?" }] },
+      blocks: [{ sequence: 0, blockType: "tool_use", textContent: null, content: use }],
+      calls: [
+        {
+          toolUseId: "toolu_1",
+          toolName: "plan",
+          state: "success",
+          outcome: { state: "success", result: { rooms: 2 }, display: { url: "/plans/17" } },
+        },
+      ],
+      end: {},
+    },
+  ]);
+
+  const turns = (await (await transcriptOf(talk)).json()) as { turns: unknown[] };
+
+  expect(turns.turns).toMatchObject([
+    {
+      said: "What is this?",
+      attachments: ["plan.png"],
+      answer: [{ name: "plan", result: { rooms: 2 }, display: { url: "/plans/17" } }],
+    },
+  ]);
+  const markdown = await (await transcriptOf(talk, "?format=markdown")).text();
+  expect(markdown).toContain("- Attached `plan.png`");
+  expect(markdown).toContain('displayed `{"url":"/plans/17"}`');
+});

@@ -1,4 +1,11 @@
-import { type ClientTool, connect, type LiveKitRoom, type Parley, type ParleyOptions } from "@parley/client";
+import {
+  type ClientTool,
+  connect,
+  type LiveKitRoom,
+  type Parley,
+  type ParleyOptions,
+  type SendTextOptions,
+} from "@parley/client";
 import { PermissionList } from "./permission-list.ts";
 import { TalkLog } from "./talk-log.ts";
 import { ToolViews } from "./tool-views.ts";
@@ -68,8 +75,8 @@ export class TalkClient extends Watched {
     };
   }
 
-  send(text: string): string {
-    const { messageId, acknowledged } = this.#opened().sendText(text);
+  send(text: string, options?: SendTextOptions): string {
+    const { messageId, acknowledged } = this.#opened().sendText(text, options);
     this.log.addSent(messageId, text, acknowledged);
     return messageId;
   }

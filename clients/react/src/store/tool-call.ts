@@ -16,6 +16,8 @@ export interface ToolCall {
   /** The arguments as JSON, as far as they are written. */
   readonly inputJson: string;
   readonly output?: string;
+  /** What the tool gave to display. The model does not know it. */
+  readonly display?: Fields;
   readonly error?: string;
   readonly errorCode?: string;
   readonly logs: readonly string[];
@@ -54,6 +56,7 @@ const METADATA = [
   "waitsForPermission",
   "deadlineAt",
   "extraAnswers",
+  "display",
 ] as const;
 
 /**

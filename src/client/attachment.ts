@@ -1,0 +1,22 @@
+import type { MessageBody } from "../protocol/messages/messages.ts";
+
+/** What goes with a message: a picture (PNG, JPEG, GIF, WebP), a PDF, or plain text. A `File` has a name of its own. */
+export type Attachment =
+  | Blob
+  | { readonly data: Uint8Array; readonly name?: string; readonly mediaType?: string }
+  | { readonly text: string; readonly name?: string };
+
+type Sent = NonNullable<MessageBody<"user_message">["attachments"]>;
+
+/** The attachments as the message carries them: with bytes, which JSON has not. */
+export async function readAttachments(attachments: readonly Attachment[]): Promise<Sent> {
+  return (await Promise.all(attachments.map(readAttachment))) as unknown as Sent;
+}
+
+async function readAttachment(attachment: Attachment): Promise<object> {
+  if (!(attachment instanceof Blob)) return attachment;
+  const { type, name } = attachment as Blob & { readonly name?: string };
+  const named = { ...(name !== undefined && { name }), ...(type !== "" && { mediaType: type }) };
+  if (type.startsWith("text/")) return { ...named, text: await attachment.text() };
+  return { ...named, data: new Uint8Array(await attachment.arrayBuffer()) };
+}

@@ -1,0 +1,102 @@
+import { toolUseId, type TurnBlock } from "./block.ts";
+import { asBlocks, contentText, mediaOf, type ContentBlock } from "./content.ts";
+import { byteLength, isBefore } from "./shown-context.ts";
+import type { BlockPlace, InputPart, TurnRecord } from "./turn-record.ts";
+
+type Shown = Pick<TurnRecord, "position" | "input" | "blocks">;
+
+/** A result or an attachment of more than this, in bytes of UTF-8, can be shortened; a smaller one gains nothing by it. */
+export const SHORT_RESULT_BYTES = 1_000;
+/** What a participant sent stands before all blocks of its turn. */
+const BEFORE_BLOCKS = -1;
+
+/** What stands in the place of a result that is no longer shown: where to read it. */
+export function shortenedResult(block: TurnBlock, bytes: number): TurnBlock {
+  const size = `${Math.max(1, Math.round(bytes / 1_000))} kB`;
+  return withResult(block, `[result of ${size}, read it with recall: ${toolUseId(block) ?? ""}]`);
+}
+
+/** A turn with placeholders for what is large and stands before a place. Nothing is shortened twice. */
+export function shortenTurn<Turn extends Shown>(turn: Turn, before: BlockPlace): Turn {
+  const { position, input, blocks } = turn;
+  const isOld = (sequence: number) => isBefore({ position, sequence }, before);
+  if (!largePlaces(turn).some(({ sequence }) => isOld(sequence))) return turn;
+  return {
+    ...turn,
+    input: isOld(BEFORE_BLOCKS) ? input.map(shortPart) : input,
+    blocks: blocks.map((block) => (isLarge(block) && isOld(block.sequence) ? shortBlock(block) : block)),
+  };
+}
+
+/** Where a turn has something that can be shortened. */
+export function largePlaces({ position, input, blocks }: Shown): BlockPlace[] {
+  const said = input.some(isLargePart) ? [BEFORE_BLOCKS] : [];
+  const done = blocks.filter(isLarge).map(({ sequence }) => sequence);
+  return [...said, ...done].map((sequence) => ({ position, sequence }));
+}
+
+/** What one request shows at most: with more pictures the API wants them smaller, and it takes 32 MB in all. */
+const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
+
+/**
+ * From where on turns may show pictures and documents, when they have more than a request may show: the newest stay, and
+ * half of what there is room for, so that it lasts for a while.
+ */
+export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
+  const shown = turns.flatMap(mediaPlaces);
+  if (shown.length <= MAX_MEDIA.count && bytesOf(shown) <= MAX_MEDIA.bytes) return undefined;
+  let kept = shown.slice(-MAX_MEDIA.count / 2);
+  while (kept.length > 1 && bytesOf(kept) > MAX_MEDIA.bytes / 2) kept = kept.slice(1);
+  return kept[0]?.place;
+}
+
+interface Place {
+  readonly size: number;
+  readonly place: BlockPlace;
+}
+
+const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
+
+function mediaPlaces({ position, input, blocks }: Shown): Place[] {
+  const at = (sequence: number, shown: readonly ContentBlock[]) =>
+    shown.flatMap((block) => {
+      const media = mediaOf(block);
+      return media ? [{ size: media.size, place: { position, sequence } }] : [];
+    });
+  const said = input.flatMap((part) => (part.type === "attachment" ? [part.block] : []));
+  return [...at(BEFORE_BLOCKS, said), ...blocks.flatMap((block) => at(block.sequence, resultBlocks(block)))];
+}
+
+/** A result of few words keeps them, without its pictures. */
+function shortBlock(block: TurnBlock): TurnBlock {
+  const words = contentText(block.content?.["content"], ", no longer shown");
+  const bytes = byteLength(words);
+  return bytes > SHORT_RESULT_BYTES ? shortenedResult(block, bytes) : withResult(block, words);
+}
+
+function withResult(block: TurnBlock, content: string): TurnBlock {
+  return { ...block, content: { ...block.content, content } };
+}
+
+function shortPart(part: InputPart): InputPart {
+  if (!isLargePart(part) || part.type !== "attachment") return part;
+  const { name = "", block } = part;
+  const what = mediaOf(block)?.mediaType ?? "text/plain";
+  return { type: "note", note: `an attachment, ${what} ${JSON.stringify(name)}, is no longer shown` };
+}
+
+/** A result with pictures or documents is large, however few words it has. */
+function isLarge(block: TurnBlock): boolean {
+  if (block.blockType !== "tool_result") return false;
+  const result = block.content?.["content"];
+  return resultBlocks(block).some(mediaOf) || byteLength(contentText(result)) > SHORT_RESULT_BYTES;
+}
+
+function isLargePart(part: InputPart): boolean {
+  if (part.type !== "attachment") return false;
+  return mediaOf(part.block) !== undefined || byteLength(contentText([part.block])) > SHORT_RESULT_BYTES;
+}
+
+function resultBlocks({ blockType, content }: TurnBlock): readonly ContentBlock[] {
+  return blockType === "tool_result" ? (asBlocks(content?.["content"]) ?? []) : [];
+}

@@ -1,0 +1,67 @@
+import { asBlocks, mediaOf, type Media } from "../../conversation/content.ts";
+import type { Call } from "../../conversation/call.ts";
+import type { HistoryMessage } from "../../conversation/history.ts";
+import type { MediaData } from "../../llm/to-messages.ts";
+import type { GivenMedia } from "../../store/media.ts";
+import type { Recorder } from "./recorder.ts";
+import type { TalkArchive } from "./talk-archive.ts";
+
+interface SessionMediaOptions {
+  readonly recorder: Pick<Recorder, "keepMedia">;
+  readonly archive: Pick<TalkArchive, "loadMedia">;
+}
+
+/** The bytes of a session's pictures and documents. In memory are those that the model was shown last. */
+export class SessionMedia {
+  readonly #options: SessionMediaOptions;
+  /** By id, in base64. */
+  readonly #held = new Map<string, string>();
+  /** Not stored yet. */
+  readonly #unstored = new Set<string>();
+
+  constructor(options: SessionMediaOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps what a call's outcome names. It is stored before the outcome. */
+  keepResult({ id: callId, executionResolved, addressee }: Call, media: readonly Media[]): void {
+    this.keep({ callId, from: executionResolved === "server" ? null : (addressee ?? null), media }).catch(() => {});
+  }
+
+  /** Resolves when it is stored. @throws {AppError} `unavailable` when the database stays away */
+  async keep(given: GivenMedia): Promise<void> {
+    const ids = given.media.map(({ id }) => id);
+    if (ids.length === 0) return;
+    for (const each of given.media) this.#hold(each);
+    for (const id of ids) this.#unstored.add(id);
+    try {
+      await this.#options.recorder.keepMedia(given);
+    } finally {
+      for (const id of ids) this.#unstored.delete(id);
+    }
+  }
+
+  /** All bytes that a history names; `undefined` where it names none. What is not stored any more is missing. */
+  of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
+    const ids = new Set(history.flatMap(({ blocks }) => blocks.flatMap(idsIn)));
+    return ids.size === 0 ? undefined : this.#load(ids);
+  }
+
+  async #load(ids: ReadonlySet<string>): Promise<MediaData> {
+    const missing = [...ids].filter((id) => !this.#held.has(id));
+    if (missing.length > 0) for (const each of await this.#options.archive.loadMedia(missing)) this.#hold(each);
+    const data = new Map([...this.#held].filter(([id]) => ids.has(id)));
+    for (const id of this.#held.keys()) if (!ids.has(id) && !this.#unstored.has(id)) this.#held.delete(id);
+    return data;
+  }
+
+  #hold({ id, bytes }: Media): void {
+    this.#held.set(id, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"));
+  }
+}
+
+function idsIn({ blockType, content }: HistoryMessage["blocks"][number]): string[] {
+  if (content === null) return [];
+  const shown = blockType === "tool_result" ? (asBlocks(content["content"]) ?? []) : [content];
+  return shown.flatMap((block) => mediaOf(block)?.id ?? []);
+}

@@ -1,0 +1,56 @@
+import type { InputAttachment } from "../../conversation/turn-record.ts";
+import type { Media } from "../../conversation/content.ts";
+import { AppError } from "../../errors/app-error.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { isRecord } from "../../lib/json.ts";
+import { mediaTypeOf } from "./media-type.ts";
+import { ContentFault, readContent } from "./read-content.ts";
+
+interface ReadAttachments {
+  readonly parts: readonly InputAttachment[];
+  readonly media: readonly Media[];
+}
+
+/**
+ * What came with a participant's message, for the model: `data` is a picture or a PDF, `text` a plain text. A map that
+ * has neither is the client's own affair.
+ *
+ * @throws {AppError} `malformed` or `too_large`, naming the attachment that cannot be shown
+ */
+export function readAttachments(given: readonly JsonObject[]): ReadAttachments {
+  const shown = given.filter(({ data, text }) => data !== undefined || text !== undefined);
+  try {
+    const { blocks, media } = readContent(shown.map(toBlock));
+    const parts = blocks.map((block, index): InputAttachment => {
+      const name = nameOf(shown[index]);
+      return { type: "attachment", block, ...(name !== undefined && { name }) };
+    });
+    return { parts, media };
+  } catch (error) {
+    if (!(error instanceof ContentFault)) throw error;
+    throw new AppError(error.isTooLarge ? "too_large" : "malformed", `user_message.attachments${error.message}`);
+  }
+}
+
+function toBlock(attachment: JsonObject): unknown {
+  const { data, text } = attachment;
+  const title = nameOf(attachment);
+  const titled = title === undefined ? {} : { title };
+  if (data === undefined) return { type: "document", source: { type: "text", data: text }, ...titled };
+  // What it is, its bytes say: `readContent` checks them, and says what is wrong.
+  return isPicture(data) ? { type: "image", source: { data } } : { type: "document", source: { data }, ...titled };
+}
+
+function isPicture(data: JsonObject[string]): boolean {
+  const base64 = isRecord(data) ? data["base64"] : data;
+  if (typeof base64 !== "string") return false;
+  const type = mediaTypeOf(Buffer.from(base64, "base64"));
+  return "kind" in type ? type.kind === "image" : false;
+}
+
+const MAX_NAME = 200;
+
+function nameOf(attachment: JsonObject | undefined): string | undefined {
+  const name = attachment?.["name"];
+  return typeof name === "string" && name.trim() !== "" ? name.slice(0, MAX_NAME).toWellFormed() : undefined;
+}

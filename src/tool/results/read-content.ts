@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { mediaSource, type ContentBlock, type Media } from "../../conversation/content.ts";
+import { cleanJson } from "../../lib/clean-json.ts";
+import { createId } from "../../lib/id.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { mediaTypeOf } from "./media-type.ts";
+
+/** Why something in a result cannot be taken. The message goes behind the name of the field that it is in. */
+export class ContentFault extends Error {
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, { isTooLarge = false } = {}) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+const words = z.string().refine((text) => text.trim() !== "", "expected some text");
+const text = z.strictObject({ type: z.literal("text"), text: words });
+const bytes = z.strictObject({
+  type: z.literal("base64").optional(),
+  media_type: z.string().optional(),
+  // Bytes, after `cleanJson`.
+  data: z.union([z.string(), z.strictObject({ base64: z.string() })]),
+});
+const plainText = z.strictObject({
+  type: z.literal("text"),
+  media_type: z.literal("text/plain").default("text/plain"),
+  data: words,
+});
+const title = words.max(500).optional();
+const block = z.discriminatedUnion("type", [
+  text,
+  z.strictObject({ type: z.literal("image"), source: bytes }),
+  z.strictObject({
+    type: z.literal("document"),
+    source: z.union([plainText, bytes]),
+    title,
+    context: words.max(2_000).optional(),
+  }),
+  z.strictObject({
+    type: z.literal("search_result"),
+    source: words.max(2_000),
+    title: words.max(500),
+    content: z.array(text).min(1).max(LIMITS.contentBlocks),
+  }),
+]);
+
+/** Content as it is stored, and the bytes that it names. */
+export interface ReadContent {
+  readonly blocks: readonly ContentBlock[];
+  readonly media: readonly Media[];
+}
+
+/**
+ * Checks what a tool or a participant gives the model to see, and takes the bytes out of it. A link is refused: the API
+ * would fetch it, and fail the whole turn if it cannot.
+ *
+ * @throws {ContentFault} beginning with the place of the block that is wrong
+ */
+export function readContent(given: unknown): ReadContent {
+  if (!Array.isArray(given)) throw new ContentFault(": expected a list of content blocks");
+  if (given.length > LIMITS.contentBlocks)
+    throw new ContentFault(`: ${given.length} blocks are too many: at most ${LIMITS.contentBlocks}`, {
+      isTooLarge: true,
+    });
+  const media: Media[] = [];
+  const blocks = given.map((item, index) => {
+    try {
+      return readBlock(cleanJson(item), media);
+    } catch (error) {
+      if (!(error instanceof ContentFault)) throw error;
+      throw new ContentFault(`[${index}]${error.message}`, { isTooLarge: error.isTooLarge });
+    }
+  });
+  const total = media.reduce((sum, each) => sum + each.bytes.length, 0);
+  if (total <= LIMITS.contentBytes) return { blocks, media };
+  throw new ContentFault(`: ${total} bytes are too many: at most ${LIMITS.contentBytes} in all`, { isTooLarge: true });
+}
+
+function readBlock(value: unknown, media: Media[]): ContentBlock {
+  const parsed = block.safeParse(value);
+  if (!parsed.success) throw new ContentFault(firstIssue(parsed.error.issues));
+  const { data } = parsed;
+  if (data.type === "text" || data.type === "search_result" || data.source.type === "text") return withoutAbsent(data);
+  const one = readMedia(data.type, data.source.data);
+  media.push(one);
+  return withoutAbsent({ ...data, source: mediaSource(one) });
+}
+
+function readMedia(kind: "image" | "document", data: string | { readonly base64: string }): Media {
+  const read = Buffer.from(typeof data === "string" ? data : data.base64, "base64");
+  if (read.length > LIMITS.mediaBytes) {
+    const message = `.source: ${read.length} bytes are too many: at most ${LIMITS.mediaBytes}`;
+    throw new ContentFault(message, { isTooLarge: true });
+  }
+  const type = mediaTypeOf(read);
+  if ("fault" in type) throw new ContentFault(`.source: ${type.fault}`);
+  if (type.kind !== kind)
+    throw new ContentFault(`.type: ${type.mediaType} is ${type.kind === "image" ? "an image" : "a document"}`);
+  return { id: createId(), mediaType: type.mediaType, bytes: read };
+}
+
+/** The place and what was expected there, without the value: it may be as large as it likes. */
+function firstIssue(issues: readonly z.core.$ZodIssue[]): string {
+  const [issue] = issues;
+  // The form that comes nearest is the last one: of a document, the bytes.
+  if (issue?.code === "invalid_union" && issue.errors.length > 0) {
+    const inner = firstIssue(issue.errors.at(-1) ?? []);
+    return issue.path.map((key) => `.${String(key)}`).join("") + inner;
+  }
+  const place = (issue?.path ?? []).map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
+  return `${place}: ${issue?.message.replace(/, received .*$/u, "") ?? "it cannot be read"}`;
+}
+
+function withoutAbsent(fields: Readonly<Record<string, unknown>>): ContentBlock {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ContentBlock;
+}

@@ -1,0 +1,74 @@
+import type { Outcome } from "../../conversation/call.ts";
+import { contentText, type ContentBlock, type Media } from "../../conversation/content.ts";
+import { cleanJson } from "../../lib/clean-json.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { partsOf } from "../../protocol/tool-result.ts";
+import { failure, resultText, success, toResultMap } from "../outcome.ts";
+import { ContentFault, readContent } from "./read-content.ts";
+
+/** The outcome of a call whose tool has returned, with the bytes that the outcome's content names. */
+export interface ReadResult {
+  readonly outcome: Outcome;
+  readonly media: readonly Media[];
+}
+
+/** What a tool of ours returned. Never throws: a result that cannot be used is a failure that says why. */
+export function readReturned(value: unknown): ReadResult {
+  const parts = partsOf(value);
+  return parts ? readParts(parts) : { outcome: success(toResultMap(cleanJson(value))), media: [] };
+}
+
+interface Parts {
+  readonly result?: unknown;
+  readonly content?: unknown;
+  readonly display?: unknown;
+}
+
+/** The parts of a result, from a tool of ours or from a client. The tool has run, whatever is wrong with them. */
+export function readParts({ result, content, display }: Parts): ReadResult {
+  const given = toResultMap(cleanJson(result));
+  const isGiven = Object.keys(given).length > 0;
+  try {
+    const { blocks, media } = content === undefined ? NOTHING : inField("content", () => readContent(content));
+    const shown = display === undefined ? undefined : inField("display", () => readDisplay(display));
+    return {
+      outcome: {
+        state: "success",
+        result: isGiven || blocks.length === 0 ? given : { value: contentText(blocks) },
+        ...(blocks.length > 0 && { content: isGiven ? [...asText(given), ...blocks] : blocks }),
+        ...(shown && { display: shown }),
+      },
+      media,
+    };
+  } catch (error) {
+    if (!(error instanceof ContentFault)) throw error;
+    const message = `The tool has run, but its result cannot be used: ${error.message}`;
+    const failed = failure(error.isTooLarge ? "result_too_large" : "execution_error", message);
+    return { outcome: isGiven ? { ...failed, result: given } : failed, media: [] };
+  }
+}
+
+const NOTHING = { blocks: [], media: [] };
+
+function asText(result: JsonObject): ContentBlock[] {
+  const text = resultText(result);
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+function inField<Read>(name: string, read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ContentFault)) throw error;
+    throw new ContentFault(name + error.message, error);
+  }
+}
+
+function readDisplay(given: unknown): JsonObject {
+  const display = cleanJson(given);
+  if (!isRecord(display)) throw new ContentFault(": expected a map");
+  const size = Buffer.byteLength(JSON.stringify(display));
+  if (size <= LIMITS.displayBytes) return display as JsonObject;
+  throw new ContentFault(`: ${size} bytes of JSON are too many: at most ${LIMITS.displayBytes}`, { isTooLarge: true });
+}

@@ -1,0 +1,26 @@
+const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
+
+/** The smallest of each kind that the model may be shown. */
+export const PNG = bytes(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+);
+export const GIF = bytes("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7");
+export const PDF = new Uint8Array(
+  Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"),
+);
+
+/** A PNG that says of itself that it has so many pixels. */
+export function pngOf(width: number, height: number): Uint8Array {
+  const png = PNG.slice();
+  const view = new DataView(png.buffer);
+  view.setUint32(16, width);
+  view.setUint32(20, height);
+  return png;
+}
+
+/** The same picture in so many bytes. */
+export function pngOfBytes(length: number): Uint8Array {
+  const png = new Uint8Array(length);
+  png.set(PNG);
+  return png;
+}

@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { toolResult, type ToolResultParts } from "../../../src/protocol/tool-result.ts";
+import { toModelAnswer } from "../../../src/tool/outcome.ts";
+import { readReturned } from "../../../src/tool/results/read-result.ts";
+import { GIF, PDF, PNG, pngOf, pngOfBytes } from "../../support/pictures.ts";
+
+const read = (parts: object) => readReturned(toolResult(parts as ToolResultParts));
+const image = (data: unknown, more: object = {}) => ({ type: "image", source: { data, ...more } });
+
+test("bytes are taken out of a result, and its blocks name them by what they are", () => {
+  const { outcome, media } = read({
+    content: [
+      { type: "text", text: "The plan." },
+      image(PNG, { type: "base64", media_type: "image/jpeg" }),
+      { type: "document", title: "Offer", source: { data: Buffer.from(PDF).toString("base64") } },
+    ],
+  });
+
+  expect(media.map(({ mediaType, bytes }) => [mediaType, bytes.length])).toEqual([
+    ["image/png", PNG.length],
+    ["application/pdf", PDF.length],
+  ]);
+  const sourceOf = (index: number) => ({
+    type: "media",
+    id: media[index]?.id,
+    media_type: media[index]?.mediaType,
+    size: media[index]?.bytes.length,
+  });
+  expect(outcome).toEqual({
+    state: "success",
+    result: { value: 'The plan.\n[image/png, 1 kB]\n[application/pdf, "Offer", 1 kB]' },
+    content: [
+      { type: "text", text: "The plan." },
+      { type: "image", source: sourceOf(0) },
+      { type: "document", title: "Offer", source: sourceOf(1) },
+    ],
+  });
+});
+
+test("a result beside content is what the model reads first", () => {
+  const { outcome } = read({ result: { floors: 2 }, content: [image(GIF)] });
+
+  expect(outcome).toMatchObject({
+    result: { floors: 2 },
+    content: [{ type: "text", text: '{"floors":2}' }, { type: "image" }],
+  });
+});
+
+test("what is for display is no part of what the model reads", () => {
+  const { outcome } = read({ result: "Sunny", display: { icon: "sun", at: new Date(0) } });
+
+  expect(outcome).toEqual({
+    state: "success",
+    result: { value: "Sunny" },
+    display: { icon: "sun", at: "1970-01-01T00:00:00.000Z" },
+  });
+  expect(toModelAnswer(outcome, { timeoutMs: 1, maxBytes: 1_000 })).toEqual({ content: "Sunny", isError: false });
+});
+
+test("the texts of a result's blocks are cut to what one result may have", () => {
+  const page = (title: string) => ({
+    type: "search_result",
+    source: "https://example.org",
+    title,
+    content: [{ type: "text", text: "x".repeat(60) }],
+  });
+  const { outcome } = read({ content: [page("One"), page("Two"), image(PNG)] });
+
+  const { content } = toModelAnswer(outcome, { timeoutMs: 1, maxBytes: 100 });
+
+  expect(content).toMatchObject([
+    { content: [{ text: "x".repeat(60) }] },
+    { content: [{ text: `${"x".repeat(40)}\n[truncated: 60 bytes, the first 40 are shown]` }] },
+    { type: "image" },
+  ]);
+});
+
+/** The call's end when the tool gave these parts beside a result. */
+const endOf = (parts: object) => read({ result: { done: true }, ...parts });
+const because = (where: string) => expect.stringContaining(`The tool has run, but its result cannot be used: ${where}`);
+
+test.each([
+  ["no picture", { content: [image(Buffer.from("<svg/>"))] }, "content[0].source: the bytes are no PNG"],
+  ["a PDF as a picture", { content: [image(PDF)] }, "content[0].type: application/pdf is a document"],
+  [
+    "a link",
+    { content: [{ type: "image", source: { type: "url", url: "https://example.org/a.png" } }] },
+    "content[0].source.type: ",
+  ],
+  ["blank text", { content: [{ type: "text", text: " " }] }, "content[0].text: expected some text"],
+  ["an unknown type", { content: [{ type: "video" }] }, "content[0].type: "],
+  [
+    "citations, which must be on or off in a whole talk",
+    { content: [{ type: "document", source: { type: "text", data: "Hi" }, citations: { enabled: true } }] },
+    "content[0]: ",
+  ],
+  ["too many pixels", { content: [image(pngOf(8_001, 10))] }, "content[0].source: the picture has 8001 × 10"],
+  ["no list", { content: image(PNG) }, "content: expected a list"],
+  ["a list to display", { display: [1] }, "display: expected a map"],
+])("a result with %s is an error that names it, beside what can be used", (_name, parts, where) => {
+  expect(endOf(parts)).toEqual({
+    outcome: {
+      state: "error",
+      errorCode: "execution_error",
+      errorMessage: because(where),
+      result: { done: true },
+    },
+    media: [],
+  });
+});
+
+const { mediaBytes, displayBytes } = LIMITS;
+
+test.each([
+  [
+    { content: [image(PNG), image(pngOfBytes(mediaBytes + 1))] },
+    `content[1].source: ${mediaBytes + 1} bytes are too many: at most ${mediaBytes}`,
+  ],
+  [
+    { content: [1, 2, 3].map(() => image(pngOfBytes(mediaBytes))) },
+    `content: ${3 * mediaBytes} bytes are too many: at most ${LIMITS.contentBytes} in all`,
+  ],
+  [{ content: Array.from({ length: 21 }, () => image(PNG)) }, "content: 21 blocks are too many: at most 20"],
+  [{ display: { text: "x".repeat(displayBytes) } }, "display: "],
+])("a result that is too large is an error that names the limit (%#)", (parts, where) => {
+  expect(endOf(parts)).toMatchObject({ outcome: { errorCode: "result_too_large", errorMessage: because(where) } });
+});
+
+test("what a tool returns without toolResult stays as it is", () => {
+  const likeContent = { content: [{ type: "image" }], display: 1 };
+
+  expect(readReturned(likeContent)).toEqual({ outcome: { state: "success", result: likeContent }, media: [] });
+});
