@@ -62,6 +62,8 @@ export interface AgentOptions {
   readonly databaseUrl?: string;
   /** Of the agent's own token. */
   readonly tokenTtlSeconds?: number;
+  /** Is given each room object before it is used, so that a test can put something between it and the session. */
+  readonly prepareRoom?: (room: Room) => void;
 }
 
 interface CallRow {
@@ -131,6 +133,7 @@ export class TestAgent implements AsyncDisposable {
   async join(): Promise<void> {
     const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
     const room = new Room();
+    this.#options.prepareRoom?.(room);
     this.#room = room;
     const sql = connect(this.database?.url ?? this.databaseUrl);
     const model = createModel({
