@@ -1,4 +1,4 @@
-import { type FSWatcher, readdirSync, watch } from "node:fs";
+import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
 /** Nobody edits these, and some change all the time. */
@@ -7,21 +7,25 @@ const isSource = (file: string) => /(?:\.[cm]?[jt]s|\.json|(?:^|\/)\.env)$/.test
 
 /**
  * Calls back with the name of each source that changes in `folder`, until the signal aborts. Folders that are made
- * later beside those that are there are not watched: start again.
+ * later are not watched: start again.
+ *
+ * Each folder has a watch of its own: with `recursive`, on Linux, a file that is replaced by another, as many editors
+ * save, is told of once and never again.
  */
 export function watchSources(folder: string, signal: AbortSignal, onChange: (file: string) => void): void {
-  const folders = readdirSync(folder, { withFileTypes: true })
+  for (const below of ["", ...foldersIn(folder)]) {
+    const watcher = watch(join(folder, below), { signal }, (_, name) => {
+      const file = name === null ? "" : join(below, name);
+      if (isSource(file)) onChange(file);
+    });
+    // A folder that is removed ends its watch, and nothing else.
+    watcher.on("error", () => {});
+  }
+}
+
+function foldersIn(folder: string): string[] {
+  const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !isLeftOut(entry.name))
     .map(({ name }) => name);
-  const report = (file: string | null) => {
-    if (file !== null && isSource(file)) onChange(file);
-  };
-  const watchers: FSWatcher[] = [
-    watch(folder, { signal }, (_, file) => report(file)),
-    ...folders.map((name) =>
-      watch(join(folder, name), { signal, recursive: true }, (_, file) => report(file && join(name, file))),
-    ),
-  ];
-  // A folder that is removed ends its watch, and nothing else.
-  for (const watcher of watchers) watcher.on("error", () => {});
+  return names.flatMap((name) => [name, ...foldersIn(join(folder, name)).map((below) => join(name, below))]);
 }

@@ -1,0 +1,28 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { watchSources } from "../../../src/cli/dev/watch-sources.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+test("a source far below is told of each time that another file takes its place; what is no source is not", async () => {
+  await using folder = await tempFolder();
+  const path = (...names: readonly string[]) => join(folder.path, ...names);
+  await mkdir(path("server/rules"), { recursive: true });
+  await mkdir(path("node_modules/a"), { recursive: true });
+  await writeFile(path("server/rules/a.ts"), "0");
+  const stop = new AbortController();
+  const told: string[] = [];
+  watchSources(folder.path, stop.signal, (file) => told.push(file));
+
+  for (const text of ["1", "2", "3"]) {
+    told.length = 0;
+    await writeFile(path("node_modules/a/index.js"), text);
+    await writeFile(path("server/rules/notes.md"), text);
+    await writeFile(path("draft"), text);
+    await rename(path("draft"), path("server/rules/a.ts"));
+    await expect.poll(() => told).toContain("server/rules/a.ts");
+  }
+  stop.abort();
+
+  expect(new Set(told)).toEqual(new Set(["server/rules/a.ts"]));
+});
