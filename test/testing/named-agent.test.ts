@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { scripted, type ScriptedReply } from "../../src/testing/model/scripted.ts";
 import type { TestModel } from "../../src/testing/model/test-model.ts";
+import { runScenario } from "../../src/testing/scenario/run-scenario.ts";
 import type { RoomServers } from "../../src/testing/stage/room-servers.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { forFile } from "../support/lifetimes.ts";
@@ -62,6 +63,21 @@ test("the agent of the config hands the talk over to one of the folder", async (
 
   expect(turn).toHaveCalled("hand_off", { to: "billing" });
   expect(turn).toSay("You know invoices.");
+});
+
+test("a scenario names its agent", async () => {
+  const file = join(folder.path, "billing.talk.yaml");
+  const turn = { user: "Hello", model: [{ use: { hand_off: {} } }, "No."], expect: { say: "Yes." } };
+  const write = (more: object) => writeFile(file, JSON.stringify({ config: "parley.config.ts", turns: [turn], ...more }));
+
+  await write({});
+  const [desk] = await Array.fromAsync(runScenario(file));
+  await write({ agent: "billing" });
+  const [billing] = await Array.fromAsync(runScenario(file));
+
+  // Only the front desk has somebody to hand over to.
+  expect(desk?.failure).toContain("invalid_parameters");
+  expect(billing?.failure).toContain("unknown_tool");
 });
 
 test("an agent that there is not is named", async () => {
