@@ -2,6 +2,7 @@
 
 export { type AgentParticipant, type AgentSession, type LocalTime } from "./agent/agent-session.ts";
 export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";
+export { type HookContext, type SessionEnded, type SessionStarted, type TurnEnded } from "./agent/hooks.ts";
 export { type JsonObject, type JsonValue } from "./lib/json.ts";
 export { type ResultBlock, toolResult, type ToolResult, type ToolResultParts } from "./protocol/tool-result.ts";
 export {

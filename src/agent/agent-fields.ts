@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { AgentSession } from "./agent-session.ts";
+import { hookFields } from "./hooks.ts";
 
 /** Instructions: a text, or a function that writes them for a session. */
 export type Instructions = string | ((session: AgentSession) => string | Promise<string>);
@@ -98,6 +99,8 @@ export const agentFields = {
   callTools: callToolsSchema.default({}),
   /** The agents that it may hand the talk to, by name, and when it is to do so. */
   handoffs: z.record(z.string(), handoffSchema).default({}),
+  /** Of an agent that names one, it is called in the place of that of parley.config.ts (docs/hooks.md). */
+  ...hookFields,
 };
 
 /** An agent of the folder `agents/`: the fields above, and what is its own of what parley.config.ts sets for all. */

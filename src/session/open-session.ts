@@ -4,6 +4,7 @@ import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { keepSessionAgent, loadSessionAgent } from "../store/sessions/session-agent.ts";
 import { claimSession } from "../store/sessions/leases.ts";
+import type { Begun } from "../store/sessions/session-rooms.ts";
 import type { Sql } from "../store/database/pool.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
@@ -11,12 +12,14 @@ import { CallEnd } from "./agent/call-end.ts";
 import type { CallLine } from "./agent/call-line.ts";
 import { ofAgent } from "./agent/of-agent.ts";
 import { CountedLog } from "./wire/counted-log.ts";
+import { SessionRoom } from "./ending/session-room.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
 import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
 import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import { createTalkArchive } from "./record/talk-archive.ts";
 import { restore } from "./restore/restore.ts";
+import type { RoomOver } from "./room/room-input.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
 import { ToldMemories } from "./memory/told-memories.ts";
@@ -48,8 +51,13 @@ export interface OpenSessionOptions extends Pick<
   /** Hears of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly conversationId: string;
-  /** LiveKit's id of the room: another room of the same name has another one. @defaultValue hand-offs are not kept */
+  /**
+   * LiveKit's id of the room: another room of the same name has another one. @defaultValue neither hand-offs nor start
+   * and end of the session are stored
+   */
   readonly roomSid?: string | undefined;
+  /** Whether the operator's server is told of the session's end. @defaultValue false */
+  readonly tellsOfEnd?: boolean | undefined;
   /** @defaultValue what this process has registered */
   readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
@@ -71,13 +79,20 @@ export interface OpenSessionOptions extends Pick<
 
 export interface OpenedSession {
   readonly session: Session;
+  readonly sessionId: string;
+  /** A participant is there: the session has started, unless an earlier worker has begun it in this room. */
+  readonly begin: (agent: string) => Promise<Begun>;
   /** Turns of the talk so far, with those that were replaced. */
   readonly pastTurns: number;
   /** The room cannot be reached for now: another worker, that can reach it, may soon take the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
   /** Leaves the session as it is to the next worker, which takes its running turn up. This one stops at once. */
   readonly abandon: () => Promise<void>;
-  readonly close: (graceMs: number) => Promise<void>;
+  /**
+   * @param whyOver asked last: when the room is closed for all, the session ends
+   * @returns whether it ends with this: else it goes on elsewhere, or has never started
+   */
+  readonly close: (graceMs: number, whyOver?: () => Promise<RoomOver | undefined>) => Promise<boolean>;
 }
 
 /**
@@ -174,15 +189,35 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     callEnd,
   });
   session.resume(restored);
-  let closing: Promise<void> | undefined;
-  const close = async (graceMs: number) => {
+  const { lastPosition } = restored;
+  const sessionRoom = roomSid
+    ? new SessionRoom({ writer, roomSid, lastPosition, isTold: options.tellsOfEnd ?? false })
+    : undefined;
+  const end = async (over: RoomOver) => {
+    const reason = over === "room_deleted" && callEnd?.isEnded ? "ended_by_agent" : over;
+    try {
+      const isEnded = (await sessionRoom?.end(reason)) ?? false;
+      if (isEnded) logger.info({ reason }, "session ended");
+      return isEnded;
+    } catch (error) {
+      // A worker finds the room gone, and stores it then.
+      logger.warn({ error, reason }, "the end of the session could not be stored");
+      return false;
+    }
+  };
+  let closing: Promise<boolean> | undefined;
+  const close: OpenedSession["close"] = async (graceMs, whyOver) => {
     await session.close(graceMs);
     unsent.close();
     await spending.close();
     await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
+    const over = await whyOver?.();
+    const isEnded = over !== undefined && (await end(over));
+    await sessionRoom?.close();
     await lease.release().catch(() => {});
+    return isEnded;
   };
-  const closeOnce = (graceMs: number) => (closing ??= close(graceMs));
+  const closeOnce: OpenedSession["close"] = (graceMs, whyOver) => (closing ??= close(graceMs, whyOver));
   const onLost = () => {
     void closeOnce(0);
     options.onLost();
@@ -194,7 +229,8 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     await lease.abandon();
     await closing;
   };
-  return { session, pastTurns: restored.lastPosition, setCutOff, abandon, close: closeOnce };
+  const begin = async (agent: string) => (await sessionRoom?.begin(agent)) ?? { isNew: false, ended: [] };
+  return { session, sessionId, pastTurns: lastPosition, begin, setCutOff, abandon, close: closeOnce };
 }
 
 async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {

@@ -49,6 +49,8 @@ export function createInstruments(meter: Meter, convention: Convention) {
     }),
     budgetEvents: counter(METRIC.budgetEvents, "{event}"),
     speculations: counter(METRIC.speculations, "{call}"),
+    hooks: counter(METRIC.hooks, "{call}"),
+    webhooks: counter(METRIC.webhooks, "{attempt}"),
     sessions: level(METRIC.sessions, "{session}"),
     waitingBlocks: meter.createObservableGauge(METRIC.waitingBlocks, whole(METRIC.waitingBlocks, "{block}")),
   };
@@ -116,6 +118,8 @@ const DESCRIPTION: Readonly<Record<MetricName, string>> = {
   "parley.spending.money": "What model calls have cost, in the currency of the config's prices.",
   "parley.speculations": "Model calls that were made before it was certain that a participant had said all.",
   "parley.budget.events": "Warnings of a budget, and model calls that were not made because one is used up.",
+  "parley.hooks": "Calls of the author's hooks.",
+  "parley.webhooks": "Attempts to deliver a webhook.",
   "parley.sessions": "Sessions that are open.",
   "parley.store.waiting_blocks": "Blocks that are not stored yet.",
 };

@@ -67,6 +67,9 @@ export const PARLEY = {
   budget: "parley.budget",
   budgetEvent: "parley.budget.event",
   speculationEnd: "parley.speculation.end",
+  hook: "parley.hook",
+  hookEnd: "parley.hook.end",
+  webhookEnd: "parley.webhook.end",
   retryAttempt: "parley.retry.attempt",
   retryDelay: "parley.retry.delay",
 } as const;
@@ -131,4 +134,6 @@ export const METRIC = {
   spentMoney: "parley.spending.money",
   budgetEvents: "parley.budget.events",
   speculations: "parley.speculations",
+  hooks: "parley.hooks",
+  webhooks: "parley.webhooks",
 } as const;

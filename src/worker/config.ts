@@ -40,6 +40,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   /** How long sessions may take to go to other workers at SIGTERM. 0: they end at once. */
   readonly drainSeconds: number;
   readonly tokenSecret: string | undefined;
+  /** Undefined: nobody is told of the end of sessions. Without its secret, the start fails. */
+  readonly webhook: { readonly url: string; readonly secret: string | undefined } | undefined;
   readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;

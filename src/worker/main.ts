@@ -8,6 +8,7 @@ import { migrateOnly } from "./migrate-only.ts";
 import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
 import { startWorker } from "./start.ts";
+import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
@@ -72,7 +73,10 @@ async function main(): Promise<void> {
     return stop(0);
   }
   drainMs = config.drainSeconds * 1_000;
-  const { logStream, close } = startTelemetry({ otel: config.otel, settings: config.telemetry });
+  const hub = await openMetricsHub();
+  cleanup.defer(hub.close);
+  const { otel, telemetry: settings } = config;
+  const { logStream, telemetry, close } = startTelemetry({ otel, settings, hubUrl: hub.url });
   cleanup.defer(close);
   logger = createLogger(config, logStream);
   reportLosses(logger);
@@ -84,6 +88,8 @@ async function main(): Promise<void> {
     isWorkerOnly,
     hasScripted,
     logger,
+    hub,
+    telemetry,
     progress,
     cleanup,
     onLost,

@@ -7,9 +7,12 @@ import { openGrpcServer } from "../http/rpc/grpc-server.ts";
 import { permissionService } from "../http/rpc/permission-service.ts";
 import { tokenAccess } from "../http/routes/token-routes.ts";
 import type { Cleanup } from "../lib/cleanup.ts";
+import { hooksOf } from "../agent/hooks.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingSpeech } from "../voice/providers/speech-choice.ts";
+import { watchUnseenEnds } from "./hooks/unseen-ends.ts";
 import { checkAgents } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
@@ -24,15 +27,19 @@ import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
-import { METRICS_HUB, openMetricsHub } from "./telemetry/metrics-hub.ts";
+import { METRICS_HUB, type MetricsHub } from "./telemetry/metrics-hub.ts";
 import { publishEndpoints, startServices, type StartOptions } from "./start-services.ts";
 import { prepareDatabase } from "./wait-for-database.ts";
+import { startDelivery } from "./webhooks/deliver-webhooks.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
   readonly isWorkerOnly: boolean;
   /** Whether the scripted model is started when the configuration names no model. */
   readonly hasScripted: boolean;
   readonly logger: Logger;
+  /** What `/metrics` shows. It stays open. */
+  readonly hub: MetricsHub;
+  readonly telemetry: Telemetry;
   /** Gets everything that must be closed; it closes in the reverse order. */
   readonly cleanup: Pick<Cleanup, "defer" | "disposed">;
   /** How long the sessions may take to go to other workers when this one stops; 0: they end here. */
@@ -57,11 +64,12 @@ export interface Ready {
  * @throws {AppError} when something is missing, or cannot be started
  */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
-  const { config, isWorkerOnly, hasScripted, logger, progress, cleanup, agent, onLost, handOverMs } = options;
+  const { config, isWorkerOnly, hasScripted, logger, hub, telemetry, progress, cleanup, agent, onLost } = options;
   checkOneRtcNode();
   const missing = [...missingSettings(config, isWorkerOnly, hasScripted), ...missingSpeech(config.speech)];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
-  const { tools: serverTools } = await openOwnDefinitions(options);
+  const definitions = await openOwnDefinitions(options);
+  const { tools: serverTools } = definitions;
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
@@ -81,16 +89,27 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const endpoints = { ...services, databaseUrl, listenUrl };
   publishEndpoints(endpoints, process.env);
   const { livekit } = endpoints;
-  const hub = await openMetricsHub();
-  keep(hub);
   process.env[METRICS_HUB] = hub.url;
   const source = openEventSource({ databaseUrl, listenUrl, logger });
   keep(source);
+  const { sql } = source;
+  const { webhook } = config;
+  const unseenEnds = watchUnseenEnds({
+    sql,
+    logger,
+    telemetry,
+    hooksOf: (name) => hooksOf(config, definitions.agents.get(name)),
+    isTold: webhook !== undefined,
+  });
+  keep(unseenEnds);
+  if (webhook?.secret !== undefined)
+    keep(startDelivery({ sql, logger, telemetry, receiver: { url: webhook.url, secret: webhook.secret } }));
   const jobs = await runJobs({
     config,
-    sql: source.sql,
+    sql,
     livekit,
     logger,
+    onRooms: unseenEnds.look,
     onFailed: () => onLost("the worker"),
     ...(agent !== undefined && { agent }),
   });
@@ -98,7 +117,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const checks = createReadyChecks(endpoints);
   keep(checks);
   const { retention } = config;
-  if (retention) keep(startRetention({ ...retention, sql: source.sql, logger }));
+  if (retention) keep(startRetention({ ...retention, sql, logger }));
   const http = createHttpServer({
     logger,
     livekit,
@@ -118,12 +137,12 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });
   let grpcUrl: string | undefined;
   if (config.grpcPort !== undefined) {
-    const routes = permissionService({ livekit, sql: source.sql, logger });
+    const routes = permissionService({ livekit, sql, logger });
     keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, routes }));
     grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
   }
   // Kept last, so it is done first: everything else is there for the sessions meanwhile.
-  keep({ close: () => jobs.handOver(handOverMs()) });
+  keep({ close: () => jobs.handOver(options.handOverMs()) });
   await jobs.registered;
   return {
     livekitUrl: livekit.url,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, expect, test } from "vitest";
+import { pino } from "pino";
+import { beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ATTR, CONTENT, EVENT, METRIC, OPERATION, PARLEY, SPAN, VOCABULARY } from "../../src/telemetry/names.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
@@ -12,6 +13,8 @@ import {
   text,
   toolUse,
 } from "../../src/testing/model-server/step.ts";
+import { startDelivery } from "../../src/worker/webhooks/deliver-webhooks.ts";
+import { WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { WatchedTalk } from "../telemetry/watched-talk.ts";
@@ -143,6 +146,28 @@ async function talkOnABudget(): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
+/** A talk whose start a hook is told of, and whose end a webhook tells. */
+async function talkThatIsTold(): Promise<Emitted> {
+  await using crm = await WebhookReceiver.start();
+  await using talk = await WatchedTalk.start({
+    hasHooks: true,
+    tellsOfEnd: true,
+    agent: { onSessionStart: () => {} },
+  });
+  const { agent, telemetry, receiver } = talk;
+  await agent.client("user");
+  await vi.waitFor(async () => expect((await agent.sql`select from session_rooms`).count).toBe(1));
+  await agent.deleteRoom();
+  const { url, secret } = crm;
+  const logger = pino({ level: "silent" });
+  const delivery = startDelivery({ sql: agent.sql, logger, telemetry, receiver: { url, secret } });
+  const delivered = () => agent.sql`select from webhooks where state = 'delivered'`;
+  await vi.waitFor(async () => expect((await delivered()).count).toBe(1), { timeout: 5_000 });
+  await delivery.close();
+  await talk.closeTelemetry();
+  return emittedBy(receiver);
+}
+
 const emitted: Emitted[] = [];
 const all = (part: keyof Emitted) => sorted(emitted.flatMap((each) => each[part]));
 
@@ -150,6 +175,7 @@ beforeAll(async () => {
   for (const names of ["1.41", "gen_ai_latest_experimental"]) emitted.push(await talkInText(names));
   emitted.push(await talkByVoice());
   emitted.push(await talkOnABudget());
+  emitted.push(await talkThatIsTold());
 }, 60_000);
 
 test("the page lists every name that there is, and no other", () => {

@@ -9,6 +9,7 @@ import { createModel } from "../../src/llm/stream-message.ts";
 import { createNotesModel } from "../../src/session/context/notes-model.ts";
 import { INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
 import { agentSchema } from "../../src/agent/agent-fields.ts";
+import { hooksOf } from "../../src/agent/hooks.ts";
 import type { AgentDefinition } from "../../src/agent/define-agent.ts";
 import { DEFAULT_AGENT } from "../../src/agent/load-agents.ts";
 import { connect, type Sql } from "../../src/store/database/pool.ts";
@@ -44,6 +45,10 @@ export interface AgentOptions {
   readonly agents?: Readonly<Record<string, AgentDefinition>>;
   /** That of the dispatch. */
   readonly metadata?: string;
+  /** Whether the start and the end of the session are stored, and its hooks called. @defaultValue only with `agents` */
+  readonly hasHooks?: boolean;
+  /** Whether a webhook tells of the end. */
+  readonly tellsOfEnd?: boolean;
   /** Anthropic's own tools that are switched on. */
   readonly serverTools?: readonly JsonObject[];
   readonly effort?: "low";
@@ -155,7 +160,10 @@ export class TestAgent implements AsyncDisposable {
     const standardAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
     const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
     // LiveKit tells a job the id of its room.
-    const sid = this.#options.agents && (await this.#rooms().createRoom({ name: this.roomName })).sid;
+    const { hasHooks = this.#options.agents !== undefined, tellsOfEnd = false } = this.#options;
+    // A room that is to be over soon when everybody has left.
+    const asked = { name: this.roomName, ...(this.#options.hasHooks && { departureTimeout: 2 }) };
+    const sid = hasHooks ? (await this.#rooms().createRoom(asked)).sid : undefined;
     const jobId = createId();
     const job = {
       name: this.roomName,
@@ -201,6 +209,8 @@ export class TestAgent implements AsyncDisposable {
       liveTools: this.#options.toolNews ?? { prefixes: [], onChanged: () => () => {} },
       agents: new Map([...named, standardAgent].map((each) => [each.name, each])),
       standardAgent,
+      hooksOf: (name) => hooksOf(agent, agents[name]),
+      tellsOfEnd,
       ...(summaryModel !== undefined && { notesModel: createNotesModel(model, summaryModel) }),
     });
     this.#leave = async () => {
@@ -209,6 +219,18 @@ export class TestAgent implements AsyncDisposable {
       await permissionEvents.close();
       await sql.end({ timeout: 1 });
     };
+  }
+
+  /** Deletes the room, and ends the session as its job does then. */
+  async deleteRoom(): Promise<void> {
+    await this.#rooms().deleteRoom(this.roomName);
+    await this.ended();
+  }
+
+  /** Waits until the room is over, and ends the session. */
+  async ended(): Promise<void> {
+    while (this.#room.isConnected) await sleep(10);
+    await this.leave();
   }
 
   async leave(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Telemetry } from "../../src/telemetry/telemetry.ts";
 import { TestAgent, type AgentOptions } from "../support/agent.ts";
 import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { Watching, type WatchingOptions } from "./watching.ts";
@@ -20,6 +21,10 @@ export class WatchedTalk implements AsyncDisposable {
     const watching = await Watching.start({ env, settings });
     const { logger, telemetry } = watching;
     return new WatchedTalk(await TestAgent.start({ ...options, logger, telemetry }), watching);
+  }
+
+  get telemetry(): Telemetry {
+    return this.#watching.telemetry;
   }
 
   get receiver(): OtlpReceiver {

@@ -1,5 +1,5 @@
+import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
-import type { SpokenTool, SpokenTurn } from "./spoken-turn.ts";
 
 /** Of a tool's input or result; the JSON form has all of it. */
 const MAX_CHARACTERS = 500;

@@ -1,8 +1,9 @@
+import type { SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 import { loadTranscriptPage } from "../../store/turns/load-transcript.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { markdownHead, markdownTurn } from "./to-markdown.ts";
-import { toSpokenTurn, type SpokenTurn } from "./spoken-turn.ts";
+import { toSpokenTurn } from "./spoken-turn.ts";
 
 /** How many turns are held at once, however long the talk is. */
 const PAGE = 10;
@@ -15,17 +16,29 @@ export async function* writeTranscript(
   { sql, session }: { readonly sql: Sql; readonly session: SessionRecord },
 ): AsyncGenerator<string> {
   yield* format === "json"
-    ? toJson(session, spokenTurns(sql, session.id))
-    : toMarkdown(session, spokenTurns(sql, session.id));
+    ? toJson(session, spokenTurns(sql, { sessionId: session.id }))
+    : toMarkdown(session, spokenTurns(sql, { sessionId: session.id }));
 }
 
-async function* spokenTurns(sql: Sql, sessionId: string): AsyncGenerator<SpokenTurn> {
-  for (let after = 0; ;) {
-    const page = await loadTranscriptPage(sql, { sessionId, after, limit: PAGE });
-    for (const turn of page) yield toSpokenTurn(turn);
-    const last = page.at(-1);
-    if (page.length < PAGE || !last) return;
-    after = last.position;
+interface Wanted {
+  readonly sessionId: string;
+  /** Only turns after this position. @defaultValue 0 */
+  readonly after?: number;
+  /** And up to this one. @defaultValue all */
+  readonly last?: number;
+}
+
+/** A session's turns, in the order in which they began; they are read in pages. @throws {AppError} `unavailable` */
+export async function* spokenTurns(
+  sql: Sql,
+  { sessionId, after = 0, last = Number.POSITIVE_INFINITY }: Wanted,
+): AsyncGenerator<SpokenTurn> {
+  for (let read = after; read < last;) {
+    const page = await loadTranscriptPage(sql, { sessionId, after: read, limit: PAGE });
+    for (const turn of page) if (turn.position <= last) yield toSpokenTurn(turn);
+    const end = page.at(-1);
+    if (page.length < PAGE || !end) return;
+    read = end.position;
   }
 }
 

@@ -21,10 +21,16 @@ export class CallEnd {
   readonly #logger: Logger;
   #ending: Ending | undefined;
   #leaving: { readonly participant: string; readonly timer: NodeJS.Timeout } | undefined;
+  #isEnded = false;
 
   constructor(line: Pick<CallLine, "hangUp">, logger: Logger) {
     this.#line = line;
     this.#logger = logger;
+  }
+
+  /** The agent has ended the call, for a participant or for all. */
+  get isEnded(): boolean {
+    return this.#isEnded;
   }
 
   /** Ends the call when this participant's turn has ended by itself: the one that runs, or the next. */
@@ -47,9 +53,14 @@ export class CallEnd {
 
   /** Ends it at once: for a participant, else for all. */
   now(identity?: string): void {
+    // The room may be gone before the answer is here.
+    this.#isEnded = true;
     this.#line.hangUp(identity).then(
       () => this.#logger.info("the call was ended"),
-      (error: unknown) => this.#logger.error({ error }, "the call could not be ended"),
+      (error: unknown) => {
+        this.#isEnded = false;
+        this.#logger.error({ error }, "the call could not be ended");
+      },
     );
   }
 }

@@ -53,6 +53,11 @@ export class SessionAgents {
     return this.#current === this.#options.standard ? undefined : this.#current;
   }
 
+  /** The session as it is now, as the author's functions are told of it. */
+  get session(): AgentSession {
+    return this.#describe(this.#languageOf);
+  }
+
   /** The system prompt. */
   get instructions(): string {
     const { name, instructions } = this.#current;

@@ -1,4 +1,5 @@
 import { ParticipantKind, type RemoteParticipant } from "@livekit/rtc-node";
+import type { EndReason } from "../../conversation/session-end.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
 import type { Transcript } from "./voice-port.ts";
 
@@ -10,6 +11,9 @@ export interface RoomParticipant {
   /** A caller by telephone: it has no data channel. */
   readonly isSip: boolean;
 }
+
+/** Why a room was closed. */
+export type RoomOver = Extract<EndReason, "participants_left" | "room_deleted">;
 
 /** An event that a session gets from its room. */
 export type RoomInput =
@@ -32,7 +36,8 @@ export type RoomInput =
   /** A stream was dropped: its sender's open streams are too many, or hold too much. */
   | { readonly type: "stream_refused"; readonly identity: string }
   | { readonly type: "dropped"; readonly reason: "unknown_sender" | "stream_failed" | "too_large" }
-  | { readonly type: "disconnected" };
+  /** With `over` the room is closed for all; without, the agent alone has lost it, as far as is known. */
+  | { readonly type: "disconnected"; readonly over?: RoomOver };
 
 /** Must not throw. */
 export type OnRoomInput = (input: RoomInput) => void;

@@ -1,11 +1,11 @@
-import { type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
+import { DisconnectReason, type RemoteParticipant, ParticipantKind, RoomEvent, type Room } from "@livekit/rtc-node";
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
-import { isPerson, toRoomParticipant, type OnRoomInput, type RoomParticipant } from "./room-input.ts";
+import { isPerson, toRoomParticipant, type OnRoomInput, type RoomOver, type RoomParticipant } from "./room-input.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
@@ -44,7 +44,10 @@ export class RoomLink {
       this.#streams.forget(participant.identity);
       if (isPerson(participant)) take({ type: "left", identity: participant.identity });
     });
-    room.on(RoomEvent.Disconnected, () => take({ type: "disconnected" }));
+    room.on(RoomEvent.Disconnected, (reason) => {
+      const over = toRoomOver(reason);
+      take({ type: "disconnected", ...(over && { over }) });
+    });
     room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
       if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
       if (!participant) this.#senders.hold(bytes);
@@ -154,6 +157,12 @@ export class RoomLink {
     if (!known) this.#senders.holdStream(identity, (from) => deliver(from, chunks, isWhole));
     else if (isPerson(known)) deliver(toRoomParticipant(known), chunks, isWhole);
   }
+}
+
+/** Of all reasons why the agent has lost its room, those that mean that nobody has it any more. */
+function toRoomOver(reason: DisconnectReason | undefined): RoomOver | undefined {
+  if (reason === DisconnectReason.ROOM_CLOSED) return "participants_left";
+  return reason === DisconnectReason.ROOM_DELETED ? "room_deleted" : undefined;
 }
 
 /** All chunks in one array, filled up with zeros to at least `minLength` bytes. */

@@ -3,8 +3,9 @@ import { runQuery } from "../database/store-error.ts";
 
 /**
  * Deletes turns that began more than so many days ago, with their blocks, calls, permissions and notes, the oldest
- * first and at most `limit`. Returns how many there were. A session that is served keeps its newest turn: the next one
- * gets its position by that. Several workers may do this at once.
+ * first and at most `limit`; and what tells of sessions that ended then, with webhooks. Returns how many turns there
+ * were. A session that is served keeps its newest turn: the next one gets its position by that. Several workers may do
+ * this at once.
  */
 export async function deleteOldTurns(
   sql: Sql,
@@ -24,6 +25,7 @@ export async function deleteOldTurns(
     )
   `);
   await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
+  await runQuery(sql`delete from session_rooms where ended_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);
   return count;
 }

@@ -18,6 +18,8 @@ export interface Erased {
   /** Notes on messages in turns of others. */
   readonly notes: number;
   readonly waitingMessages: number;
+  /** That tell of sessions in which the person had a turn, delivered or not. */
+  readonly webhooks: number;
   readonly memories: number;
   /** Sums of what model calls for the person have cost. */
   readonly spending: number;
@@ -39,6 +41,7 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
 
 /** Removes all that is stored of a person, in small steps; what was removed before an error stays so. */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
+  const webhooks = await eraseRooms(sql, { identity });
   // Notes on a talk have everybody's words in them. Without them, its next turn goes on from the turns alone.
   await runQuery(sql`
     delete from summaries where people @> ${sql.json([{ identity }])}
@@ -68,7 +71,23 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   const spending = await remove(sql`delete from spending where scope = 'identity' and key = ${identity}`);
   await remove(sql`delete from budget_warnings where scope = 'identity' and key = ${identity}`);
   await remove(sql`update sessions set participant_identity = null where participant_identity = ${identity}`);
-  return { turns, deviceResults, permissions, grants, notes, waitingMessages, memories, spending };
+  return { turns, deviceResults, permissions, grants, notes, waitingMessages, webhooks, memories, spending };
+}
+
+/** While the turns are there that say in which rooms the person was. Their end is told to nobody any more. */
+async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
+  const [row] = await runQuery(sql<{ count: number }[]>`
+    with gone as (
+      delete from session_rooms where exists (
+        select from turns
+        where turns.session_id = session_rooms.session_id and participant_identity = ${identity}
+          and position > after_position and (ended_at is null or position <= last_position)
+      )
+      returning session_id, room_sid
+    )
+    select count(*)::int as count from webhooks join gone using (session_id, room_sid)
+  `);
+  return row?.count ?? 0;
 }
 
 /** A stored block is never edited, so the result's block goes; to the model, the outcome is unknown then. */

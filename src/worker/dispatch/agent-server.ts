@@ -4,6 +4,7 @@ import { moduleBeside } from "../../lib/module-beside.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
+import { HOOK_LIMIT_MS } from "../hooks/call-hook.ts";
 import { HostPool } from "../hosts/host-pool.ts";
 import type { Logger } from "../logger.ts";
 import { VARIABLES } from "../settings/environment.ts";
@@ -89,7 +90,8 @@ export async function createAgentServer(options: AgentServerOptions) {
     },
     initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
-    sessionEndTimeout: JOB_SETTLE_MS,
+    // Of a process with one job: with the hook that is told of the session's end.
+    sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
     jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,
     // A long outage of LiveKit must not end the worker: /ready reports it, and LiveKit comes back.

@@ -22,6 +22,8 @@ interface RunJobsOptions {
   readonly sql: Sql;
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
+  /** Now and then, by one worker of all, told which rooms LiveKit has, by their ids. Must not reject. */
+  readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
   /** LiveKit's part of the worker has stopped by itself: it gets no jobs any more. */
@@ -43,7 +45,7 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets them store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, sql, livekit, logger, agent, onFailed } = options;
+  const { config, sql, livekit, logger, onRooms, agent, onFailed } = options;
   const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
@@ -70,7 +72,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     registration.abort();
     registration = new AbortController();
     const signal = AbortSignal.any([watching.signal, registration.signal]);
-    watched = Promise.all([watched, watchRooms({ clients, sql, isServed, freePlaces, logger, signal })]);
+    watched = Promise.all([watched, watchRooms({ clients, sql, isServed, freePlaces, onRooms, logger, signal })]);
   });
   const running = server.run().catch((error: unknown) => {
     if (!watching.signal.aborted) onFailed(error);

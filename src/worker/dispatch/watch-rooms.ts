@@ -19,6 +19,8 @@ interface WatchOptions {
   readonly isServed: (room: string) => boolean;
   /** How many more sessions this worker can take. */
   readonly freePlaces: () => number;
+  /** Told of all rooms, by their ids. Must not reject. */
+  readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -44,7 +46,7 @@ const FORGET_EVERY_MS = 600_000;
  * told. Call it when this worker has registered; returns when `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
-  const { clients, sql, isServed, freePlaces, logger, signal } = options;
+  const { clients, sql, isServed, freePlaces, onRooms, logger, signal } = options;
   const startedAt = Date.now();
   let failedAt = Number.NEGATIVE_INFINITY;
   let forgotAt = performance.now();
@@ -54,6 +56,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
     if (!(await mayLookAtRooms(sql, { restMs: LOOK_RESTS_MS, overdueMs }))) return;
     const rooms = await clients.rooms.listRooms();
+    await onRooms(rooms.map(({ sid }) => sid));
     const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;

@@ -1,3 +1,4 @@
+import { hooksOf } from "../../agent/hooks.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
 import { memoryTools } from "../../session/memory/memory-tools.ts";
@@ -13,6 +14,7 @@ import { connectMcpServers } from "../../tool/mcp/mcp-servers.ts";
 import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../config.ts";
 import { openDefinitions, RELOADS } from "../definitions/definitions.ts";
+import type { HooksOf } from "../hooks/call-session-end.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
@@ -34,6 +36,9 @@ export interface JobServices {
   /** That of parley.config.ts: it serves the rooms for which none is named. */
   readonly standardAgent: ServedAgent;
   readonly notesModel?: NotesModel | undefined;
+  readonly hooksOf: HooksOf;
+  /** Whether the operator's server is told of the end of sessions. */
+  readonly tellsOfEnd: boolean;
   /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
@@ -93,6 +98,8 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     serverTools: mcp.tools,
     liveTools: mcp,
     ...model,
+    hooksOf: (agent) => hooksOf(config, definitions.agents.get(agent)),
+    tellsOfEnd: config.webhook !== undefined,
     speech,
     telemetry,
     close,

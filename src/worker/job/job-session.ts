@@ -14,6 +14,8 @@ import { RoomLink } from "../../session/room/room-link.ts";
 import { namedVoice } from "../../voice/providers/named-voice.ts";
 import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
 import type { ConfigFileValues } from "../config-file.ts";
+import type { HooksOf } from "../hooks/call-session-end.ts";
+import { SessionHooks } from "../hooks/session-hooks.ts";
 import type { JobServices } from "./job-services.ts";
 import { createCallLine, createRoomApi, endWaiting, evict, lookAt, type ServedRoom } from "./room-api.ts";
 import { toPolicy } from "./to-policy.ts";
@@ -24,10 +26,16 @@ const LOOK_EVERY_MS = 50;
 const ASK_WITHIN_MS = 3_000;
 /** Another worker may have a place only later: it is asked again every ten seconds. Its agent may take some of them. */
 const LOOKS_A_REQUEST = 200;
+/** When a room is closed, LiveKit tells its job and its participants, in any order. */
+const TOLD_WITHIN_MS = 300;
 
 /** What a session needs of a job's services. */
-export interface SessionServices extends Omit<JobServices, "config" | "close"> {
+export interface SessionServices extends Omit<JobServices, "config" | "close" | "hooksOf" | "tellsOfEnd"> {
   readonly config: ConfigFileValues;
+  /** @defaultValue nobody has any */
+  readonly hooksOf?: HooksOf;
+  /** @defaultValue false */
+  readonly tellsOfEnd?: boolean;
   /** Told of what happens in the session. @defaultValue nobody */
   readonly watchers?: readonly SessionWatcher[];
 }
@@ -38,7 +46,7 @@ export interface JobRoom extends ServedRoom {
   readonly jobId: string;
   /** Not connected yet. */
   readonly room: Room;
-  /** LiveKit's id of the room. @defaultValue unknown */
+  /** LiveKit's id of the room. @defaultValue unknown: neither hooks nor webhooks tell of the session */
   readonly sid?: string | undefined;
   /** That of the dispatch. @defaultValue none */
   readonly metadata?: string;
@@ -76,10 +84,18 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const waiting: RoomInput[] = [];
   let handle: OnRoomInput = (input) => waiting.push(input);
-  let isDisconnected = false;
+  let lost: Extract<RoomInput, { type: "disconnected" }> | undefined;
+  const whenLost = Promise.withResolvers<void>();
   const take: OnRoomInput = (input) => {
-    isDisconnected ||= input.type === "disconnected";
+    if (input.type === "disconnected") {
+      lost ??= input;
+      whenLost.resolve();
+    }
     handle(input);
+  };
+  const whyOver = async () => {
+    await Promise.race([whenLost.promise, sleep(TOLD_WITHIN_MS)]);
+    return lost?.over;
   };
   const link = new RoomLink(job.room, take, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
@@ -104,6 +120,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     conversationId,
     room: job.name,
     roomSid: job.sid,
+    tellsOfEnd: services.tellsOfEnd,
     owner: job.jobId,
     policy: toPolicy(services.config),
     serverTools: services.serverTools,
@@ -116,13 +133,27 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     link,
     voice,
     line: createCallLine(job),
-    watchers: [state.watch, watchServerTools(job.onBusy), ...(services.watchers ?? [])],
+    watchers: [state.watch, watchServerTools(job.onBusy), (event) => hooks?.watch(event), ...(services.watchers ?? [])],
     logger,
     ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
     evict: (owner) => evict(job, owner),
     onLost: () => job.leave("another worker has the session"),
   });
   opening.catch(() => {});
+  const { hooksOf = () => ({}), sql, telemetry } = services;
+  const hooks = job.sid
+    ? new SessionHooks({
+        sql,
+        telemetry,
+        hooksOf,
+        agents,
+        opening,
+        conversationId,
+        logger,
+        room: job.name,
+        roomSid: job.sid,
+      })
+    : undefined;
   capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect();
   agents.noteConnected();
@@ -136,7 +167,10 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     return error;
   });
   const taker = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
-  handle = (input) => taker.handle(input);
+  handle = (input) => {
+    taker.handle(input);
+    if (input.type === "joined" && "session" in opened) hooks?.noteJoined();
+  };
   for (const input of waiting.splice(0)) handle(input);
   if ("session" in opened) {
     logger.info({ turns: opened.pastTurns }, "session opened");
@@ -152,7 +186,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     }
   };
   let isHandedOver = false;
-  let lettingGo: Promise<void> | undefined;
+  let lettingGo: Promise<unknown> | undefined;
   const letGo = async () => {
     if (!("session" in opened)) return;
     await (lettingGo ??= opened.session.isAtPause ? opened.close(0) : opened.abandon().catch(() => opened.close(0)));
@@ -176,11 +210,12 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       await letGo();
     },
     close: async (graceMs) => {
-      if (isHandedOver && !isDisconnected) await letGo();
-      else if ("session" in opened) await opened.close(isDisconnected ? 0 : graceMs);
+      if (isHandedOver && !lost) await letGo();
+      else if ("session" in opened && (await opened.close(lost ? 0 : graceMs, hooks && whyOver))) hooks?.noteEnded();
       await voice?.close();
       state.close();
       link.close();
+      await hooks?.settled();
     },
   };
 }

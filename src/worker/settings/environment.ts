@@ -4,6 +4,7 @@ import { SPEECH_KEYS, STT_NAMES, TTS_NAMES, type SpeechKey } from "../../voice/p
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
 import { SAMPLER_NAMES } from "../otel-config.ts";
+import { isWebhookSecret } from "../webhooks/sign-webhook.ts";
 
 /** How one variable is read, and how an error describes it. */
 interface Variable<Value> {
@@ -76,6 +77,16 @@ export const VARIABLES = {
   TOKEN_SECRET: {
     parse: text.refine((value) => value.length >= 16),
     expected: "16 characters or more",
+    isSecret: true,
+  },
+  WEBHOOK_URL: {
+    parse: url("http:", "https:").refine((value) => URL.parse(value)?.username === ""),
+    expected: "an http:// or https:// address, without a user's name",
+    isSecret: true,
+  },
+  WEBHOOK_SECRET: {
+    parse: text.refine(isWebhookSecret),
+    expected: "whsec_ and 24 to 64 bytes in base64",
     isSecret: true,
   },
   STT: { parse: z.enum(STT_NAMES), expected: `one of ${STT_NAMES.join(", ")}`, fallback: "none" },

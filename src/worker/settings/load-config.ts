@@ -46,6 +46,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     sessionsPerProcess: variables.SESSIONS_PER_PROCESS ?? sessions.aProcess,
     drainSeconds: variables.DRAIN_SECONDS,
     tokenSecret: variables.TOKEN_SECRET,
+    webhook: variables.WEBHOOK_URL ? { url: variables.WEBHOOK_URL, secret: variables.WEBHOOK_SECRET } : undefined,
     speech: toSpeechChoice(variables),
     logLevel: variables.LOG_LEVEL,
     logFormat: variables.LOG_FORMAT,

@@ -17,6 +17,9 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
       config.databaseUrl === undefined &&
       config.databaseDirectUrl !== undefined &&
       "DATABASE_URL: DATABASE_DIRECT_URL only names another way to it",
+    config.webhook !== undefined &&
+      config.webhook.secret === undefined &&
+      "WEBHOOK_SECRET: signs what is sent to WEBHOOK_URL; echo whsec_$(openssl rand -base64 32) makes one",
     needsPrice(config) && `prices: the price of "${config.model.name}" in the config file, because budget names money`,
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];

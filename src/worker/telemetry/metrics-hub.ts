@@ -14,14 +14,14 @@ import { type PushedHistogram, type PushedMetric, pushedMetricsSchema } from "./
 export const METRICS_HUB = "PARLEY_METRICS_HUB";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-interface MetricsHub extends Service {
-  /** Where job processes post their measurements. Its random path keeps other programs out. */
+export interface MetricsHub extends Service {
+  /** Where processes post their measurements. Its random path keeps other programs out. */
   readonly url: string;
   /** All measurements, in Prometheus' text format. */
   readonly render: () => string;
 }
 
-/** Collects the measurements of job processes in the main process, by HTTP on a free loopback port. */
+/** Collects the measurements of job processes and its own in the main process, by HTTP on a free loopback port. */
 export async function openMetricsHub(): Promise<MetricsHub> {
   const total = new MetricsTotal();
   const path = `/${randomBytes(24).toString("hex")}`;

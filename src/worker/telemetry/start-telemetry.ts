@@ -22,7 +22,7 @@ const PUSH_EVERY_MS = 2_000;
 interface StartOptions {
   readonly otel: OtelConfig;
   readonly settings: Partial<Omit<TelemetrySettings, "convention" | "capture">>;
-  /** Where measurements are posted for /metrics; absent in the main process. */
+  /** Where measurements are posted for /metrics. @defaultValue nowhere */
   readonly hubUrl?: string | undefined;
 }
 

@@ -5,6 +5,8 @@ import { expect, test } from "vitest";
 import { saveCall } from "../../../src/store/calls.ts";
 import { addMemory } from "../../../src/store/memory/memories.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
+import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
+import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { addSpending } from "../../../src/store/spending/spending.ts";
 import { insertSummary } from "../../../src/store/turns/summaries.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
@@ -95,12 +97,38 @@ test("parley erase removes all that is stored of a person, says what, and leaves
     grants: 0,
     notes: 0,
     waitingMessages: 0,
+    webhooks: 0,
     memories: 1,
     spending: 1,
   });
   expect(await stored()).not.toContain("ann");
   expect(await stored()).not.toContain("secret");
   expect(await stored()).toContain("bob speaks");
+});
+
+test("webhooks of sessions in which the person had a turn go, and those of others stay", async () => {
+  const { sql } = database;
+  const end = async (writer: SessionWriter, roomSid: string) => {
+    await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+    await releaseLease(writer);
+  };
+  const begin = (writer: SessionWriter, roomSid: string, afterPosition: number) =>
+    beginRoom(writer, { roomSid, agent: "default", afterPosition, isTold: true });
+  const others = await storedSession(sql);
+  await begin(others, "RM_others", 0);
+  await insertTurn(others, newTurn({ participantIdentity: "bob" }));
+  await end(others, "RM_others");
+  const writer = await talk();
+  await begin(writer, "RM_with_ann", 0);
+  // A room of the same name, later, without ann.
+  await begin(writer, "RM_later", 2);
+  await insertTurn(writer, newTurn({ participantIdentity: "bob" }));
+  await end(writer, "RM_later");
+
+  const { stdout } = await erase("ann");
+
+  expect(JSON.parse(stdout)).toMatchObject({ turns: 1, webhooks: 1 });
+  expect(await sql`select id from webhooks order by id`).toEqual([{ id: "ended_RM_later" }, { id: "ended_RM_others" }]);
 });
 
 test("notes on a talk in which the person spoke go too, and so does what the model was told of the person's tools", async () => {

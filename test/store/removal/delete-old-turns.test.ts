@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
 import { saveCall } from "../../../src/store/calls.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
+import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
@@ -55,4 +56,23 @@ test("a session that is served keeps its newest turn until it is served no more,
   await releaseLease(writer);
   expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(1);
   expect(await sql`select state from turns`).toEqual([{ state: "running" }]);
+});
+
+test("what tells of sessions that ended so long ago goes too, delivered or not", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  for (const roomSid of ["RM_old", "RM_new", "RM_open"]) {
+    await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, isTold: true });
+    if (roomSid !== "RM_open") await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+  }
+  await sql`update session_rooms set started_at = now() - interval '40 days'`;
+  await sql`update session_rooms set ended_at = now() - interval '40 days' where room_sid = 'RM_old'`;
+
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+
+  expect(await sql`select room_sid from session_rooms order by 1`).toEqual([
+    { room_sid: "RM_new" },
+    { room_sid: "RM_open" },
+  ]);
+  expect(await sql`select id from webhooks`).toEqual([{ id: "ended_RM_new" }]);
 });

@@ -46,6 +46,7 @@ async function startJobs(): Promise<Jobs> {
     agent,
     logger: pino({ enabled: false }),
     onFailed: () => {},
+    onRooms: async () => {},
   });
   await started.registered;
   return started;

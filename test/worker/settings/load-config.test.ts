@@ -148,6 +148,14 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
     { LIVEKIT_URL: "localhost" },
     "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, got a text of 9 characters",
   ],
+  [
+    { WEBHOOK_URL: "https://me:key@crm.example" },
+    "WEBHOOK_URL: expected an http:// or https:// address, without a user's name, got a text of 26 characters",
+  ],
+  [
+    { WEBHOOK_SECRET: "a secret of mine" },
+    "WEBHOOK_SECRET: expected whsec_ and 24 to 64 bytes in base64, got a text of 16 characters",
+  ],
   [{ TOKEN_SECRET: "short" }, "TOKEN_SECRET: expected 16 characters or more, got a text of 5 characters"],
   [
     { HTTP_PORT: "a", LOG_LEVEL: "info", WORKER_PORT: "b" },
@@ -168,6 +176,7 @@ const BAD_FILES: readonly [string, string][] = [
     `export default { instructions: "x", model: { thinking: "much" } };`,
     'model.thinking: expected "adaptive" or {budgetTokens: 1024 or more}, got "much"',
   ],
+  [`export default { instructions: "x", onTurnEnd: "log" };`, 'onTurnEnd: expected a function, got "log"'],
   [
     `export default { instructions: "x", onNewMessage: "drop" };`,
     'onNewMessage: expected one of "queue"|"interrupt", got "drop"',

@@ -1,0 +1,42 @@
+import type { JsonValue } from "../lib/json.ts";
+import type { CallState } from "./call.ts";
+import type { TurnState } from "./turn-record.ts";
+
+/** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */
+export interface SpokenTool {
+  readonly type: "tool";
+  readonly name: string;
+  readonly state: CallState;
+  readonly toolUseId?: string;
+  readonly callId?: string;
+  readonly ranOn?: "server" | "client" | "anthropic";
+  /** On whose device it ran. */
+  readonly participant?: string;
+  readonly input?: JsonValue;
+  readonly result?: JsonValue;
+  /** What clients were given to display. */
+  readonly display?: JsonValue;
+  readonly errorCode?: string;
+  readonly errorMessage?: string;
+}
+
+export type SpokenPart = { readonly type: "text"; readonly text: string } | SpokenTool;
+
+/** A turn as a transcript shows it. A field without a value is absent. Times are Unix ms. */
+export interface SpokenTurn {
+  readonly turnId: string;
+  readonly position: number;
+  readonly at: number;
+  readonly endedAt?: number;
+  readonly participant: string;
+  /** What the participant said; absent when the worker began the turn, to tell of a tool's outcome. */
+  readonly said?: string;
+  /** What came with that: names, or media types. */
+  readonly attachments?: readonly string[];
+  readonly answer: readonly SpokenPart[];
+  readonly state: TurnState;
+  readonly stopReason?: string;
+  /** What was heard of an answer whose speech was cut off. */
+  readonly heard?: string;
+  readonly isReplaced?: boolean;
+}

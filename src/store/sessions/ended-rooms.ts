@@ -1,0 +1,62 @@
+import type { EndReason } from "../../conversation/session-end.ts";
+import type { Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+import type { SessionRoom } from "./session-rooms.ts";
+
+interface ModelTokens {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+export interface EndedRoom {
+  readonly conversationId: string;
+  readonly room: string;
+  /** That it was served by, at the end. */
+  readonly agent: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly reason: EndReason;
+  /** Its turns come after this one, the last of them is the other. */
+  readonly afterPosition: number;
+  readonly lastPosition: number;
+  /** The identities of those who had a turn. */
+  readonly participants: readonly string[];
+  /** Of all its turns, by model. */
+  readonly usage: readonly ModelTokens[];
+}
+
+/** What is stored of a room that is over, but its turns. `undefined` when it is not over, or removed. */
+export async function loadEndedRoom(sql: Sql, { sessionId, roomSid }: SessionRoom): Promise<EndedRoom | undefined> {
+  const [row] = await runQuery(sql<EndedRoom[]>`
+    with ended as (
+      select * from session_rooms where session_id = ${sessionId} and room_sid = ${roomSid} and ended_at is not null
+    ),
+    own as (
+      select model, usage, participant_identity from turns, ended
+      where turns.session_id = ${sessionId} and position > after_position and position <= last_position
+    ),
+    spent as (
+      select
+        model, sum((usage ->> 'inputTokens')::bigint) as "inputTokens",
+        sum((usage ->> 'outputTokens')::bigint) as "outputTokens",
+        sum((usage ->> 'cacheReadTokens')::bigint) as "cacheReadTokens",
+        sum((usage ->> 'cacheWriteTokens')::bigint) as "cacheWriteTokens"
+      from own where model is not null and usage is not null
+      group by model order by model
+    )
+    select
+      conversation_id as "conversationId", coalesce(room, conversation_id) as room,
+      coalesce(case when agent_room = room_sid then sessions.agent end, ended.agent) as agent,
+      started_at as "startedAt", ended_at as "endedAt", end_reason as reason,
+      after_position as "afterPosition", last_position as "lastPosition",
+      (
+        select coalesce(json_agg(distinct participant_identity order by participant_identity), '[]') from own
+      ) as participants,
+      (select coalesce(json_agg(spent), '[]') from spent) as usage
+    from ended join sessions on sessions.id = session_id
+  `);
+  return row;
+}

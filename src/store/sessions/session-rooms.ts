@@ -1,0 +1,119 @@
+import type { EndReason } from "../../conversation/session-end.ts";
+import type { Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+import { fencingRow, lostLease, type SessionWriter } from "./session-writer.ts";
+
+/** A LiveKit room of a session. */
+export interface SessionRoom {
+  readonly sessionId: string;
+  readonly roomSid: string;
+}
+
+interface Begin {
+  readonly roomSid: string;
+  readonly agent: string;
+  /** Of the session's last turn before this room. */
+  readonly afterPosition: number;
+  /** Whether a webhook is to tell of what has ended. */
+  readonly isTold: boolean;
+}
+
+export interface Begun {
+  /** The session starts; else an earlier worker has begun it in this room. */
+  readonly isNew: boolean;
+  /** Rooms of this session of which nobody has seen the end. */
+  readonly ended: readonly SessionRoom[];
+}
+
+/** Leaves it to workers that are about to begin a room which LiveKit has just made, and to those that have just died. */
+const SETTLED_FOR = "10 seconds";
+const LAPSED_FOR = "1 second";
+
+/** Stores that a session starts in a room. Its earlier rooms are over then: LiveKit has one of a name. */
+export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Begun> {
+  const { sql, lease } = writer;
+  const { sessionId } = lease;
+  const { roomSid, agent, afterPosition, isTold } = begin;
+  const [row] = await runQuery(sql<{ isNew: boolean; ended: readonly string[] }[]>`
+    with fence as materialized (${fencingRow(writer)}),
+    ended as (
+      update session_rooms set ended_at = now(), end_reason = 'unknown', last_position = ${afterPosition}
+      from fence
+      where session_id = ${sessionId} and room_sid <> ${roomSid} and ended_at is null
+      returning session_id, room_sid
+    ),
+    begun as (
+      insert into session_rooms (session_id, room_sid, agent, after_position)
+      select ${sessionId}, ${roomSid}, ${agent}, ${afterPosition}::int from fence
+      on conflict do nothing
+      returning room_sid
+    ),
+    told as (${tellOfEnded(sql, isTold)})
+    select
+      (select count(*) > 0 from begun) as "isNew", (select coalesce(json_agg(room_sid), '[]') from ended) as ended
+    from fence
+  `);
+  if (!row) throw lostLease();
+  return { isNew: row.isNew, ended: row.ended.map((sid) => ({ sessionId, roomSid: sid })) };
+}
+
+interface End {
+  readonly roomSid: string;
+  readonly reason: EndReason;
+  readonly isTold: boolean;
+}
+
+/** Stores that the session's room is over. `false`: that was stored before, or the session had not started in it. */
+export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }: End): Promise<boolean> {
+  const { sql, lease } = writer;
+  const [row] = await runQuery(sql<{ isEnded: boolean }[]>`
+    with fence as materialized (${fencingRow(writer)}),
+    ended as (
+      update session_rooms set ended_at = now(), end_reason = ${reason}, last_position = ${lastPosition(sql)}
+      from fence
+      where session_id = ${lease.sessionId} and room_sid = ${roomSid} and ended_at is null
+      returning session_id, room_sid
+    ),
+    told as (${tellOfEnded(sql, isTold)})
+    select (select count(*) > 0 from ended) as "isEnded" from fence
+  `);
+  if (!row) throw lostLease();
+  return row.isEnded;
+}
+
+/**
+ * Ends the rooms that are over and of which no worker has seen the end.
+ *
+ * @param roomSids all rooms that LiveKit has
+ */
+export async function endUnseenRooms(
+  sql: Sql,
+  { roomSids, isTold }: { readonly roomSids: readonly string[]; readonly isTold: boolean },
+): Promise<readonly SessionRoom[]> {
+  const rows = await runQuery(sql<{ sessionId: string; roomSid: string }[]>`
+    with ended as (
+      update session_rooms set ended_at = now(), end_reason = 'unknown', last_position = ${lastPosition(sql)}
+      from sessions
+      where sessions.id = session_id and ended_at is null and started_at < now() - ${SETTLED_FOR}::interval
+        and (lease_owner is null or lease_expires_at < now() - ${LAPSED_FOR}::interval)
+        and room_sid not in (select json_array_elements_text(${JSON.stringify(roomSids)}::text::json))
+      returning session_id, room_sid
+    ),
+    told as (${tellOfEnded(sql, isTold)})
+    select session_id as "sessionId", room_sid as "roomSid" from ended
+  `);
+  return [...rows];
+}
+
+function lastPosition(sql: Sql) {
+  return sql`(select coalesce(max(position), 0) from turns where turns.session_id = session_rooms.session_id)`;
+}
+
+/** The id is made of the room's: whatever happens to the rows, receivers get one for each. */
+function tellOfEnded(sql: Sql, isTold: boolean) {
+  return sql`
+    insert into webhooks (id, session_id, room_sid)
+    select 'ended_' || room_sid, session_id, room_sid from ended where ${isTold}::boolean
+    on conflict do nothing
+  `;
+}

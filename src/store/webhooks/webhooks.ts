@@ -1,0 +1,53 @@
+import type { Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+import type { SessionRoom } from "../sessions/session-rooms.ts";
+
+/** A webhook that this worker may send now. */
+export interface DueWebhook extends SessionRoom {
+  readonly id: string;
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+}
+
+interface Take {
+  readonly limit: number;
+  /** Nobody else tries meanwhile; after it, another worker does. */
+  readonly leaseMs: number;
+}
+
+/** Takes webhooks that are due, the one first that has waited longest. Each is taken by one worker alone. */
+export async function takeWebhooks(sql: Sql, { limit, leaseMs }: Take): Promise<readonly DueWebhook[]> {
+  return await runQuery(sql<DueWebhook[]>`
+    update webhooks set attempts = attempts + 1, due_at = now() + ${leaseMs} * interval '1 millisecond'
+    where id in (
+      select id from webhooks where state = 'waiting' and due_at <= now()
+      order by due_at limit ${limit} for update skip locked
+    )
+    returning id, session_id as "sessionId", room_sid as "roomSid", attempts as attempt
+  `);
+}
+
+export async function noteDelivered(sql: Sql, { id }: Pick<DueWebhook, "id">): Promise<void> {
+  await runQuery(sql`
+    update webhooks set state = 'delivered', finished_at = now(), last_error = null where id = ${id}
+  `);
+}
+
+interface Failure extends Pick<DueWebhook, "id" | "attempt"> {
+  readonly why: string;
+  /** Undefined: there is none. */
+  readonly nextInMs: number | undefined;
+}
+
+/** Changes nothing when another worker has begun a later attempt. */
+export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failure): Promise<void> {
+  const isDead = nextInMs === undefined;
+  await runQuery(sql`
+    update webhooks set
+      last_error = ${why},
+      state = ${isDead ? "dead" : "waiting"},
+      finished_at = case when ${isDead}::boolean then now() end,
+      due_at = now() + ${nextInMs ?? 0} * interval '1 millisecond'
+    where id = ${id} and state = 'waiting' and attempts = ${attempt}
+  `);
+}

@@ -1,0 +1,40 @@
+import type { HookContext, Hooks } from "../../agent/hooks.ts";
+import { abortable } from "../../lib/abortable.ts";
+import { PARLEY } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { Logger } from "../logger.ts";
+
+/** Fits into the time that a worker has to stop: the end of a session is not lost then. */
+export const HOOK_LIMIT_MS = 5_000;
+
+interface HookCall {
+  readonly name: keyof Hooks;
+  /** Names the room in the log. */
+  readonly room: string;
+  /** What was asked to be called, with its data: which may have to be read first. */
+  readonly call: (context: HookContext) => unknown;
+}
+
+export interface HookWatch {
+  readonly logger: Pick<Logger, "error">;
+  /** @defaultValue nothing is counted */
+  readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
+}
+
+/** Calls a hook, and waits for it until its deadline. Never rejects. */
+export async function callHook({ name, room, call }: HookCall, { logger, telemetry }: HookWatch): Promise<void> {
+  const signal = AbortSignal.timeout(HOOK_LIMIT_MS);
+  let end = "done";
+  try {
+    await abortable(
+      Promise.resolve().then(() => call({ signal })),
+      signal,
+    );
+  } catch (error) {
+    end = signal.aborted ? "late" : "failed";
+    const what = signal.aborted ? `took longer than ${HOOK_LIMIT_MS / 1_000} s, and is not waited for` : "failed";
+    logger.error({ error, room }, `the hook ${name} ${what}`);
+  }
+  quietly(() => telemetry?.instruments.hooks.add(1, { [PARLEY.hook]: name, [PARLEY.hookEnd]: end }));
+}

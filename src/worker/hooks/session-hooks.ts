@@ -1,0 +1,100 @@
+import type { HookContext, TokenUsage } from "../../agent/hooks.ts";
+import { spokenTurns } from "../../http/transcript/write-transcript.ts";
+import type { SessionAgents } from "../../session/agent/session-agents.ts";
+import type { SessionWatcher } from "../../session/events/session-event.ts";
+import type { OpenedSession } from "../../session/open-session.ts";
+import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
+import { callHook } from "./call-hook.ts";
+import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
+
+interface SessionHooksOptions extends EndHookOptions {
+  readonly room: string;
+  readonly conversationId: string;
+  readonly roomSid: string;
+  readonly agents: Pick<SessionAgents, "current" | "session">;
+  readonly opening: Promise<Pick<OpenedSession, "sessionId" | "begin">>;
+}
+
+/** Tells the author's hooks of what happens in a session. The session waits for none of them. */
+export class SessionHooks {
+  readonly #options: SessionHooksOptions;
+  readonly #running = new Set<Promise<void>>();
+  #begun: Promise<void> | undefined;
+
+  constructor(options: SessionHooksOptions) {
+    this.#options = options;
+  }
+
+  /** A participant is in the room, and so it is decided which agent serves it. */
+  noteJoined(): void {
+    this.#begun ??= this.#begin();
+  }
+
+  readonly watch: SessionWatcher = (event) => {
+    if (event.type !== "turn" || event.event.type !== "turn_complete") return;
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = event.event.usage;
+    this.#keep(this.#endTurn(event.turn.position, { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }));
+  };
+
+  /** The session has ended with this worker. */
+  noteEnded(): void {
+    this.#keep(this.#options.opening.then(({ sessionId }) => this.#end([this.#roomOf(sessionId)])));
+  }
+
+  /** Resolves when no hook runs any more, or is waited for. */
+  async settled(): Promise<void> {
+    await this.#begun;
+    await Promise.all(this.#running);
+  }
+
+  async #begin(): Promise<void> {
+    const { opening, agents, hooksOf, room, logger } = this.#options;
+    const { participants, metadata, roomMetadata } = agents.session;
+    const { name: agent } = agents.current;
+    try {
+      const { sessionId, begin } = await opening;
+      const { isNew, ended } = await begin(agent);
+      this.#keep(this.#end(ended));
+      const hook = hooksOf(agent).onSessionStart;
+      if (!hook || !isNew) return;
+      const started = { ...this.#told(sessionId, agent), startedAt: Date.now(), participants, metadata, roomMetadata };
+      const call = (context: HookContext) => hook(started, context);
+      this.#keep(callHook({ name: "onSessionStart", room, call }, this.#options));
+    } catch (error) {
+      logger.error({ error }, "the start of the session could not be stored");
+    }
+  }
+
+  async #endTurn(position: number, usage: TokenUsage): Promise<void> {
+    const { opening, agents, hooksOf, room, sql } = this.#options;
+    const { name: agent } = agents.current;
+    const hook = hooksOf(agent).onTurnEnd;
+    if (!hook) return;
+    const call = async (context: HookContext) => {
+      const { sessionId } = await opening;
+      const [turn] = await Array.fromAsync(spokenTurns(sql, { sessionId, after: position - 1, last: position }));
+      // Whoever hears of a turn has heard of its session.
+      await this.#begun;
+      if (turn) await hook({ ...this.#told(sessionId, agent), turn, usage }, context);
+    };
+    await callHook({ name: "onTurnEnd", room, call }, this.#options);
+  }
+
+  async #end(rooms: readonly SessionRoom[]): Promise<void> {
+    await Promise.all(rooms.map((room) => callSessionEnd(room, this.#options)));
+  }
+
+  #told(sessionId: string, agent: string) {
+    const { conversationId, room } = this.#options;
+    return { ...this.#roomOf(sessionId), conversationId, room, agent };
+  }
+
+  #roomOf(sessionId: string): SessionRoom {
+    return { sessionId, roomSid: this.#options.roomSid };
+  }
+
+  #keep(task: Promise<void>): void {
+    const kept = task.catch(() => {}).finally(() => this.#running.delete(kept));
+    this.#running.add(kept);
+  }
+}

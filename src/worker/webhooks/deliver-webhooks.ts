@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "../../store/database/pool.ts";
+import { type DueWebhook, noteDelivered, noteFailed, takeWebhooks } from "../../store/webhooks/webhooks.ts";
+import { PARLEY } from "../../telemetry/names.ts";
+import { quietly } from "../../telemetry/quietly.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { loadSessionEnded } from "../hooks/load-session-ended.ts";
+import type { Logger } from "../logger.ts";
+import type { Service } from "../services/service.ts";
+import { SEND_LIMIT_MS, sendWebhook, type WebhookReceiver } from "./send-webhook.ts";
+
+interface DeliveryOptions {
+  readonly receiver: WebhookReceiver;
+  readonly sql: Sql;
+  readonly logger: Pick<Logger, "warn" | "error">;
+  readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
+  /** What is waited for after each attempt that fails; after one more, a webhook is given up. */
+  readonly delaysMs?: readonly number[];
+  /** Another worker tries again after this time when this one dies. */
+  readonly leaseMs?: number;
+}
+
+const LOOK_EVERY_MS = 2_000;
+/** How many are sent at once by one worker. */
+const BATCH = 5;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** As Standard Webhooks proposes it: three days in all. */
+const DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
+/** Reading what is sent, and noting what came of it, takes time, too. */
+const LEASE_MS = SEND_LIMIT_MS + 5 * SECOND;
+
+/**
+ * Sends the webhooks that are due, also those of other workers, until `close`. What is being sent then is sent again by
+ * another worker: each is sent at least once, with the same id.
+ */
+export function startDelivery(options: DeliveryOptions): Service {
+  const { sql, logger, leaseMs = LEASE_MS } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const complain = (error: unknown) => logger.warn({ error }, "webhooks cannot be sent");
+  const look = async () => {
+    for (let count = BATCH; count === BATCH && !signal.aborted;) {
+      const due = await takeWebhooks(sql, { limit: BATCH, leaseMs });
+      await Promise.all(due.map((webhook) => deliver(webhook, options, signal).catch(complain)));
+      count = due.length;
+    }
+  };
+  const run = async () => {
+    while (!signal.aborted) {
+      await look().catch(complain);
+      await sleep(LOOK_EVERY_MS * (0.7 + Math.random() * 0.6), undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const ended = run();
+  return {
+    close: async () => {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: AbortSignal): Promise<void> {
+  const { receiver, sql, logger, telemetry, delaysMs = DELAYS_MS } = options;
+  const { id, attempt } = webhook;
+  const data = await loadSessionEnded(sql, webhook);
+  // It was removed in the meantime, and its webhook with it.
+  if (!data) return;
+  const body = JSON.stringify({ type: "session.ended", timestamp: new Date(data.endedAt).toISOString(), data });
+  const why = await sendWebhook(receiver, { id, body }, signal);
+  if (why !== undefined && signal.aborted) return;
+  const delayMs = delaysMs[attempt - 1];
+  const nextInMs = delayMs && Math.round(delayMs * (0.8 + Math.random() * 0.4));
+  const failed = nextInMs === undefined ? "dead" : "failed";
+  quietly(() =>
+    telemetry?.instruments.webhooks.add(1, { [PARLEY.webhookEnd]: why === undefined ? "delivered" : failed }),
+  );
+  if (why === undefined) return noteDelivered(sql, { id });
+  if (nextInMs === undefined) logger.error({ webhookId: id, attempt, why }, "a webhook was given up");
+  else logger.warn({ webhookId: id, attempt, why, nextInMs }, "a webhook could not be delivered");
+  await noteFailed(sql, { id, attempt, why, nextInMs });
+}

@@ -1,0 +1,25 @@
+import { createHmac } from "node:crypto";
+
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
+
+/** Whether receivers' libraries for Standard Webhooks can use it. */
+export function isWebhookSecret(secret: string): boolean {
+  const { length } = keyOf(secret);
+  return length >= 24 && length <= 64;
+}
+
+interface Signed {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** The header `webhook-signature` of Standard Webhooks. */
+export function signWebhook(secret: string, { id, timestamp, body }: Signed): string {
+  return `v1,${createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(SECRET.exec(secret)?.[1] ?? "", "base64");
+}

@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { claimSession, releaseLease } from "../../../src/store/sessions/leases.ts";
+import { loadEndedRoom } from "../../../src/store/sessions/ended-rooms.ts";
+import { beginRoom, endRoom, endUnseenRooms } from "../../../src/store/sessions/session-rooms.ts";
+import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { newTurn, sessionClaim, storedSession, writerOf } from "../store-fixtures.ts";
+
+const database = forEachTest(tempDatabase);
+
+const begin = (writer: SessionWriter, roomSid: string, afterPosition = 0) =>
+  beginRoom(writer, { roomSid, agent: "default", afterPosition, isTold: true });
+const end = (writer: SessionWriter, roomSid: string) =>
+  endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+
+async function tell(writer: SessionWriter, identity: string, inputTokens: number): Promise<void> {
+  const turn = newTurn({ participantIdentity: identity });
+  await insertTurn(writer, turn);
+  const usage = { inputTokens, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  await finishTurn(writer, { turnId: turn.id, state: "completed", model: "claude-test", usage });
+}
+
+const webhooks = async () =>
+  (await database.sql<{ id: string }[]>`select id from webhooks order by id`).map(({ id }) => id);
+
+/** As if its worker had begun it a while ago. */
+const age = () => database.sql`update session_rooms set started_at = now() - interval '1 minute'`;
+
+test("a session starts once in a room and ends once, whichever workers begin and end it, and one webhook tells of it", async () => {
+  const { sql } = database;
+  const claim = sessionClaim();
+  await claimSession(sql, claim);
+  const [first, second] = [writerOf(sql, claim.sessionId, 1), writerOf(sql, claim.sessionId, 2)];
+
+  expect(await begin(first, "RM_1")).toEqual({ isNew: true, ended: [] });
+  await releaseLease(first);
+  await claimSession(sql, { ...claim, owner: "worker-2" });
+  expect(await begin(second, "RM_1")).toEqual({ isNew: false, ended: [] });
+  await expect(end(first, "RM_1")).rejects.toMatchObject({ code: "lost_lease" });
+  expect(await webhooks()).toEqual([]);
+  expect([await end(second, "RM_1"), await end(second, "RM_1")]).toEqual([true, false]);
+
+  expect(await webhooks()).toEqual(["ended_RM_1"]);
+});
+
+test("a room in which the session has not started does not end, and without a receiver nothing is kept for it", async () => {
+  const writer = await storedSession(database.sql);
+
+  expect(await end(writer, "RM_1")).toBe(false);
+  await beginRoom(writer, { roomSid: "RM_2", agent: "default", afterPosition: 0, isTold: false });
+  expect(await endRoom(writer, { roomSid: "RM_2", reason: "room_deleted", isTold: false })).toBe(true);
+
+  expect(await webhooks()).toEqual([]);
+});
+
+test("what is told of a room is its own: turns, participants and tokens of another room of that name are not in it", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  const { sessionId } = writer.lease;
+  await begin(writer, "RM_1");
+  await tell(writer, "ann", 10);
+  await end(writer, "RM_1");
+  await begin(writer, "RM_2", 1);
+  await tell(writer, "bob", 20);
+  await tell(writer, "ann", 30);
+  await end(writer, "RM_2");
+
+  const [first, second] = await Promise.all(
+    ["RM_1", "RM_2"].map((roomSid) => loadEndedRoom(sql, { sessionId, roomSid })),
+  );
+
+  const usage = { model: "claude-test", cacheReadTokens: 0, cacheWriteTokens: 0 };
+  expect(first).toMatchObject({
+    room: "kitchen",
+    agent: "default",
+    reason: "participants_left",
+    participants: ["ann"],
+    afterPosition: 0,
+    lastPosition: 1,
+    usage: [{ ...usage, inputTokens: 10, outputTokens: 1 }],
+  });
+  expect(second).toMatchObject({
+    participants: ["ann", "bob"],
+    afterPosition: 1,
+    lastPosition: 3,
+    usage: [{ ...usage, inputTokens: 50, outputTokens: 2 }],
+  });
+});
+
+test("a later room of the name ends the one before, of which nobody has seen the end", async () => {
+  const writer = await storedSession(database.sql);
+  const { sessionId } = writer.lease;
+  await begin(writer, "RM_1");
+  await tell(writer, "ann", 10);
+
+  expect(await begin(writer, "RM_2", 1)).toEqual({ isNew: true, ended: [{ sessionId, roomSid: "RM_1" }] });
+
+  expect(await webhooks()).toEqual(["ended_RM_1"]);
+  expect(await loadEndedRoom(database.sql, { sessionId, roomSid: "RM_1" })).toMatchObject({
+    reason: "unknown",
+    lastPosition: 1,
+  });
+});
+
+test("rooms that LiveKit has not any more end when no worker has the session, each by one worker alone", async () => {
+  const { sql } = database;
+  const [gone, there, served] = await Promise.all([storedSession(sql), storedSession(sql), storedSession(sql)]);
+  await Promise.all([begin(gone, "RM_gone"), begin(there, "RM_there"), begin(served, "RM_served")]);
+  await Promise.all([releaseLease(gone), releaseLease(there)]);
+  const look = () => endUnseenRooms(sql, { roomSids: ["RM_there", "RM_other"], isTold: true });
+
+  expect(await look()).toEqual([]);
+  await age();
+  const found = await Promise.all([look(), look(), look()]);
+
+  expect(found.flat()).toEqual([{ sessionId: gone.lease.sessionId, roomSid: "RM_gone" }]);
+  expect(await webhooks()).toEqual(["ended_RM_gone"]);
+});
+
+test("when LiveKit has no room at all, those whose worker has died end too", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await begin(writer, "RM_1");
+  await age();
+  expect(await endUnseenRooms(sql, { roomSids: [], isTold: true })).toEqual([]);
+
+  await sql`update sessions set lease_expires_at = now() - interval '2 seconds'`;
+
+  expect(await endUnseenRooms(sql, { roomSids: [], isTold: true })).toHaveLength(1);
+});

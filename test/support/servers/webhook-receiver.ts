@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks";
+
+type Answer = number | "hang" | "endless" | "drop";
+
+interface Received {
+  readonly id: string;
+  readonly at: number;
+  readonly body: { readonly type: string; readonly data: Record<string, unknown> };
+}
+
+/** A server of the operator's that takes webhooks, and checks them with a library for receivers. */
+export class WebhookReceiver implements AsyncDisposable {
+  readonly secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  /** All that came, also what was not taken. Only what is signed right is here. */
+  readonly received: Received[] = [];
+  /** What is answered to the first, the second, …; 204 after that. */
+  answers: Answer[] = [];
+  readonly #webhook = new Webhook(this.secret);
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+
+  static async start(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
+    receiver.#server.listen(0, "127.0.0.1");
+    await once(receiver.#server, "listening");
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/ended`;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const verified = this.#webhook.verify(body, request.headers as Record<string, string>) as Received["body"];
+    this.received.push({ id: String(request.headers["webhook-id"]), at: performance.now(), body: verified });
+    const answer = this.answers.shift() ?? 204;
+    if (answer === "hang") return;
+    if (answer === "drop") return void request.socket.destroy();
+    if (answer !== "endless") return void response.writeHead(answer, { location: this.url }).end();
+    response.writeHead(200);
+    const more = () => response.writable && response.write("more ".repeat(1_000), () => setTimeout(more, 1));
+    more();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import type { Hooks } from "../../../src/agent/hooks.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent, type AgentOptions } from "../../support/agent.ts";
+
+/** What hooks were told, in order. */
+class Told {
+  readonly calls: { readonly hook: keyof Hooks; readonly data: Record<string, unknown> }[] = [];
+
+  get hooks(): Hooks {
+    const note = (hook: keyof Hooks) => (data: object) =>
+      void this.calls.push({ hook, data: structuredClone(data) as Record<string, unknown> });
+    return {
+      onSessionStart: note("onSessionStart"),
+      onTurnEnd: note("onTurnEnd"),
+      onSessionEnd: note("onSessionEnd"),
+    };
+  }
+
+  get names(): string[] {
+    return this.calls.map(({ hook }) => hook);
+  }
+}
+
+const start = (options: AgentOptions) => TestAgent.start({ hasHooks: true, ...options });
+const look = defineTool({ description: "Looks.", input: { type: "object" }, run: () => ({ found: 7 }) });
+
+test("hooks are told of the start, of each turn and of the end, as plain data", async () => {
+  const told = new Told();
+  await using agent = await start({ agent: told.hooks, tools: { look }, metadata: '{"order": 4}' });
+  const user = await agent.client("ana", {}, { name: "Ana", attributes: { customer: "12" } });
+  agent.model.script([reply([toolUse("look", { for: "it" })]), reply([text("Seven.")])]);
+  await user.answerTo(await user.say("How many?"));
+  await expect.poll(() => told.names).toEqual(["onSessionStart", "onTurnEnd"]);
+
+  await agent.deleteRoom();
+
+  const session = {
+    sessionId: expect.any(String),
+    conversationId: agent.roomName,
+    room: agent.roomName,
+    roomSid: expect.stringMatching(/^RM_/),
+    agent: "default",
+  };
+  const turn = {
+    turnId: expect.any(String),
+    position: 1,
+    at: expect.any(Number),
+    endedAt: expect.any(Number),
+    participant: "ana",
+    said: "How many?",
+    answer: [
+      expect.objectContaining({ type: "tool", name: "look", state: "success", ranOn: "server", result: { found: 7 } }),
+      { type: "text", text: "Seven." },
+    ],
+    state: "completed",
+    stopReason: "end_turn",
+  };
+  const tokens = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
+  const usage = { ...tokens, cacheReadTokens: expect.any(Number), cacheWriteTokens: expect.any(Number) };
+  expect(told.calls).toEqual([
+    {
+      hook: "onSessionStart",
+      data: {
+        ...session,
+        startedAt: expect.any(Number),
+        participants: [expect.objectContaining({ identity: "ana", name: "Ana", attributes: { customer: "12" } })],
+        metadata: { order: 4 },
+        roomMetadata: {},
+      },
+    },
+    { hook: "onTurnEnd", data: { ...session, turn, usage } },
+    {
+      hook: "onSessionEnd",
+      data: {
+        ...session,
+        startedAt: expect.any(Number),
+        endedAt: expect.any(Number),
+        reason: "room_deleted",
+        participants: ["ana"],
+        turns: [turn],
+        turnsLeftOut: 0,
+        usage: [{ model: "claude-test", ...usage }],
+      },
+    },
+  ]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("a session that another worker takes over starts once, and ends once: when everybody has left", async () => {
+  const told = new Told();
+  await using agent = await start({ agent: told.hooks });
+  const user = await agent.client("ana");
+  await expect.poll(() => told.names).toEqual(["onSessionStart"]);
+
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  agent.model.script([reply([text("Here.")])]);
+  await user.answerTo(await user.say("Are you there?"));
+  await user.leave();
+  await agent.ended();
+
+  expect(told.names).toEqual(["onSessionStart", "onTurnEnd", "onSessionEnd"]);
+  expect(told.calls.at(-1)?.data).toMatchObject({ reason: "participants_left", turns: [{ said: "Are you there?" }] });
+});
+
+test("a call that the agent ends says so", async () => {
+  const told = new Told();
+  await using agent = await start({ agent: { ...told.hooks, callTools: { end_call: true } } });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("Goodbye."), toolUse("end_call")])]);
+  await user.say("Bye");
+
+  await agent.ended();
+
+  expect(told.calls.at(-1)).toMatchObject({ hook: "onSessionEnd", data: { reason: "ended_by_agent" } });
+});
+
+test("a room in which nobody was starts nothing and ends nothing", async () => {
+  const told = new Told();
+  await using agent = await start({ agent: told.hooks });
+
+  await agent.deleteRoom();
+
+  expect(told.calls).toEqual([]);
+});
+
+test("hooks that throw, reject or never end change no turn, and are a line in the log each", async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: "error" }, { write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg) });
+  const signals: AbortSignal[] = [];
+  const failing: Hooks = {
+    onSessionStart: (_started, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    },
+    onTurnEnd: () => {
+      throw new Error("of the author");
+    },
+    onSessionEnd: async () => {
+      await sleep(1);
+      throw new Error("of the author");
+    },
+  };
+  await using agent = await start({ agent: failing, logger });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
+
+  expect(await user.answerTo(await user.say("Count"))).toBe("One.");
+  expect(await user.answerTo(await user.say("On"))).toBe("Two.");
+  await agent.deleteRoom();
+
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(lines.toSorted()).toEqual([
+    "the hook onSessionEnd failed",
+    "the hook onSessionStart took longer than 5 s, and is not waited for",
+    "the hook onTurnEnd failed",
+    "the hook onTurnEnd failed",
+  ]);
+}, 20_000);
+
+test("the end of a session waits for its hook, for five seconds and no longer", async () => {
+  let endedAt = 0;
+  const slow: Hooks = { onSessionEnd: () => sleep(300).then(() => (endedAt = performance.now())) };
+  await using agent = await start({ agent: slow });
+  await agent.client("ana");
+  await expect.poll(async () => (await agent.sql`select from session_rooms`).count).toBe(1);
+  await agent.deleteRoom();
+  expect(endedAt).toBeGreaterThan(0);
+
+  await using other = await start({ agent: { onSessionEnd: () => new Promise(() => {}) } });
+  await other.client("ana");
+  await expect.poll(async () => (await other.sql`select from session_rooms`).count).toBe(1);
+  const before = performance.now();
+  await other.deleteRoom();
+
+  expect(performance.now() - before).toBeGreaterThan(4_900);
+  expect(performance.now() - before).toBeLessThan(7_500);
+}, 30_000);
+
+test("an agent's own hook is called in the place of that of the config, and the config's others stay", async () => {
+  const [config, own] = [new Told(), new Told()];
+  const { onTurnEnd } = own.hooks;
+  await using agent = await start({
+    agent: config.hooks,
+    agents: { billing: { instructions: "You know invoices.", ...(onTurnEnd && { onTurnEnd }) } },
+    metadata: '{"agent": "billing"}',
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("Paid.")])]);
+  await user.answerTo(await user.say("My invoice?"));
+
+  await agent.deleteRoom();
+
+  expect([config.names, own.names]).toEqual([["onSessionStart", "onSessionEnd"], ["onTurnEnd"]]);
+  expect([...config.calls, ...own.calls].map(({ data }) => data["agent"])).toEqual(["billing", "billing", "billing"]);
+});
+
+test("a webhook is written with the end, and not before", async () => {
+  await using agent = await start({ tellsOfEnd: true });
+  const user = await agent.client("ana");
+  agent.model.script([reply([text("Hello.")])]);
+  await user.answerTo(await user.say("Hi"));
+  const waiting = async () => (await agent.sql`select id from webhooks where state = 'waiting'`).length;
+
+  await agent.leave();
+  expect(await waiting()).toBe(0);
+  await agent.join();
+  await agent.deleteRoom();
+
+  expect(await waiting()).toBe(1);
+});

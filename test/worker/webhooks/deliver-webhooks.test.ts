@@ -1,0 +1,161 @@
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
+import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
+import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { takeWebhooks } from "../../../src/store/webhooks/webhooks.ts";
+import { startDelivery } from "../../../src/worker/webhooks/deliver-webhooks.ts";
+import { newTurn, storedSession, textBlock } from "../../store/store-fixtures.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { WebhookReceiver } from "../../support/servers/webhook-receiver.ts";
+
+const database = forEachTest(tempDatabase);
+const receiver = forEachTest(() => WebhookReceiver.start());
+
+/** Sessions that have ended, each with one turn of so many characters. Their webhooks' ids. */
+async function endSessions(count: number, characters = 10): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index++) ids.push(await endSession(`RM_${index}_${createId()}`, [characters]));
+  return ids;
+}
+
+async function endSession(roomSid: string, turns: readonly number[]): Promise<string> {
+  const writer = await storedSession(database.sql);
+  await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, isTold: true });
+  for (const characters of turns) {
+    const turn = newTurn();
+    await insertTurn(writer, turn);
+    await insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0, "x".repeat(characters)) }]);
+    await finishTurn(writer, { turnId: turn.id, state: "completed" });
+  }
+  await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+  return `ended_${roomSid}`;
+}
+
+/** A worker's deliveries, with short times. */
+function deliver(options: Partial<Parameters<typeof startDelivery>[0]> = {}): AsyncDisposable {
+  const { sql } = database;
+  const { url, secret } = receiver;
+  const logger = pino({ level: "silent" });
+  const delivery = startDelivery({ sql, logger, receiver: { url, secret }, delaysMs: [100, 100], ...options });
+  return { [Symbol.asyncDispose]: () => delivery.close() };
+}
+
+const rows = async () => [
+  ...(await database.sql<{ state: string; attempts: number; last_error: string | null }[]>`
+    select state, attempts, last_error from webhooks order by id
+  `),
+];
+const arrivals = () => receiver.received.map(({ id }) => id);
+
+test("a session that has ended is told of with its transcript, signed, and not again", async () => {
+  const [id] = await endSessions(1);
+  await using _delivery = deliver();
+
+  await expect.poll(rows, { timeout: 5_000 }).toEqual([{ state: "delivered", attempts: 1, last_error: null }]);
+
+  expect(arrivals()).toEqual([id]);
+  expect(receiver.received[0]?.body).toEqual({
+    type: "session.ended",
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    data: {
+      sessionId: expect.any(String),
+      conversationId: expect.any(String),
+      room: "kitchen",
+      roomSid: id?.slice("ended_".length),
+      agent: "default",
+      startedAt: expect.any(Number),
+      endedAt: expect.any(Number),
+      reason: "participants_left",
+      participants: ["ann"],
+      turns: [
+        expect.objectContaining({
+          participant: "ann",
+          said: "Hello",
+          answer: [{ type: "text", text: "x".repeat(10) }],
+        }),
+      ],
+      turnsLeftOut: 0,
+      usage: [],
+    },
+  });
+});
+
+test("a receiver that fails, drops the connection and sends elsewhere gets it again, under the same id", async () => {
+  const [id] = await endSessions(1);
+  receiver.answers = [500, "drop", 302];
+  await using _delivery = deliver({ delaysMs: [100, 100, 100] });
+
+  await expect.poll(rows, { timeout: 20_000 }).toEqual([{ state: "delivered", attempts: 4, last_error: null }]);
+
+  expect(arrivals()).toEqual([id, id, id, id]);
+}, 30_000);
+
+test("a receiver that hangs is not waited for longer than ten seconds, and one that answers without an end not at all", async () => {
+  await endSessions(1);
+  receiver.answers = ["hang", "endless"];
+  await using _delivery = deliver();
+
+  await expect
+    .poll(rows, { timeout: 14_000 })
+    .toEqual([{ state: "waiting", attempts: 1, last_error: "no answer within 10 s" }]);
+  await expect.poll(rows, { timeout: 5_000 }).toEqual([{ state: "delivered", attempts: 2, last_error: null }]);
+}, 30_000);
+
+test("what is never taken is dead after its last attempt, and can be sent again", async () => {
+  await endSessions(1);
+  receiver.answers = [500, 503, 500];
+  await using _delivery = deliver();
+
+  await expect.poll(rows, { timeout: 15_000 }).toEqual([{ state: "dead", attempts: 3, last_error: "status 500" }]);
+  await database.sql`update webhooks set state = 'waiting', attempts = 0, due_at = now() where state = 'dead'`;
+
+  await expect.poll(rows, { timeout: 10_000 }).toEqual([{ state: "delivered", attempts: 1, last_error: null }]);
+}, 30_000);
+
+test("two workers with one outbox send each once", async () => {
+  const ids = await endSessions(30);
+  await using _one = deliver();
+  await using _other = deliver();
+
+  const isDone = async () => (await rows()).every(({ state }) => state === "delivered");
+  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+
+  expect(arrivals().toSorted()).toEqual(ids.toSorted());
+}, 30_000);
+
+test("what a worker has taken that died in the middle is sent by another one, later", async () => {
+  const [id] = await endSessions(1);
+  expect(await takeWebhooks(database.sql, { limit: 5, leaseMs: 3_000 })).toMatchObject([{ id, attempt: 1 }]);
+  const diedAt = performance.now();
+  await using _other = deliver();
+
+  await expect.poll(rows, { timeout: 10_000 }).toEqual([{ state: "delivered", attempts: 2, last_error: null }]);
+
+  expect((receiver.received[0]?.at ?? 0) - diedAt).toBeGreaterThan(2_500);
+}, 20_000);
+
+test("a delivery that is closed in the middle leaves it to another", async () => {
+  const [id] = await endSessions(1);
+  receiver.answers = ["hang"];
+  const first = deliver({ leaseMs: 500 });
+  await expect.poll(arrivals, { timeout: 5_000 }).toEqual([id]);
+
+  await first[Symbol.asyncDispose]();
+  expect(await rows()).toEqual([{ state: "waiting", attempts: 1, last_error: null }]);
+  await using _other = deliver();
+
+  await expect.poll(arrivals, { timeout: 10_000 }).toEqual([id, id]);
+}, 20_000);
+
+test("of a talk that is too long the newest turns are sent, and how many are not", async () => {
+  await endSession("RM_long", [400_000, 400_000, 400_000, 10]);
+  await using _delivery = deliver();
+
+  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+
+  const turns = [2, 3, 4].map((position) => expect.objectContaining({ position }));
+  expect(receiver.received[0]?.body.data).toMatchObject({ turns, turnsLeftOut: 1 });
+});
