@@ -43,6 +43,18 @@ test("it talks, in the terminal and to a client with a tool of its own, and Ctrl
   expect(left).toEqual([]);
 });
 
+test("a tool that is written while it runs is there for the next talk", async () => {
+  const running = await newcomer.start("start");
+  const file = join(newcomer.agent, "tools/seven.ts");
+  const dice = await readFile(join(newcomer.agent, "tools/roll-dice.ts"), "utf8");
+
+  await writeFile(file, dice.replace(/run: .*/u, "run: () => ({ rolled: 7 }),"));
+  const talk = () => newcomer.parley("talk", "--say", 'use seven {"sides": 6}');
+  await expect.poll(talk, { timeout: 20_000, interval: 500 }).toContain('{"rolled":7}');
+  await running.stop();
+  await rm(file);
+});
+
 test("a test is made of a talk, and passes; a talk is printed, and a participant erased", async () => {
   const running = await newcomer.start("start");
   newcomer.env["DATABASE_URL"] = running.ready["databaseUrl"];

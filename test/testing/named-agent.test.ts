@@ -68,7 +68,8 @@ test("the agent of the config hands the talk over to one of the folder", async (
 test("a scenario names its agent", async () => {
   const file = join(folder.path, "billing.talk.yaml");
   const turn = { user: "Hello", model: [{ use: { hand_off: {} } }, "No."], expect: { say: "Yes." } };
-  const write = (more: object) => writeFile(file, JSON.stringify({ config: "parley.config.ts", turns: [turn], ...more }));
+  const write = (more: object) =>
+    writeFile(file, JSON.stringify({ config: "parley.config.ts", turns: [turn], ...more }));
 
   await write({});
   const [desk] = await Array.fromAsync(runScenario(file));
