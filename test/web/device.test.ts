@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { PNG } from "../support/pictures.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -61,8 +62,26 @@ test("a photo is taken, given to the model and shown, and the camera is off agai
   await page.getByText("A pattern.", { exact: true }).waitFor();
   const photo = page.getByRole("img", { name: "What the camera saw" });
   await photo.waitFor();
-  expect(await page.evaluate("document.querySelector('img.photo').naturalWidth")).toBe(320);
-  expect(told()).toContain("image/jpeg");
+  expect(await page.evaluate("document.querySelector('img.photo').naturalWidth")).toBe(640);
+  expect(told()).toContain('"media_type":"image/jpeg"');
+});
+
+test("a picture that a person attaches goes to the model with the message, and one that was taken away does not", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("A dot.")])]);
+  const file = (name: string) => ({ name, mimeType: "image/png", buffer: Buffer.from(PNG) });
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles([file("dot.png"), file("other.png")]);
+  await page.getByRole("button", { name: "Remove other.png" }).click();
+
+  await say(page, "What is this?");
+
+  await page.getByText("A dot.", { exact: true }).waitFor();
+  await page.locator(".message.user").getByText("dot.png").waitFor();
+  expect(told().match(/"media_type":"image\/png"/gu)).toHaveLength(1);
+  expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
 });
 
 const reading = (...calls: readonly ReturnType<typeof toolUse>[]) => [reply([...calls]), reply([text("That is all.")])];

@@ -1,3 +1,4 @@
+export { type Attachment, toolResult } from "@parley/client";
 export { ParleyProvider, useParley } from "./parley-provider.tsx";
 export { type Part, type TalkMessage, textOf } from "./store/message.ts";
 export { type Permission } from "./store/permission.ts";

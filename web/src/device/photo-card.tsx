@@ -9,20 +9,13 @@ export function PhotoUI(): ReactNode {
 }
 
 function PhotoCard({ call }: { readonly call: ToolCall }): ReactNode {
-  const photo = call.status === "success" ? toAddress(call.output) : undefined;
+  const { jpeg } = call.display ?? {};
   return (
     <>
       <CallCard call={call} />
-      {photo !== undefined && <img className="photo" src={photo} alt="What the camera saw" />}
+      {typeof jpeg === "string" && (
+        <img className="photo" src={`data:image/jpeg;base64,${jpeg}`} alt="What the camera saw" />
+      )}
     </>
   );
-}
-
-function toAddress(output = ""): string | undefined {
-  try {
-    const { mimeType, base64 } = JSON.parse(output) as { mimeType?: unknown; base64?: unknown };
-    return mimeType === "image/jpeg" && typeof base64 === "string" ? `data:image/jpeg;base64,${base64}` : undefined;
-  } catch {
-    return undefined;
-  }
 }

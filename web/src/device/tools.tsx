@@ -1,4 +1,4 @@
-import { useClientTool } from "@parley/react";
+import { toolResult, useClientTool } from "@parley/react";
 import type { ReactNode } from "react";
 import { takePhoto } from "./camera.ts";
 import { askPerson, showNotice } from "./notices.ts";
@@ -86,10 +86,14 @@ function ReadClipboard(): ReactNode {
 
 function TakePhoto(): ReactNode {
   useClientTool("take_photo", nothing, {
-    description: "Takes a small photo with this device's camera. Answers with a JPEG as base64.",
+    description: "Takes a photo with this device's camera, and shows it to you.",
     timeoutMs: PERSON_MS,
     readOnly: true,
-    run: (_input, { signal }) => takePhoto(signal),
+    run: async (_input, { signal }) => {
+      const { base64, ...size } = await takePhoto(signal);
+      const content = [{ type: "image", source: { data: base64 } }] as const;
+      return toolResult({ result: size, content, display: { jpeg: base64 } });
+    },
   });
   return null;
 }

@@ -1,6 +1,8 @@
 import { useAgentState, useTalk } from "@parley/react";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { Microphone } from "../voice/microphone.tsx";
+import { AttachButton } from "./attach-button.tsx";
+import { AttachedFiles } from "./attached-files.tsx";
 
 const BUSY: readonly string[] = ["thinking", "speaking", "using_tool", "waiting_for_permission"];
 
@@ -8,12 +10,15 @@ export function Composer(): ReactNode {
   const { send, stop } = useTalk();
   const { state } = useAgentState();
   const [text, setText] = useState("");
+  const [files, setFiles] = useState<readonly File[]>([]);
   const isBusy = BUSY.includes(state);
+  const isEmpty = text.trim() === "" && files.length === 0;
 
   const submit = () => {
-    if (text.trim() === "") return;
-    send(text);
+    if (isEmpty) return;
+    send(text, { attachments: files });
     setText("");
+    setFiles([]);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // A word that is still being put together (IME) is ended by Enter, too.
@@ -30,7 +35,9 @@ export function Composer(): ReactNode {
         submit();
       }}
     >
+      <AttachedFiles files={files} onRemove={(file) => setFiles(files.filter((each) => each !== file))} />
       <Microphone />
+      <AttachButton onChosen={(chosen) => setFiles([...files, ...chosen])} />
       <label className="visually-hidden" htmlFor="message">
         Message
       </label>
@@ -47,7 +54,7 @@ export function Composer(): ReactNode {
           Stop
         </button>
       )}
-      <button className="primary" disabled={text.trim() === ""}>
+      <button className="primary" disabled={isEmpty}>
         Send
       </button>
     </form>

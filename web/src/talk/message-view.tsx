@@ -33,6 +33,12 @@ export const MessageView = memo(function MessageView({ id }: { readonly id: stri
         />
       ) : (
         <div className="body">
+          {message.attachments?.map((name, index) => (
+            <p key={index} className="attachment">
+              <span className="visually-hidden">Attached: </span>
+              {name}
+            </p>
+          ))}
           {parts.map((part, index) => (
             <PartView key={part.kind === "call" ? part.toolUseId : index} part={part} message={message} />
           ))}

@@ -22,6 +22,8 @@ export interface TalkMessage {
   /** Unix ms, when this client first knew of it. */
   readonly at: number;
   readonly parts: readonly Part[];
+  /** What was sent with it: names, or media types. */
+  readonly attachments?: readonly string[];
   readonly state: MessageState;
   /** Of an answer: the message that it answers. */
   readonly replyTo?: string;

@@ -1,4 +1,5 @@
 import {
+  type Attachment,
   type ClientTool,
   connect,
   type LiveKitRoom,
@@ -75,9 +76,9 @@ export class TalkClient extends Watched {
     };
   }
 
-  send(text: string, options?: SendTextOptions): string {
+  send(text: string, options: SendTextOptions = {}): string {
     const { messageId, acknowledged } = this.#opened().sendText(text, options);
-    this.log.addSent(messageId, text, acknowledged);
+    this.log.addSent(messageId, { text, attachments: (options.attachments ?? []).map(nameOf) }, acknowledged);
     return messageId;
   }
 
@@ -136,4 +137,9 @@ export class TalkClient extends Watched {
 /** LiveKit's own room, if the client has one and not a transport. */
 export function liveKitRoomOf(room: Room | undefined): LiveKitRoom | undefined {
   return room && "remoteParticipants" in room ? room : undefined;
+}
+
+function nameOf(attachment: Attachment): string {
+  const { name, type, mediaType } = attachment as { name?: string; type?: string; mediaType?: string };
+  return name || type || mediaType || "attachment";
 }

@@ -63,8 +63,10 @@ export class TalkLog extends Watched {
     };
   }
 
-  addSent(id: string, text: string, acknowledged: Promise<void>): void {
-    this.#addUser(id, text, "sending");
+  /** @param said.attachments names, or media types */
+  addSent(id: string, said: { text: string; attachments: readonly string[] }, acknowledged: Promise<void>): void {
+    this.#addUser(id, said.text, "sending");
+    if (said.attachments.length > 0) this.#change(id, (known) => ({ ...known, attachments: said.attachments }));
     acknowledged.then(
       () => this.#change(id, (known) => (known.state === "sending" ? { ...known, state: "sent" } : known)),
       (error: unknown) =>
