@@ -3,7 +3,7 @@ import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject, JsonValue } from "../lib/json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
-import { LIMITS } from "../protocol/limits.ts";
+import { MESSAGE_LIMITS } from "../protocol/limits.ts";
 import { type Message, type MessageBody, sdkFeatures } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink } from "./room/agent-link.ts";
@@ -161,8 +161,8 @@ export class Parley implements AsyncDisposable {
   registerTool<Input = JsonObject>(tool: ClientTool<Input>): () => void {
     this.#throwIfClosed();
     const compiled = compileTool(tool);
-    if (this.#tools.size >= LIMITS.announcedTools) {
-      throw new TypeError(`More than ${LIMITS.announcedTools} tools are registered`);
+    if (this.#tools.size >= MESSAGE_LIMITS.announcedTools) {
+      throw new TypeError(`More than ${MESSAGE_LIMITS.announcedTools} tools are registered`);
     }
     if (this.#tools.has(tool.name)) throw new TypeError(`A tool named "${tool.name}" is registered already`);
     this.#tools.set(tool.name, compiled);

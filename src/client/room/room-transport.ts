@@ -1,4 +1,4 @@
-import { LIMITS } from "../../protocol/limits.ts";
+import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
 import { type RoomPeer, TOPIC, type Transport, type TransportListener } from "./transport.ts";
 
 /** `ParticipantKind.AGENT` in both LiveKit packages. */
@@ -115,7 +115,7 @@ async function readAll(reader: StreamReader): Promise<Uint8Array | undefined> {
   try {
     for await (const chunk of reader) {
       size += chunk.length;
-      if (size > LIMITS.envelopeBytes) return undefined;
+      if (size > MESSAGE_LIMITS.envelopeBytes) return undefined;
       chunks.push(chunk);
     }
   } catch {

@@ -1,6 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
 import type { Message } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
@@ -43,7 +43,7 @@ export class ClientOutbox {
     const meta = traceparent === undefined ? {} : { traceparent };
     const bytes = encodeEnvelope({ stanzaId, conversationId: this.#options.conversationId(), meta, message });
     if (!isAck) this.#lastStanza = stanzaId;
-    const isLong = bytes.length > LIMITS.packetBytes;
+    const isLong = bytes.length > MESSAGE_LIMITS.packetBytes;
     const publish = (by: "packet" | "stream") => this.#enqueue(() => this.#options.publish(bytes, by));
     const sent = publish(isLong ? "stream" : way);
     sent.catch(() => {});
@@ -81,7 +81,7 @@ export class ClientOutbox {
   }
 
   #next(): void {
-    if (this.#inFlight < LIMITS.sendsInFlight) this.#queue.shift()?.();
+    if (this.#inFlight < MESSAGE_LIMITS.sendsInFlight) this.#queue.shift()?.();
   }
 }
 

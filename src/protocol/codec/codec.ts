@@ -4,7 +4,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { float32, isPlainMap, readFields } from "../messages/fields.ts";
-import { LIMITS } from "../limits.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 import { fieldNames, type Message, MESSAGES, messageTypeOf } from "../messages/messages.ts";
 import { MalformedMessageError, parseMessage, type ReadableParts } from "../messages/parse-message.ts";
 import { Float32, packMap } from "./pack.ts";
@@ -123,7 +123,10 @@ function readConversationId(root: Record<string, unknown>, body: unknown, parts:
   if (parts.conversationId !== undefined) return parts.conversationId;
   const value = root["conversationId"] ?? (isPlainMap(body) ? body["conversationId"] : undefined) ?? "";
   if (value === "") return "";
-  throw new MalformedMessageError(`conversationId: expected a string of at most ${LIMITS.idLength} characters`, parts);
+  throw new MalformedMessageError(
+    `conversationId: expected a string of at most ${MESSAGE_LIMITS.idLength} characters`,
+    parts,
+  );
 }
 
 function readMeta(root: Record<string, unknown>, parts: ReadableParts): JsonObject {
@@ -133,7 +136,7 @@ function readMeta(root: Record<string, unknown>, parts: ReadableParts): JsonObje
 }
 
 function readId(value: unknown): string | undefined {
-  return typeof value === "string" && value.length > 0 && value.length <= LIMITS.idLength
+  return typeof value === "string" && value.length > 0 && value.length <= MESSAGE_LIMITS.idLength
     ? cleanText(value)
     : undefined;
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { FORBIDDEN_KEYS, LIMITS } from "../limits.ts";
+import { FORBIDDEN_KEYS, MESSAGE_LIMITS } from "../limits.ts";
 
 const textEncoder = new TextEncoder();
 const FIRST_BYTES = 512;
@@ -14,17 +14,13 @@ export class Float32 {
   }
 }
 
-/** How a kind of value says its size: up to `inHeadUpTo` in its first byte, else after `tag` and a step for the width. */
-interface SizeForm {
-  readonly head: number;
-  readonly inHeadUpTo: number;
-  readonly tag: number;
-  readonly leastWidth: 1 | 2;
-}
-const TEXT: SizeForm = { head: 0xa0, inHeadUpTo: 31, tag: 0xd9, leastWidth: 1 };
-const BYTES: SizeForm = { head: 0, inHeadUpTo: -1, tag: 0xc4, leastWidth: 1 };
-const LIST: SizeForm = { head: 0x90, inHeadUpTo: 15, tag: 0xdb, leastWidth: 2 };
-const MAP: SizeForm = { head: 0x80, inHeadUpTo: 15, tag: 0xdd, leastWidth: 2 };
+/** How a kind of value says its size: with its first byte `head` up to `upTo`, else after `tag` or one of the next two. */
+type SizeForm = readonly [head: number, upTo: number, tag: number];
+const TEXT: SizeForm = [0xa0, 31, 0xd9];
+const BYTES: SizeForm = [0, -1, 0xc4];
+/** They have no form for sizes of one byte: the tag that would be its is that of something else. */
+const LIST: SizeForm = [0x90, 15, 0xdb];
+const MAP: SizeForm = [0x80, 15, 0xdd];
 
 /**
  * Writes a map as MessagePack, and refuses what `unpackPacket` would refuse at the other end. Integers take 32 bits at
@@ -55,7 +51,7 @@ class Pack {
   writeValue(value: unknown, depth: number): void {
     switch (typeof value) {
       case "string":
-        return this.#writeText(value, LIMITS.stringBytes, "string");
+        return this.#writeText(value, MESSAGE_LIMITS.stringBytes, "string");
       case "number":
         return this.#writeNumber(value);
       case "bigint":
@@ -79,7 +75,8 @@ class Pack {
     } else if (value >= -32 && value < 128) {
       this.#write(value & 0xff, 0);
     } else {
-      const width = value < 0 ? (value < -(2 ** 15) ? 4 : value < -(2 ** 7) ? 2 : 1) : widthOf(value);
+      // The sign takes a bit.
+      const width = widthOf(value < 0 ? -2 * value - 1 : value);
       this.#write((value < 0 ? 0xd0 : 0xcc) + (width >> 1), width, value);
     }
   }
@@ -121,7 +118,7 @@ class Pack {
     }
     if (value instanceof Date) return this.#writeDate(value);
     if (value instanceof Uint8Array) return this.#writeBytes(value);
-    if (depth > LIMITS.depth) throw tooLarge(`The message is nested over ${LIMITS.depth} deep`);
+    if (depth > MESSAGE_LIMITS.depth) throw tooLarge(`The message is nested over ${MESSAGE_LIMITS.depth} deep`);
     if (Array.isArray(value)) return this.#writeList(value, depth);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === null || prototype === Object.prototype) return this.#writeMap(value, depth);
@@ -141,7 +138,7 @@ class Pack {
   }
 
   #writeBytes(bytes: Uint8Array): void {
-    if (bytes.length > LIMITS.envelopeBytes) throw tooLong();
+    if (bytes.length > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
     this.#writeSize(BYTES, bytes.length);
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#position);
@@ -165,20 +162,20 @@ class Pack {
   #writeKey(key: string): void {
     if (FORBIDDEN_KEYS.has(key)) throw new AppError("internal", "A key has a forbidden name");
     if (!key.isWellFormed()) throw new AppError("internal", "A key is not well-formed Unicode");
-    this.#writeText(key, LIMITS.keyBytes, "key");
-    if (this.#keys.add(key).size > LIMITS.differentKeys)
-      throw tooLarge(`The message has over ${LIMITS.differentKeys} different keys`);
+    this.#writeText(key, MESSAGE_LIMITS.keyBytes, "key");
+    if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
+      throw tooLarge(`The message has over ${MESSAGE_LIMITS.differentKeys} different keys`);
   }
 
   #open(form: SizeForm, length: number): void {
     this.#values += length;
-    if (this.#values > LIMITS.values) throw tooLarge(`The message has over ${LIMITS.values} values`);
+    if (this.#values > MESSAGE_LIMITS.values) throw tooLarge(`The message has over ${MESSAGE_LIMITS.values} values`);
     this.#writeSize(form, length);
   }
 
-  #writeSize({ head, inHeadUpTo, tag, leastWidth }: SizeForm, size: number): void {
-    if (size <= inHeadUpTo) return this.#write(head + size, 0);
-    const width = widthOf(size, leastWidth);
+  #writeSize([head, upTo, tag]: SizeForm, size: number): void {
+    if (size <= upTo) return this.#write(head + size, 0);
+    const width = widthOf(size, upTo === 15 ? 2 : 1);
     this.#write(tag + (width >> 1), width, size);
   }
 
@@ -194,7 +191,7 @@ class Pack {
   }
 
   #reserve(count: number): void {
-    if (this.#position > LIMITS.envelopeBytes) throw tooLong();
+    if (this.#position > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
     const needed = this.#position + count;
     if (needed <= this.#bytes.length) return;
     const bytes = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
@@ -215,4 +212,4 @@ function toNumber(value: bigint): number {
 }
 
 const tooLarge = (message: string) => new AppError("too_large", message);
-const tooLong = () => tooLarge(`The envelope is over ${LIMITS.envelopeBytes} bytes`);
+const tooLong = () => tooLarge(`The envelope is over ${MESSAGE_LIMITS.envelopeBytes} bytes`);

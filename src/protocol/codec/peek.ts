@@ -1,4 +1,4 @@
-import { LIMITS } from "../limits.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 import { PacketCursor } from "./packet-cursor.ts";
 import { unpackValue } from "./unpack.ts";
 
@@ -14,11 +14,11 @@ const WANTED_OF_BODY: ReadonlySet<string> = new Set([
   "acknowledgedStanzaId",
 ]);
 /** The longest value that is decoded here: an id in UTF-8 and its head. */
-const MAX_BYTES = LIMITS.idLength * 4 + 5;
+const MAX_BYTES = MESSAGE_LIMITS.idLength * 4 + 5;
 
 /**
  * Reads what identifies a message without decoding the rest: for a packet that is refused (its call or request can then
- * be answered at once), and before a packet is let in. Skips `4 * LIMITS.values` values at most. Never throws: where
+ * be answered at once), and before a packet is let in. Skips `4 * MESSAGE_LIMITS.values` values at most. Never throws: where
  * the bytes make no sense it stops, and returns what it has.
  */
 export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
@@ -35,7 +35,7 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
 
 class Peek {
   readonly #cursor: PacketCursor;
-  #budget = 4 * LIMITS.values;
+  #budget = 4 * MESSAGE_LIMITS.values;
 
   constructor(bytes: Uint8Array) {
     this.#cursor = new PacketCursor(bytes);

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { FORBIDDEN_KEYS, LIMITS } from "../limits.ts";
+import { FORBIDDEN_KEYS, MESSAGE_LIMITS } from "../limits.ts";
 import { headOf, PacketCursor } from "./packet-cursor.ts";
 
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -13,7 +13,8 @@ const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
  */
 export function unpackPacket(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) throw malformed("The packet is empty");
-  if (bytes.length > LIMITS.envelopeBytes) throw tooLarge(`The envelope is over ${LIMITS.envelopeBytes} bytes`);
+  if (bytes.length > MESSAGE_LIMITS.envelopeBytes)
+    throw tooLarge(`The envelope is over ${MESSAGE_LIMITS.envelopeBytes} bytes`);
   if (headOf(bytes[0] ?? 0).kind !== "map") throw malformed("The packet is not a map");
   const unpack = new Unpack(bytes);
   const root = unpack.readValue(0);
@@ -103,18 +104,19 @@ class Unpack {
 
   #readString(): string {
     const content = this.#content();
-    if (content.length > LIMITS.stringBytes) throw tooLarge(`A string is over ${LIMITS.stringBytes} bytes`);
+    if (content.length > MESSAGE_LIMITS.stringBytes)
+      throw tooLarge(`A string is over ${MESSAGE_LIMITS.stringBytes} bytes`);
     return lenient.decode(content);
   }
 
   #readKey(): string {
     if (this.#cursor.next() !== "str") throw malformed("A key is not a string");
     const content = this.#content();
-    if (content.length > LIMITS.keyBytes) throw tooLarge(`A key is over ${LIMITS.keyBytes} bytes`);
+    if (content.length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
     const key = toKey(content);
     if (FORBIDDEN_KEYS.has(key)) throw malformed("A key has a forbidden name");
-    if (this.#keys.add(key).size > LIMITS.differentKeys)
-      throw tooLarge(`The packet has over ${LIMITS.differentKeys} different keys`);
+    if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
+      throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);
     return key;
   }
 
@@ -156,8 +158,8 @@ class Unpack {
     const { length } = this.#cursor;
     this.#cursor.checkItems(length * valuesPerEntry);
     this.#values += length;
-    if (this.#values > LIMITS.values) throw tooLarge(`The packet has over ${LIMITS.values} values`);
-    if (depth === LIMITS.depth) throw tooLarge(`The packet is nested over ${LIMITS.depth} deep`);
+    if (this.#values > MESSAGE_LIMITS.values) throw tooLarge(`The packet has over ${MESSAGE_LIMITS.values} values`);
+    if (depth === MESSAGE_LIMITS.depth) throw tooLarge(`The packet is nested over ${MESSAGE_LIMITS.depth} deep`);
     return length;
   }
 }

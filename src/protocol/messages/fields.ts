@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { cleanJson, cleanText, isCleanText } from "../../lib/clean-json.ts";
 import { type JsonValue, isRecord } from "../../lib/json.ts";
-import { LIMITS } from "../limits.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 
 /** Text as PostgreSQL can store it. */
 export const text = v.pipe(v.string(), v.transform(cleanText));
@@ -9,12 +9,12 @@ export const text = v.pipe(v.string(), v.transform(cleanText));
 export const id = v.pipe(
   text,
   v.minLength(1, "Too small: expected string to have >=1 characters"),
-  v.maxLength(LIMITS.idLength, `Too big: expected string to have <=${LIMITS.idLength} characters`),
+  v.maxLength(MESSAGE_LIMITS.idLength, `Too big: expected string to have <=${MESSAGE_LIMITS.idLength} characters`),
 );
 
 /** Whether a text is a valid id without a change. (An id in a message is cleaned by `id`.) */
 export function isId(candidate: string): boolean {
-  return candidate !== "" && candidate.length <= LIMITS.idLength && isCleanText(candidate);
+  return candidate !== "" && candidate.length <= MESSAGE_LIMITS.idLength && isCleanText(candidate);
 }
 
 /** Neither NaN nor infinite. */

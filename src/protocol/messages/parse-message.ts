@@ -1,6 +1,6 @@
 import type { Execution } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { LIMITS } from "../limits.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 import type { Configuration } from "./control-messages.ts";
 import { type MapSchema, parseMap, readFields } from "./fields.ts";
 import { fieldNames, type Message, type MessageBody, MESSAGES, type MessageType } from "./messages.ts";
@@ -66,8 +66,8 @@ function parseFields(
   const { typeName } = parts;
   for (const name of LISTS.get(typeName) ?? []) {
     const list = fields[name];
-    if (!Array.isArray(list) || list.length <= LIMITS.listItems) continue;
-    throw new MalformedMessageError(`${typeName}.${name}: over ${LIMITS.listItems} items`, parts, "too_large");
+    if (!Array.isArray(list) || list.length <= MESSAGE_LIMITS.listItems) continue;
+    throw new MalformedMessageError(`${typeName}.${name}: over ${MESSAGE_LIMITS.listItems} items`, parts, "too_large");
   }
   const parsed = parseMap(schema, fields, typeName);
   if ("fault" in parsed) throw new MalformedMessageError(parsed.fault, parts);

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isRecord } from "../../lib/json.ts";
 import { choice, count, jsonMap, matching, parseMap, readFields, text } from "./fields.ts";
-import { LIMITS, TOOL_NAME } from "../limits.ts";
+import { MESSAGE_LIMITS, TOOL_NAME } from "../limits.ts";
 
 /** A tool in a client's or the worker's Configuration. Whether `inputSchema` is a valid JSON Schema is not checked. */
 export const toolAnnouncementSchema = v.object({
@@ -26,23 +26,27 @@ export interface InvalidTool {
   readonly reason: string;
 }
 
-/** Separates the valid announcements from the invalid. Those beyond `LIMITS.announcedTools` are not read. */
+/** Separates the valid announcements from the invalid. Those beyond `MESSAGE_LIMITS.announcedTools` are not read. */
 export function sortAnnouncements(announcements: readonly unknown[]): {
   readonly tools: ToolAnnouncement[];
   readonly invalidTools: InvalidTool[];
 } {
   const tools: ToolAnnouncement[] = [];
   const invalidTools: InvalidTool[] = [];
-  for (const [index, announcement] of announcements.slice(0, LIMITS.announcedTools).entries()) {
+  for (const [index, announcement] of announcements.slice(0, MESSAGE_LIMITS.announcedTools).entries()) {
     const fields = isRecord(announcement) ? readFields(announcement) : announcement;
     const parsed = parseMap(toolAnnouncementSchema, fields, `tools[${index}]`);
     if ("value" in parsed) tools.push(parsed.value);
     else invalidTools.push({ index, ...nameOf(announcement), reason: parsed.fault });
   }
-  const more = announcements.length - LIMITS.announcedTools;
+  const more = announcements.length - MESSAGE_LIMITS.announcedTools;
   if (more > 0) {
-    const reason = `over ${LIMITS.announcedTools} tools are announced: this and what follows it is not taken`;
-    invalidTools.push({ index: LIMITS.announcedTools, ...nameOf(announcements[LIMITS.announcedTools]), reason });
+    const reason = `over ${MESSAGE_LIMITS.announcedTools} tools are announced: this and what follows it is not taken`;
+    invalidTools.push({
+      index: MESSAGE_LIMITS.announcedTools,
+      ...nameOf(announcements[MESSAGE_LIMITS.announcedTools]),
+      reason,
+    });
   }
   return { tools, invalidTools };
 }
