@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { claimSession, releaseLease } from "../../../src/store/sessions/leases.ts";
+import { beginRoom, endRoom, endUnseenRooms } from "../../../src/store/sessions/session-rooms.ts";
+import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { sessionClaim, writerOf } from "../store-fixtures.ts";
+
+const database = forFile(tempDatabase);
+
+const ROOMS = 3;
+const WORKERS = 3;
+const worker = fc.nat(WORKERS - 1);
+/** What workers do, in any order: also those that have lost the session, and for rooms that are over. */
+const deeds = fc.array(
+  fc.oneof(
+    fc.record({ deed: fc.constantFrom("claim", "release", "die"), worker }),
+    fc.record({ deed: fc.constantFrom("begin", "end"), worker }),
+    fc.record({ deed: fc.constantFrom("look", "next room"), worker }),
+  ),
+  { maxLength: 25 },
+);
+
+test("however workers come, go and look, a session starts at most once in a room, ends at most once, and one webhook tells of each end", async () => {
+  const { sql } = database;
+  const check = fc.asyncProperty(deeds, async (all) => {
+    const claim = sessionClaim({ conversationId: createId() });
+    const rooms = Array.from({ length: ROOMS }, (_, index) => `RM_${createId()}_${index}`);
+    const epochs = new Map<number, number>();
+    const begun: string[] = [];
+    const ended: string[] = [];
+    let current = 0;
+    const roomSid = () => rooms[current] ?? "";
+    const writer = (of: number) => writerOf(sql, claim.sessionId, epochs.get(of) ?? -1);
+    const deed = {
+      claim: async (of: number) => {
+        const claimed = await claimSession(sql, { ...claim, owner: `worker-${of}` });
+        if (claimed) epochs.set(of, claimed.epoch);
+      },
+      release: (of: number) => releaseLease(writer(of)),
+      die: async () =>
+        void (await sql`
+          update sessions set lease_expires_at = now() - interval '5 seconds' where id = ${claim.sessionId}
+        `),
+      begin: async (of: number) => {
+        const sid = roomSid();
+        const result = await beginRoom(writer(of), { roomSid: sid, agent: "a", afterPosition: 0, isTold: true });
+        if (result.isNew) begun.push(sid);
+        ended.push(...result.ended.map((room) => room.roomSid));
+      },
+      end: async (of: number) => {
+        if (await endRoom(writer(of), { roomSid: roomSid(), reason: "room_deleted", isTold: true }))
+          ended.push(roomSid());
+      },
+      look: async () => {
+        await sql`update session_rooms set started_at = now() - interval '1 minute'`;
+        const found = await endUnseenRooms(sql, { roomSids: [roomSid()], isTold: true });
+        ended.push(...found.map((room) => room.roomSid).filter((sid) => rooms.includes(sid)));
+      },
+      "next room": async () => void (current = Math.min(current + 1, ROOMS - 1)),
+    };
+    await deed.claim(0);
+    for (const { deed: name, worker: of } of all)
+      await deed[name](of).catch((error: { code?: string }) => expect(error.code).toBe("lost_lease"));
+
+    expect(begun).toEqual([...new Set(begun)]);
+    expect(ended).toEqual([...new Set(ended)]);
+    expect(begun).toEqual(expect.arrayContaining(ended));
+    const told = await sql<
+      { sid: string }[]
+    >`select room_sid as sid from webhooks where session_id = ${claim.sessionId}`;
+    expect(told.map(({ sid }) => sid).toSorted()).toEqual(ended.toSorted());
+  });
+  await fc.assert(check, { numRuns: propertyRuns(60), seed: propertySeed() });
+}, 60_000);
