@@ -14,6 +14,8 @@ export interface SeenCall {
   /** Undefined for a call that nobody was given. */
   readonly ranOn: "server" | "client" | undefined;
   readonly result: JsonObject | undefined;
+  /** What the tool gave clients to display. */
+  readonly display: JsonObject | undefined;
   readonly errorCode: string | undefined;
   readonly errorMessage: string | undefined;
 }
@@ -42,7 +44,7 @@ export interface Turn {
   readonly ms: number;
 }
 
-const NO_OUTCOME = { result: undefined, errorCode: undefined, errorMessage: undefined };
+const NO_OUTCOME = { result: undefined, display: undefined, errorCode: undefined, errorMessage: undefined };
 
 /** A turn as it goes on. */
 export class LoggedTurn implements Turn {
@@ -104,8 +106,8 @@ export class LoggedTurn implements Turn {
   }
 
   takeCall({ toolUseId, toolName: name, input, state, executionResolved: ranOn, outcome }: Call): void {
-    const { result, errorCode, errorMessage } = { ...NO_OUTCOME, ...outcome };
-    this.#calls.set(toolUseId, { name, input, state, ranOn, result, errorCode, errorMessage });
+    const { result, display, errorCode, errorMessage } = { ...NO_OUTCOME, ...outcome };
+    this.#calls.set(toolUseId, { name, input, state, ranOn, result, display, errorCode, errorMessage });
   }
 
   takeQuestion({ id, toolName: tool, type, pattern, title, state }: PermissionRecord): void {

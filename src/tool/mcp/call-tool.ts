@@ -1,7 +1,10 @@
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { type JsonObject, isRecord } from "../../lib/json.ts";
+import { toolResult, type ResultBlock } from "../../protocol/tool-result.ts";
 import type { ToolContext } from "../define-tool.ts";
+import { mediaTypeOf } from "../results/media-type.ts";
+import { readParts } from "../results/read-result.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
 /** The most that a timer can hold: what ends the request is the signal of the call, which has its own deadline. */
@@ -72,8 +75,8 @@ interface ToolAnswer {
 }
 
 /**
- * The value as one of our own tools would return it: the structured content if there is any, else the texts. Images and
- * the like are only named: neither a voice nor the record has use for their bytes.
+ * The value as one of our own tools would return it: the structured content if there is any, else the texts. Pictures
+ * are shown to the model, as far as it can be shown them; all else is only named.
  *
  * @throws {ToolError} for a result that is marked as an error
  */
@@ -83,7 +86,25 @@ function toToolValue({ content, structuredContent, isError }: ToolAnswer): unkno
     const details = !structuredContent ? "" : JSON.stringify(structuredContent);
     throw new ToolError(text || details || "The tool failed without a message");
   }
-  return structuredContent ?? (content.length > 0 ? text : undefined);
+  const plain = structuredContent ?? (content.length > 0 ? text : undefined);
+  const blocks = content.map(toResultBlock).filter((block) => block.type === "image" || !structuredContent);
+  if (!blocks.some(({ type }) => type === "image")) return plain;
+  const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
+  // What is too much to be shown is named after all.
+  return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
+}
+
+/** A sound picture as one, any other block in words. */
+function toResultBlock(block: unknown): ResultBlock {
+  const data = isRecord(block) && block["type"] === "image" ? block["data"] : undefined;
+  const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;
+  if (typeof data !== "string" || !type || !("kind" in type) || type.kind !== "image")
+    return { type: "text", text: blockText(block) };
+  return { type: "image", source: { data } };
+}
+
+function isSaying(block: ResultBlock): boolean {
+  return block.type !== "text" || block.text.trim() !== "";
 }
 
 function blockText(block: unknown): string {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
-import { outline } from "../../support/model-view.ts";
+import { messagesTo, outline } from "../../support/model-view.ts";
 
 const told = (agent: TestAgent) => outline(agent, ({ type, text, content }) => text ?? content ?? type);
 
@@ -136,3 +136,24 @@ for (const [onDuplicate, runs, second] of [
     expect(told(agent).at(-1)).toBe(`user: ${second}`);
   });
 }
+
+test("an edited message keeps what was attached to it", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(["A dot.", "Black."].map((words) => reply([text(words)])));
+  const attachments = [{ text: "A list", name: "list.txt" }];
+  await user.send({ type: "user_message", body: { id: "m1", content: "What is this?", attachments } });
+  await user.answerTo("m1");
+
+  await user.send({ type: "control_variation", body: { targetId: "m1", mode: "edit", newContent: "Which colour?" } });
+  await user.next("assistant_sentence", (body) => body.text === "Black.");
+
+  expect(messagesTo(agent)).toMatchObject([
+    {
+      content: [
+        { type: "document", title: "list.txt" },
+        { type: "text", text: "Which colour?" },
+      ],
+    },
+  ]);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
 import { saveCall } from "../../../src/store/calls.ts";
+import { insertMedia, loadMedia } from "../../../src/store/media.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
@@ -8,6 +9,7 @@ import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { PNG } from "../../support/pictures.ts";
 import { newCall, newTurn, storedSession, textBlock } from "../store-fixtures.ts";
 
 const database = forEachTest(tempDatabase);
@@ -75,4 +77,24 @@ test("what tells of sessions that ended so long ago goes too, delivered or not",
     { room_sid: "RM_open" },
   ]);
   expect(await sql`select id from webhooks`).toEqual([{ id: "ended_RM_new" }]);
+});
+
+test("pictures go with the call that made them, and those that came with messages when they are as old", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await tell(writer, 40, 1);
+  const calls = await sql<
+    { id: string }[]
+  >`select tool_calls.id from tool_calls join turns on turns.id = turn_id order by position`;
+  const given = (id: string) => [{ id, mediaType: "image/png", bytes: PNG }];
+  for (const [index, { id }] of calls.entries())
+    await insertMedia(writer, { callId: id, from: null, media: given(`call ${index}`) });
+  for (const id of ["old", "new"]) await insertMedia(writer, { callId: null, from: "ann", media: given(id) });
+  await sql`update media set created_at = now() - interval '40 days' where id = 'old'`;
+
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+
+  expect(await sql`select id from media order by id`).toEqual([{ id: "call 1" }, { id: "new" }]);
+  const [stored] = await loadMedia(writer, { ids: ["call 0", "new"] });
+  expect(Buffer.from(stored?.bytes ?? [])).toEqual(Buffer.from(PNG));
 });

@@ -55,15 +55,27 @@ describe.each([
     expect(tools.get("shop_throw")).toMatchObject({ readOnly: false, idempotent: false });
   });
 
-  test("a call gives the text, the structured content, or the names of what is no text", async () => {
+  test("a call gives the text, or the structured content", async () => {
     await using running = await start();
     const { ports } = running.bench;
 
     expect(await ports.run("shop_echo", { text: "hello" })).toEqual({ content: "You said hello", isError: false });
     expect(await ports.run("shop_structured")).toEqual({ content: '{"shelves":3}', isError: false });
-    expect((await ports.run("shop_picture")).content).toBe(
-      "A cat:\n[image image/png 3 bytes]\n[resource file:///cat.txt text/plain]\n[resource file:///dog.txt]",
-    );
+  });
+
+  test("a picture is shown to the model, and what cannot be shown is named", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+
+    const { content } = await ports.run("shop_picture");
+
+    expect(content).toEqual([
+      { type: "text", text: "A cat:" },
+      { type: "image", source: { type: "media", id: ports.media[0]?.id, media_type: "image/gif", size: 42 } },
+      { type: "text", text: "[image image/png 3 bytes]" },
+      { type: "text", text: "[resource file:///cat.txt text/plain]" },
+      { type: "text", text: "[resource file:///dog.txt]" },
+    ]);
   });
 
   test("bad arguments do not reach the server", async () => {

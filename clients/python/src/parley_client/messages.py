@@ -112,6 +112,8 @@ class ToolUseResult(Body):
     id: Id
     success: bool
     result: Json | None = None
+    content: list[Json] | None = None
+    display: Json | None = None
     error_code: str | None = None
     error_message: str | None = None
 
