@@ -11,16 +11,15 @@ import { sessionClaim, writerOf } from "../store-fixtures.ts";
 const database = forFile(tempDatabase);
 
 const ROOMS = 3;
-const WORKERS = 3;
+const WORKERS = 2;
 const worker = fc.nat(WORKERS - 1);
 /** What workers do, in any order: also those that have lost the session, and for rooms that are over. */
 const deeds = fc.array(
-  fc.oneof(
-    fc.record({ deed: fc.constantFrom("claim", "release", "die"), worker }),
-    fc.record({ deed: fc.constantFrom("begin", "end"), worker }),
-    fc.record({ deed: fc.constantFrom("look", "next room"), worker }),
-  ),
-  { maxLength: 25 },
+  fc.record({
+    deed: fc.constantFrom("claim", "release", "die", "begin", "begin", "end", "end", "look", "next room"),
+    worker,
+  }),
+  { minLength: 20, maxLength: 40 },
 );
 
 test("however workers come, go and look, a session starts at most once in a room, ends at most once, and one webhook tells of each end", async () => {
@@ -62,9 +61,11 @@ test("however workers come, go and look, a session starts at most once in a room
       "next room": async () => void (current = Math.min(current + 1, ROOMS - 1)),
     };
     await deed.claim(0);
+    const refusals = new Set<string | undefined>();
     for (const { deed: name, worker: of } of all)
-      await deed[name](of).catch((error: { code?: string }) => expect(error.code).toBe("lost_lease"));
+      await deed[name](of).catch((error: { readonly code?: string }) => void refusals.add(error.code));
 
+    expect([...refusals].filter((code) => code !== "lost_lease")).toEqual([]);
     expect(begun).toEqual([...new Set(begun)]);
     expect(ended).toEqual([...new Set(ended)]);
     expect(begun).toEqual(expect.arrayContaining(ended));
