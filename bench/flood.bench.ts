@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createId } from "../src/lib/id.ts";
+import { mainThreadMs } from "../src/worker/process/running-processes.ts";
+import { reply, text } from "../src/testing/model-server/step.ts";
+import { rawPacket } from "../test/support/attack.ts";
+import type { Participant } from "../test/support/participant.ts";
+import { jobProcesses } from "../test/worker/support/run-main.ts";
+import { WorkerParts } from "../test/worker/support/worker-parts.ts";
+
+const FLOOD_MS = 10_000;
+/** A client that publishes without waiting loses what LiveKit cannot take. */
+const AT_ONCE = 16;
+
+const manyValues = () => {
+  const rows = Array.from({ length: 900 }, (_, row) => ({ [`k${row}`]: row }));
+  return { id: createId(), content: "Hi", rows };
+};
+const schema = {
+  type: "object",
+  allOf: Array.from({ length: 640 }, () => ({ if: { required: ["a"] }, then: { required: ["b"] } })),
+};
+const tools = Array.from({ length: 4 }, (_, index) => ({ name: `tool_${index}`, description: "A.", schema }));
+
+let stanza = 1_000;
+const next = () => (stanza += 1);
+
+/** What one participant sends as fast as it can. */
+const FLOODS: Readonly<Record<string, (user: Participant) => Promise<void>>> = {
+  "messages of 50 bytes": (user) => user.sendBytes(message({ id: createId(), content: "Hi" })),
+  "packets of 13 kB with 1,800 values": (user) => user.sendBytes(message(manyValues())),
+  "bytes that are no message": (user) => user.sendBytes(new Uint8Array(13_000).fill(0x91)),
+  "results that nobody asked for": (user) =>
+    user.sendBytes(rawPacket({ type: 7, stanzaId: next(), body: { id: createId(), success: true, result: { a: 1 } } })),
+  "announcements with schemas of 30 kB": (user) =>
+    user.sendBytes(rawPacket({ type: 0, stanzaId: next(), body: { tools } })),
+  "texts on lk.chat": async (user) => {
+    await user.room.localParticipant?.sendText("Hi", { topic: "lk.chat" });
+  },
+};
+
+function message(body: object): Uint8Array {
+  return rawPacket({ type: 3, stanzaId: next(), body });
+}
+
+test.each(Object.entries(FLOODS))("%s", async (name, send) => {
+  await using parts = await WorkerParts.start();
+  const worker = await parts.run();
+  const attacker = await parts.join(`room-${createId()}`, "attacker");
+  await attacker.next("configuration", () => true, 20_000);
+  await attacker.configure({});
+  parts.model.script(() => reply([text("Yes.")]));
+  await sleep(3_000);
+  const hosts = jobProcesses(worker.pid);
+  const computed = () => hosts.reduce((sum, pid) => sum + mainThreadMs(pid), 0);
+
+  const before = computed();
+  const startedAt = performance.now();
+  let sent = 0;
+  const flood = async () => {
+    while (performance.now() - startedAt < FLOOD_MS) {
+      await send(attacker);
+      sent += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, flood));
+  const ms = performance.now() - startedAt;
+  const percent = (100 * (computed() - before)) / ms;
+  console.log(`${name}: ${Math.round((1_000 * sent) / ms)} a second, ${percent.toFixed(1)} % of a core`);
+  expect(sent).toBeGreaterThan(0);
+});
