@@ -6,6 +6,7 @@ const root = import.meta.dirname;
 export default defineConfig({
   resolve: {
     alias: {
+      "@parley/client/forms": join(root, "src/client/forms.ts"),
       "@parley/client": join(root, "src/client/index.ts"),
       "@parley/react": join(root, "clients/react/src/index.ts"),
     },

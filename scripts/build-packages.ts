@@ -43,7 +43,10 @@ const REACT_OPTIONS = {
   declaration: true,
   types: [],
   rootDir: join(ROOT, "clients/react/src"),
-  paths: { "@parley/client": [join(target, "client/dist/client/index.d.ts")] },
+  paths: {
+    "@parley/client": [join(target, "client/dist/client/index.d.ts")],
+    "@parley/client/forms": [join(target, "client/dist/client/forms.d.ts")],
+  },
 };
 
 const pages = await Array.fromAsync(glob("docs/*.md", { cwd: ROOT }));
@@ -72,7 +75,7 @@ const BUILDS: readonly Build[] = [
     description: "Talks to a Parley worker from a browser or Node, and runs tools for it there.",
     folder: "client",
     tsconfig: "tsconfig.client.json",
-    exports: { ".": "client/index.ts" },
+    exports: { ".": "client/index.ts", "./forms": "client/forms.ts" },
     files: { "docs/client.md": "README.md" },
   },
   {

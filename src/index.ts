@@ -7,6 +7,8 @@ export { type JsonObject, type JsonValue } from "./lib/json.ts";
 export { type ResultBlock, toolResult, type ToolResult, type ToolResultParts } from "./protocol/tool-result.ts";
 export {
   defineTool,
+  type Elicitation,
+  type Elicited,
   type PermissionAsk,
   type Tool,
   type ToolContext,

@@ -106,3 +106,13 @@ export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";
 export function endedCall(call: Call, outcome: Outcome): Call {
   return { ...call, state: outcome.state, outcome, finishedAt: Date.now(), revision: call.revision + 1 };
 }
+
+/** The tool use's id of a form that a running call has somebody fill in: no block has it, and it names that call. */
+export function formUseId(callId: string, formId: string): string {
+  return `form:${callId}:${formId}`;
+}
+
+/** The call that has somebody fill in this form; `undefined` for a call that the model has asked for. */
+export function asksFor({ toolUseId }: Pick<Call, "toolUseId">): string | undefined {
+  return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
+}

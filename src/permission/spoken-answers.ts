@@ -14,7 +14,8 @@ export function readYesOrNo(utterance: string, language: string | undefined): "y
   return isYes ? "yes" : "no";
 }
 
-function toWords(utterance: string): string[] {
+/** An utterance's words, in small letters, without accents, apostrophes and marks. Of a long one, the first. */
+export function toWords(utterance: string): string[] {
   const plain = utterance
     .slice(0, 200)
     .normalize("NFD")

@@ -47,7 +47,8 @@ interface SessionTurnsOptions {
   /** Writes notes on older turns. @defaultValue nobody does */
   readonly notesModel?: NotesModel | undefined;
   readonly calls: SessionCalls;
-  readonly permissions: Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">;
+  /** What participants are asked in words. */
+  readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly peers: Peers;
   readonly outbox: Outbox;
@@ -126,8 +127,9 @@ export class SessionTurns {
    * if it would ask the same. Never rejects.
    */
   async speculate(participant: string, text: string): Promise<void> {
-    // Who is asked for a permission may be answering that.
-    if (!this.isIdle || text.trim() === "" || this.#options.permissions.isAnyAwaited(participant)) return;
+    // Who is asked for something may be answering that.
+    const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
+    if (!this.isIdle || text.trim() === "" || isAsked) return;
     // What is said among several is shown in another form, and may not be answered at all.
     if (this.#speakers && this.#options.peers.present.length > 1) return;
     const input = [{ type: "text", text }] as const;
@@ -264,9 +266,8 @@ export class SessionTurns {
   }
 
   #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
-    const { policy, calls, permissions, outbox, link, voice, recorder, peers } = this.#options;
+    const { policy, calls, worded, outbox, link, voice, recorder, peers, agents, spending } = this.#options;
     const { traceOfTurn } = this.#options.telemetry;
-    const { agents, spending } = this.#options;
     const ownWords = wordsOf(begin);
     const language = peers.get(participant)?.language;
     const phrases = phrasesFor(language, policy.phrases);
@@ -283,7 +284,7 @@ export class SessionTurns {
       onInterrupted: () => this.#queue.abort("interrupted"),
       onAnswer: (answer) => (this.#answer = answer),
       onAnswered: async (turn) => {
-        await permissions.sayAgain(participant, turn);
+        for (const asking of worded) await asking.sayAgain(participant, turn);
         if (await spending?.isWarningDue(participant)) await turn.aside?.(phrases.budgetLow, turn.signal);
         calls.endTurn();
       },

@@ -10,6 +10,7 @@ import type { SessionEvent, SessionWatcher } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { keepCommentary } from "./inbox/keep-commentary.ts";
+import { WordedForms } from "./forms/worded-forms.ts";
 import { UserMessages } from "./user-messages.ts";
 import { Configurations } from "./peers/configurations.ts";
 import type { Peer } from "./peers/peer.ts";
@@ -91,7 +92,7 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { sessionId, policy, serverTools, liveTools, restored, archive } = options;
+    const { policy, serverTools, liveTools, restored, archive } = options;
     const { outbox, recorder, link, voice, logger, telemetry = new SessionTelemetry() } = options;
     const peers = this.#peers;
     const tell = (event: SessionEvent) => this.#tell(event);
@@ -102,23 +103,20 @@ export class Session {
     this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({
-      sessionId,
+      ...options,
       store: options.permissionStore,
       policy: policy.permission,
-      serverTools,
       peers,
-      outbox,
-      link,
-      voice,
-      logger,
       tell,
       untilStored: (callId) => recorder.durable(callId),
     });
     const media = new SessionMedia({ recorder, archive });
+    const forms = new WordedForms({ peers, outbox, link, voice });
     this.#calls = new SessionCalls({
       ...options,
       peers,
       permissions: this.#permissions,
+      forms,
       telemetry,
       keepMedia: (call, kept) => media.keepResult(call, kept),
       onState: (call) => {
@@ -132,7 +130,7 @@ export class Session {
       openStream: withMedia(options.openStream, media),
       countTokens: options.countTokens && countingWithMedia(options.countTokens, media),
       calls: this.#calls,
-      permissions: this.#permissions,
+      worded: [this.#permissions, forms],
       configurations: this.#configurations,
       peers,
       voice,
@@ -145,7 +143,7 @@ export class Session {
       ...options,
       messageIds: restored.messageIds,
       admission: this.#admission,
-      permissions: this.#permissions,
+      worded: [this.#permissions, forms],
       media,
       add: (turn, how) => this.#turns.add(turn, how),
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
@@ -195,7 +193,8 @@ export class Session {
   }
 
   /** Takes up what an earlier worker left. Call once, at the start: its turn comes before anything new. */
-  resume({ unfinished, waiting, promised }: Pick<Restored, "unfinished" | "waiting" | "promised">): void {
+  resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
+    this.#calls.forms.keep(forms);
     const messageId = unfinished?.turn.parentMessageId;
     if (typeof messageId === "string") this.#messages.noteTaken(messageId);
     if (unfinished) this.#turns.resume(unfinished);

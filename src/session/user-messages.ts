@@ -16,7 +16,8 @@ interface UserMessagesOptions {
   /** Those that have been taken before. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  readonly permissions: Pick<PermissionDesk, "takeUtterance">;
+  /** What is asked in words. The first that takes an utterance as an answer has it. */
+  readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "keepMessage">;
   readonly media: Pick<SessionMedia, "keep">;
   readonly outbox: Pick<Outbox, "post" | "postError">;
@@ -67,7 +68,7 @@ export class UserMessages {
   }
 
   /**
-   * Begins a turn, unless the text is a yes or no to a question that was put in words. Speech interrupts the running
+   * Begins a turn, unless the text is the answer to a question that was put in words. Speech interrupts the running
    * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
    *
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
@@ -79,7 +80,8 @@ export class UserMessages {
       throw new AppError("malformed", "user_message.content: expected some text");
     const { identity } = from;
     this.#options.onSaid(identity);
-    if (attachments.length === 0 && this.#options.permissions.takeUtterance(from, content, via)) {
+    const isAnswer = () => this.#options.worded.some((asking) => asking.takeUtterance(from, content, via));
+    if (attachments.length === 0 && isAnswer()) {
       this.#taken.add(id);
       this.#options.onQuestionAnswered();
       return undefined;

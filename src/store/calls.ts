@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Call, ExtraAnswer, Outcome } from "../conversation/call.ts";
+import { asksFor, type Call, type ExtraAnswer, type Outcome } from "../conversation/call.ts";
 import type { ContentBlock } from "../conversation/content.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { type Sql, jsonParameter } from "./database/pool.ts";
@@ -111,6 +111,17 @@ export async function loadUnsettledCalls(
     const result = results.find(({ id }) => id === call.id);
     return result ? [{ call, ...result }] : [];
   });
+}
+
+/** What these calls had somebody fill in: calls too, whose `toolUseId` names the call that asks. */
+export async function loadForms(
+  sql: Sql,
+  { sessionId, callIds }: { readonly sessionId: string; readonly callIds: readonly string[] },
+): Promise<Call[]> {
+  if (callIds.length === 0) return [];
+  const asking = sql`select turn_id from tool_calls where id in ${sql(callIds)}`;
+  const calls = await loadCalls(sql, sql`turn_id in (${asking}) and in_session = ${sessionId}`);
+  return calls.filter((call) => callIds.includes(asksFor(call) ?? ""));
 }
 
 /** The model knows how these calls ended, or was not promised to hear of it. */

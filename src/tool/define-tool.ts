@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { JsonObject } from "../lib/json.ts";
+import type { FormAnswer } from "../protocol/forms/form.ts";
 
 /** What a running tool gets besides its input. */
 export interface ToolContext<Settings = unknown> {
@@ -30,6 +31,14 @@ export interface ToolContext<Settings = unknown> {
    */
   readonly ask: (request: PermissionAsk) => Promise<void>;
   /**
+   * Has the participant whose turn this is fill in a form, and the tool's `timeoutMs` stand still: on its device, if
+   * that announces `ask_user`, else in words, one field after the other. Without an answer in time, or a participant
+   * that can be asked, it resolves with `cancel`. What is accepted fits the schema.
+   *
+   * @throws {TypeError} when the schema is not that of a form; the signal's reason when the call ends
+   */
+  readonly elicit: <Content = JsonObject>(request: Elicitation<Content>) => Promise<Elicited<Content>>;
+  /**
    * `traceparent` and `tracestate` of the call's span, to be sent with the tool's own requests; empty without a trace.
    */
   readonly traceHeaders: Readonly<Record<string, string>>;
@@ -57,6 +66,19 @@ export interface PermissionAsk {
   readonly title: string;
   readonly metadata?: JsonObject;
 }
+
+/** What a tool asks a person for while it runs, in the shape of an MCP elicitation. */
+export interface Elicitation<Content = JsonObject> {
+  /** What is asked, as the person reads or hears it; at most 2,000 characters. */
+  readonly message: string;
+  /** A flat object, as zod or JSON Schema: each property a string, number, integer, boolean or enum, perhaps with a title. */
+  readonly schema: z.ZodType<Content> | JsonObject;
+}
+
+/** What became of it. */
+export type Elicited<Content = JsonObject> =
+  | { readonly action: "accept"; readonly content: Content }
+  | Exclude<FormAnswer, { readonly action: "accept" }>;
 
 interface ToolOptions<Input, Settings> {
   /** What the model reads to decide when to use the tool. */

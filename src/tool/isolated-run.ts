@@ -17,12 +17,12 @@ const THREAD = moduleBeside(import.meta.url, "isolated-thread");
  * computes without a pause holds up nobody else, and the memory that it takes is its own.
  */
 export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
-  return async (input, { signal, log, progress, ask, ...context }) => {
+  return async (input, { signal, log, progress, ask, elicit, ...context }) => {
     const end = Promise.withResolvers<unknown>();
     const workerData: ThreadData = { ...tool, input, context };
     const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
     const send = (message: ToThread) => thread.postMessage(message);
-    thread.on("message", (message: FromThread) => handle(message, { end, send, log, progress, ask }));
+    thread.on("message", (message: FromThread) => handle(message, { end, send, log, progress, ask, elicit }));
     thread.on("error", (error: NodeJS.ErrnoException) => end.reject(toThreadError(error)));
     thread.on("exit", () => end.reject(new Error("The tool ended its thread")));
     let late: NodeJS.Timeout | undefined;
@@ -46,12 +46,14 @@ function toThreadError(error: NodeJS.ErrnoException): Error {
   return new Error(`The tool took more than ${MEMORY_LIMIT_MB} MB of memory`, { cause: error });
 }
 
-interface Ports extends Pick<ToolContext, "log" | "progress" | "ask"> {
+interface Ports extends Pick<ToolContext, "log" | "progress" | "ask" | "elicit"> {
   readonly end: PromiseWithResolvers<unknown>;
   readonly send: (message: ToThread) => void;
 }
 
-function handle(message: FromThread, { end, send, log, progress, ask }: Ports): void {
+function handle(message: FromThread, { end, send, log, progress, ask, elicit }: Ports): void {
+  const refuse = (id: number) => (error: unknown) =>
+    send({ type: "refused", id, message: messageOf(error), isDenied: error instanceof PermissionDenied });
   switch (message.type) {
     case "log":
       return log(message.line);
@@ -59,10 +61,12 @@ function handle(message: FromThread, { end, send, log, progress, ask }: Ports): 
       return progress(message.fraction);
     case "ask": {
       const { id, request } = message;
-      ask(request).then(
-        () => send({ type: "answered", id }),
-        (error: unknown) => send({ type: "answered", id, refusal: messageOf(error) }),
-      );
+      ask(request).then(() => send({ type: "answered", id }), refuse(id));
+      return;
+    }
+    case "elicit": {
+      const { id, ...request } = message;
+      elicit(request).then((form) => send({ type: "answered", id, form }), refuse(id));
       return;
     }
     case "done":

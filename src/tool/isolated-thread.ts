@@ -1,7 +1,9 @@
 import { pathToFileURL } from "node:url";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import type { JsonObject } from "../lib/json.ts";
+import { unawaited } from "../lib/unawaited.ts";
 import { partsOf, type ToolResultParts } from "../protocol/tool-result.ts";
-import type { PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
+import type { Elicitation, Elicited, PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
 
@@ -13,17 +15,19 @@ export interface ThreadData {
   /** As they stand in the config; checked again here, for what the check makes of them may not go into a thread. */
   readonly settings: unknown;
   readonly input: unknown;
-  readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask">;
+  readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit">;
 }
 
 export type ToThread =
   | { readonly type: "abort"; readonly why: string }
-  | { readonly type: "answered"; readonly id: number; readonly refusal?: string };
+  | { readonly type: "answered"; readonly id: number; readonly form?: Elicited }
+  | { readonly type: "refused"; readonly id: number; readonly message: string; readonly isDenied: boolean };
 
 export type FromThread =
   | { readonly type: "log"; readonly line: string }
   | { readonly type: "progress"; readonly fraction: number }
   | { readonly type: "ask"; readonly id: number; readonly request: PermissionAsk }
+  | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
   /** `parts` of what `toolResult` made: its mark would not come through. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
   | { readonly type: "failed"; readonly message: string; readonly isDenied: boolean };
@@ -34,22 +38,29 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
   const { file, settings, input, context } = data;
   const send = (message: FromThread) => port.postMessage(message);
   const stop = new AbortController();
-  const asked = new Map<number, PromiseWithResolvers<void>>();
+  const asked = new Map<number, PromiseWithResolvers<Elicited | undefined>>();
   port.on("message", (message: ToThread) => {
     if (message.type === "abort") return stop.abort(new Error(message.why));
-    const { id, refusal } = message;
-    if (refusal === undefined) asked.get(id)?.resolve();
-    else asked.get(id)?.reject(new PermissionDenied(refusal));
-    asked.delete(id);
+    const waiting = asked.get(message.id);
+    asked.delete(message.id);
+    if (message.type === "answered") waiting?.resolve(message.form);
+    else waiting?.reject(message.isDenied ? new PermissionDenied(message.message) : new Error(message.message));
   });
-  const ask = (request: PermissionAsk): Promise<void> => {
-    const answer = Promise.withResolvers<void>();
-    // A tool that does not wait for it must not end the thread.
-    answer.promise.catch(() => {});
+  const wait = (toQuestion: (id: number) => FromThread): Promise<Elicited | undefined> => {
+    const answer = Promise.withResolvers<Elicited | undefined>();
     const id = asked.size === 0 ? 1 : Math.max(...asked.keys()) + 1;
     asked.set(id, answer);
-    send({ type: "ask", id, request });
+    send(toQuestion(id));
     return answer.promise;
+  };
+  const ask = async (request: PermissionAsk) => void (await wait((id) => ({ type: "ask", id, request })));
+  // A schema of zod stays here, and has the last word on what was accepted.
+  const elicit = async <Content>({ message, schema }: Elicitation<Content>): Promise<Elicited<Content>> => {
+    const { compileForm } = await import("./form-schema.ts");
+    const form = compileForm(schema).schema;
+    const answer = await wait((id) => ({ type: "elicit", id, message, schema: form.jsonSchema }));
+    if (answer?.action !== "accept") return answer ?? { action: "cancel" };
+    return { action: "accept", content: form.parse(answer.content) as Content };
   };
   try {
     const { default: tool } = (await import(pathToFileURL(file).href)) as { readonly default: Tool };
@@ -59,7 +70,9 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
       signal: stop.signal,
       log: (line: string) => send({ type: "log", line: String(line) }),
       progress: (fraction: number) => send({ type: "progress", fraction }),
-      ask,
+      // What a tool does not wait for must not end the thread.
+      ask: (request: PermissionAsk) => unawaited(ask(request)),
+      elicit: <Content>(request: Elicitation<Content>) => unawaited(elicit(request)),
     };
     const value = await tool.run?.(input as never, own as never);
     const parts = partsOf(value);

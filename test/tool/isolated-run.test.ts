@@ -21,6 +21,7 @@ function run(what: string, changes: Partial<ToolContext> = {}) {
     log: (line: string) => void noted.push(line),
     progress: (fraction: number) => void noted.push(fraction),
     ask: async (request: PermissionAsk) => void noted.push(request),
+    elicit: () => Promise.resolve({ action: "cancel" } as const),
     traceHeaders: {},
     ...changes,
   };
@@ -49,6 +50,19 @@ test("a picture that it gives comes out of its thread as one", async () => {
 
   expect(outcome).toMatchObject({ state: "success", content: [{ type: "image" }] });
   expect(media.map(({ bytes }) => Buffer.from(bytes))).toEqual([Buffer.from(PNG)]);
+});
+
+test("it has somebody fill in a form, and its own schema reads what was given", async () => {
+  const asked: unknown[] = [];
+  const elicit = (async (request) => {
+    asked.push(request);
+    return { action: "accept", content: { far: "12" } };
+  }) as ToolContext["elicit"];
+
+  expect(await run("elicit", { elicit }).result).toEqual({ action: "accept", content: { far: 12 } });
+  expect(asked).toMatchObject([{ message: "How far?", schema: { type: "object", properties: { far: {} } } }]);
+  const refused = () => Promise.reject(new Error("The call has ended"));
+  await expect(run("elicit", { elicit: refused }).result).rejects.toThrow("The call has ended");
 });
 
 test.each([

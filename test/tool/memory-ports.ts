@@ -6,6 +6,7 @@ import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn, ToolUse } from "../../src/tool/calls/call-ports.ts";
+import { fillInForm, type FormPorts } from "../../src/tool/calls/fill-in-form.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
@@ -25,6 +26,10 @@ interface Options {
   /** @defaultValue allows everything */
   readonly permit?: CallPorts["permit"];
   readonly permitRunning?: CallPorts["permitRunning"];
+  /** Forms of an earlier worker, by their ids. */
+  readonly left?: ReadonlyMap<string, Call>;
+  /** @defaultValue answers `cancel` */
+  readonly askInWords?: FormPorts["askInWords"];
   /** Of a call's n-th request. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
@@ -82,6 +87,11 @@ export class MemoryPorts implements CallPorts {
     this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
   readonly permitRunning: CallPorts["permitRunning"] = (call, need) =>
     this.#options.permitRunning?.(call, need) ?? { isAllowed: true };
+  readonly elicit: CallPorts["elicit"] = (call, request, count) => {
+    const waitMs = this.defaultTimeoutMs;
+    const { left = new Map<string, Call>(), askInWords = async () => ({ action: "cancel" }) as const } = this.#options;
+    return fillInForm(call, { request, count }, { calls: this, waitMs, takeLeft: (id) => left.get(id), askInWords });
+  };
   readonly withdraw = () => Promise.resolve();
   readonly denialOf = () => undefined;
   readonly isPresent = (identity: string) => !this.absent.has(identity);

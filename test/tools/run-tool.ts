@@ -22,6 +22,7 @@ export async function runTool(tool: Tool, input: unknown, call: Call = {}): Prom
     log: call.log ?? (() => {}),
     progress: () => {},
     ask: () => Promise.resolve(),
+    elicit: () => Promise.resolve({ action: "cancel" }),
     traceHeaders: call.traceHeaders ?? {},
     ...(call.permitted && { permitted: call.permitted }),
   };

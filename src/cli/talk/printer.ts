@@ -11,6 +11,7 @@ export type TalkEvent =
   | { readonly event: "permission_request"; readonly id: string; readonly title: string; readonly input: unknown }
   | ({ readonly event: "permission_closed"; readonly title: string } & PermissionClosedEvent)
   | { readonly event: "notification"; readonly text: string }
+  | { readonly event: "form"; readonly text: string }
   | { readonly event: "turn_end"; readonly id: string; readonly previousId: string; readonly text: string }
   | ({ readonly event: "error" } & Pick<ErrorEvent, "code" | "message" | "originatingId">)
   | { readonly event: "disconnected"; readonly reason: "room" | "agent" }
@@ -37,6 +38,8 @@ export function toLine(event: TalkEvent): string | undefined {
       return `  ? ${clean(event.title)}: ${event.state}`;
     case "notification":
       return `  ** ${clean(event.text)} **`;
+    case "form":
+      return clean(event.text);
     case "error":
       return `error ${event.code}: ${clean(event.message)}`;
     case "disconnected":

@@ -1,19 +1,23 @@
 import { createInterface } from "node:readline";
 import type { Parley } from "../../client/index.ts";
+import type { TerminalForms } from "./terminal-forms.ts";
 
 interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
+  readonly forms: TerminalForms;
   /** Gets the prompt: not stdout, which holds only events. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * Sends each line as a message; a line that comes while a call waits for permission answers that instead. Resolves when
- * the input and the last turn have ended, or on Ctrl-C when no turn runs or this one was stopped before.
+ * Sends each line as a message; a line that comes while a call waits for permission, or a form for a field, answers that
+ * instead. Resolves when the input and the last turn have ended, or on Ctrl-C when no turn runs or this one was stopped
+ * before.
  */
-export async function readLines(parley: Parley, { isJson, timeoutMs, output, onFailed }: Terminal): Promise<void> {
+export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
+  const { isJson, timeoutMs, forms, output, onFailed } = terminal;
   const isTerminal = process.stdin.isTTY === true && !isJson;
   const lines = createInterface({ input: process.stdin, output, terminal: isTerminal, prompt: "> " });
   const leave = new AbortController();
@@ -44,10 +48,11 @@ export async function readLines(parley: Parley, { isJson, timeoutMs, output, onF
   const next = (): void => {
     if (leave.signal.aborted || (isEnded && turn === "none" && waiting.length === 0)) return over.resolve();
     const [question] = questions;
-    if (question === undefined && turn !== "none") return;
+    if (question === undefined && !forms.isAsking && turn !== "none") return;
     const line = waiting.shift();
     if (line === undefined) return isTerminal ? lines.prompt() : undefined;
     if (question !== undefined) answer(question, line);
+    else if (forms.isAsking) forms.take(line);
     else if (line.trim() !== "") return void ask(line);
     next();
   };
@@ -80,6 +85,7 @@ export async function readLines(parley: Parley, { isJson, timeoutMs, output, onF
       questions = questions.filter((question) => question !== id);
     }),
   ];
+  forms.onAsked = next;
   next();
   await over.promise;
   for (const off of offs) off();

@@ -8,6 +8,7 @@ import { readLines } from "./read-lines.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { openFolder } from "./shared-folder.ts";
 import { TalkError } from "./talk-error.ts";
+import { TerminalForms } from "./terminal-forms.ts";
 import { registerTools } from "./tools.ts";
 
 const WAIT_FOR_AGENT_MS = 15_000;
@@ -39,7 +40,8 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
     const line = isJson ? JSON.stringify(event) : toLine(event);
     if (line !== undefined) console.log(line);
   };
-  registerTools(parley, { folder, notify: (text) => tell({ event: "notification", text }) });
+  const forms = say === undefined ? new TerminalForms((text) => tell({ event: "form", text })) : undefined;
+  registerTools(parley, { folder, notify: (text) => tell({ event: "notification", text }), forms });
   const agents = new Promise<string>((resolve) => parley.on("connected", (event) => resolve(event.agents.join(", "))));
   await parley.whenConnected(WAIT_FOR_AGENT_MS).catch((error: unknown) => {
     const text = `No agent joined the room ${room} within ${WAIT_FOR_AGENT_MS / 1_000} s. Is the worker running?`;
@@ -48,9 +50,9 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
   tell({ event: "joined", room, identity, agent: await agents });
   const stopWatching = watch(parley, tell);
   try {
-    if (say === undefined) {
-      await readLines(parley, { isJson, timeoutMs, output: process.stderr, onFailed: (error) => report(error) });
-    } else await sayOnce(parley, say, timeoutMs);
+    if (forms) {
+      await readLines(parley, { isJson, timeoutMs, forms, output: process.stderr, onFailed: (error) => report(error) });
+    } else if (say !== undefined) await sayOnce(parley, say, timeoutMs);
   } finally {
     stopWatching();
     await parley.close();

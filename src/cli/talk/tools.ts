@@ -1,15 +1,20 @@
 import { z } from "zod";
+import { askUserTool } from "../../client/forms.ts";
 import type { Parley } from "../../client/index.ts";
 import { readSharedFile } from "./shared-folder.ts";
+import type { TerminalForms } from "./terminal-forms.ts";
 
 export interface ToolsOptions {
   /** The folder that may be read, as `openFolder` gives it; undefined: none. */
   readonly folder: string | undefined;
   readonly notify: (text: string) => void;
+  /** Undefined: nobody is there to fill them in. */
+  readonly forms: TerminalForms | undefined;
 }
 
-/** The three tools that run in this terminal. */
-export function registerTools(parley: Parley, { folder, notify }: ToolsOptions): void {
+/** The tools that run in this terminal. */
+export function registerTools(parley: Parley, { folder, notify, forms }: ToolsOptions): void {
+  if (forms) parley.registerTool(askUserTool((form, context) => forms.show(form, context)));
   parley.registerTool({
     name: "read_local_file",
     description: "Reads a text file in the folder that the participant shares. Paths are relative to that folder.",

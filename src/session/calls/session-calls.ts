@@ -4,9 +4,8 @@ import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
-import { CallLedger, type LedgerListener } from "../../tool/calls/call-ledger.ts";
+import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
-import { offeredTools, type OfferedTool } from "../../tool/tool-routing.ts";
 import type { ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import { isReceipt, refuseOpenCall } from "../../tool/calls/follow-call.ts";
@@ -22,9 +21,12 @@ import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { PermissionDesk } from "../permission/permission-desk.ts";
+import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
 import type { Recorder } from "../record/recorder.ts";
+import type { WordedForms } from "../forms/worded-forms.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
+import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./start-gate.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
@@ -35,6 +37,8 @@ export interface SessionCallsOptions {
     readonly toolTimeoutMs: number;
     readonly toolResultMaxBytes: number;
     readonly toolDetail?: Readonly<Record<string, StateDetail>>;
+    /** How long a person is waited for. */
+    readonly permission: { readonly waitMs: number };
   };
   readonly peers: Peers;
   readonly outbox: Outbox;
@@ -45,6 +49,7 @@ export interface SessionCallsOptions {
   /** A call was opened, has changed or has ended. */
   readonly onState: (call: Call) => void;
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
+  readonly forms: Pick<WordedForms, "ask">;
   /** A call that its turn did not wait for has ended. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
   readonly voice?: VoicePort | undefined;
@@ -52,6 +57,7 @@ export interface SessionCallsOptions {
 
 /** The tool calls of a session: runs them for its turns, and hands them what participants send. */
 export class SessionCalls {
+  readonly forms: SessionForms;
   readonly #options: SessionCallsOptions;
   readonly #wire: CallWire;
   readonly #ledger: CallLedger;
@@ -59,17 +65,23 @@ export class SessionCalls {
   readonly #ports: CallPorts;
   readonly #runner: CallRunner;
   readonly #fillers: Fillers;
-  /** Schemas of the tools that the model's API has refused. */
-  readonly #refusedSchemas = new WeakSet<object>();
+  readonly #offer: ToolOffer;
   /** The turn that is being answered. */
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
-    const { recorder, peers, policy, onState } = options;
+    const { recorder, peers, policy, voice, onState } = options;
     this.#options = options;
     this.#wire = new CallWire(options);
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(options.serverTools);
+    this.#offer = new ToolOffer(options);
+    this.forms = new SessionForms({
+      ports: () => this.#ports,
+      worded: options.forms,
+      waitMs: policy.permission.waitMs,
+      turnOf: (call) => this.#turnOf(call),
+    });
     const tell = (record: (call: Call) => void) => (call: Call) => {
       record(call);
       this.#states.show(call);
@@ -112,15 +124,12 @@ export class SessionCalls {
       traceOf: (callId) => options.telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
       untilMayStart: (call, turn) => {
-        const { voice } = options;
         const { startWhen } = this.#talkOf(call.current);
         return voice && untilMayStart(call, turn, { voice, startWhen });
       },
       permit: (call, need, turn) => options.permissions.permit(call, need, turn),
-      permitRunning: (call, need) => {
-        const turn = this.#turn?.turnId === call.current.turnId ? this.#turn : undefined;
-        return options.permissions.permitRunning(call, need, turn);
-      },
+      permitRunning: (call, need) => options.permissions.permitRunning(call, need, this.#turnOf(call)),
+      elicit: (...asked) => this.forms.elicit(...asked),
       withdraw: (call) => options.permissions.withdraw(call),
       denialOf: (call, need) => options.permissions.denialOf(call, need),
       onLateOutcome: (call, answer) => this.#reportLate(call, answer),
@@ -138,7 +147,7 @@ export class SessionCalls {
         run: (use) => this.#runner.run(use, turn),
         refuse: (use, why) => this.#runner.refuse(use, turn, { why }),
         endsTurn: (name) => this.#ports.serverTools.get(name)?.endsTurn ?? false,
-        startsEarly: (name) => this.#startsEarly(this.#ports.serverTools.get(name)),
+        startsEarly: (name) => this.#offer.startsEarly(this.#ports.serverTools.get(name)),
       },
       resume: (use) => {
         const stored = storedCalls.find(({ toolUseId }) => toolUseId === use.toolUseId);
@@ -167,11 +176,7 @@ export class SessionCalls {
 
   /** The tools that the model may use now, in this participant's turn. */
   offer(participant: string, talk: { readonly isCut: boolean }): Offer {
-    const tools = offeredTools(this.#ports.serverTools, this.#ports.hosts(participant), talk);
-    return {
-      tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
-      onRefusedTool: (tool, field) => this.#leaveOut(tool, field),
-    };
+    return this.#offer.make(this.#ports, participant, talk);
   }
 
   /** Whether a turn has open calls, and all of them wait for a permission. */
@@ -247,18 +252,6 @@ export class SessionCalls {
     await this.#wire.whenCancelsAreAnswered();
   }
 
-  /** Leaves a tool out of the model's requests, until it is announced or listed anew. */
-  #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
-    this.#refusedSchemas.add(inputSchema);
-    this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
-    const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);
-    if (owner !== undefined) this.#options.outbox.postError(error, owner);
-  }
-
-  #startsEarly(tool: ServerTool | undefined): boolean {
-    return tool?.readOnly === true && this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
-  }
-
   /** Arguments that no envelope can hold fail the call as `invalid_parameters`: the model may try others. */
   async #sendRequest(call: Call): Promise<void> {
     try {
@@ -282,6 +275,11 @@ export class SessionCalls {
     return this.#options.serverTools.get(toolName)?.talk ?? DEFAULT_TALK_BEHAVIOR;
   }
 
+  /** The turn of a call, while something can be said in it. */
+  #turnOf({ current }: OpenCall): CallTurn | undefined {
+    return this.#turn?.turnId === current.turnId ? this.#turn : undefined;
+  }
+
   #onSettled(call: Call): void {
     const { id: callId, turnId, toolName, state, executionResolved, outcome, startedAt, finishedAt } = call;
     const ms = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : undefined;
@@ -291,5 +289,6 @@ export class SessionCalls {
     this.#options.recorder.onSettled(call);
     if (call.permissionAsked) void this.#options.permissions.withdraw(call);
     this.#wire.forget(call);
+    this.forms.end(call);
   }
 }

@@ -1,7 +1,14 @@
-import { endedCall, type Call, type Outcome } from "../../conversation/call.ts";
+import { asksFor, endedCall, type Call, type Outcome } from "../../conversation/call.ts";
 import { asBlocks, contentText } from "../../conversation/content.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
-import { loadCallsOfTurn, loadUnsettledCalls, markTold, saveCall, type UnsettledCall } from "../../store/calls.ts";
+import {
+  loadCallsOfTurn,
+  loadForms,
+  loadUnsettledCalls,
+  markTold,
+  saveCall,
+  type UnsettledCall,
+} from "../../store/calls.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { loadLastPosition, loadMessageIds } from "../../store/turns/find-turns.ts";
 import { loadRunningTurns } from "../../store/turns/load-turns.ts";
@@ -28,6 +35,8 @@ export interface Restored {
   readonly waiting: readonly WaitingMessage[];
   /** The calls whose outcome the model was promised, whether they have ended or not. */
   readonly promised: readonly Call[];
+  /** What calls that may go on had somebody fill in, answered or not. */
+  readonly forms: readonly Call[];
 }
 
 interface RestoreOptions {
@@ -52,30 +61,42 @@ export async function restore(writer: SessionWriter, { archive, resultMaxBytes }
   for (const turn of isResumable ? running.slice(0, -1) : running) await repairTurn(writer, turn, resultMaxBytes);
   const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
   const window = await archive.windowBefore(unfinished?.turn.position, unfinished?.turn.context);
-  const promised = await settleCalls(writer, unfinished);
+  const { promised, goingOn } = await settleCalls(writer, unfinished);
+  const forms = await loadForms(sql, { sessionId: lease.sessionId, callIds: goingOn });
   const waiting = await loadWaitingMessages(writer, { withinMs: RESUMABLE_MS });
   const lastPosition = unfinished ? newest - 1 : newest;
-  return { window, lastPosition, messageIds, unfinished, waiting, promised };
+  return { window, lastPosition, messageIds, unfinished, waiting, promised, forms };
+}
+
+interface Settled {
+  /** The calls whose outcome the model was promised. */
+  readonly promised: readonly Call[];
+  /** The ids of all calls that are not ended here: somebody takes them up. */
+  readonly goingOn: readonly string[];
 }
 
 /**
- * Returns the calls whose outcome the model was promised, and ends those that nobody waits for any more. A result block
+ * Tells the calls that go on, and ends those that nobody waits for any more; a form goes with its call. A result block
  * and the end of its call are stored separately, and a worker may have died between the two: then the call ends as the
  * model was told.
  */
-async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<readonly Call[]> {
+async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<Settled> {
   const taken = new Set(danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId));
-  const promised: Call[] = [];
+  const isTaken = (call: Call) => taken.has(call.toolUseId) && call.turnId === unfinished?.turn.id;
+  const unsettledCalls = await loadUnsettledCalls(writer.sql, writer.lease);
+  const promised = unsettledCalls
+    .filter(({ given, told, isReplaced }) => isPromise(given) && !told && !isReplaced)
+    .map(({ call }) => call);
+  const goingOn = unsettledCalls.flatMap(({ call }) => (promised.includes(call) || isTaken(call) ? call.id : []));
   const known: string[] = [];
-  for (const unsettled of await loadUnsettledCalls(writer.sql, writer.lease)) {
-    const { call, isReplaced } = unsettled;
-    if (isPromise(unsettled.given) && !unsettled.told && !isReplaced) promised.push(call);
-    else if (taken.has(call.toolUseId) && call.turnId === unfinished?.turn.id) continue;
-    else if (call.outcome) known.push(call.id);
+  for (const unsettled of unsettledCalls) {
+    const { call } = unsettled;
+    if (goingOn.includes(asksFor(call) ?? call.id)) continue;
+    if (call.outcome) known.push(call.id);
     else await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));
   }
   await markTold(writer, { callIds: known });
-  return promised;
+  return { promised, goingOn };
 }
 
 function isPromise(result: UnsettledCall["given"]): boolean {

@@ -1,5 +1,5 @@
 import { context, isSpanContextValid, trace, type Context, type ObservableCallback } from "@opentelemetry/api";
-import type { Call, ExtraAnswer } from "../../conversation/call.ts";
+import { asksFor, type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import type { ErrorCode } from "../../errors/app-error.ts";
 import type { TurnState } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -171,8 +171,12 @@ export class SessionTelemetry {
   #watchCall(call: Call): void {
     let known = this.#calls.get(call.id);
     if (!known) {
-      if (this.#ended.has(call.id) || !this.#turn) return;
-      known = new CallTrace(this.#telemetry, call, this.#turn.beginToolCall(call.toolName));
+      // A form belongs to the call that asks for it, and is none of the model's.
+      const asking = this.#calls.get(asksFor(call) ?? "")?.context;
+      const ofForm = asking && { parent: asking, description: undefined, label: call.toolName };
+      const options = ofForm ?? this.#turn?.beginToolCall(call.toolName);
+      if (this.#ended.has(call.id) || !options) return;
+      known = new CallTrace(this.#telemetry, call, options);
       this.#calls.set(call.id, known);
     }
     if (this.#turn?.id !== call.turnId) known.isLate = true;

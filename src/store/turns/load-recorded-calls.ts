@@ -31,7 +31,7 @@ interface CallRange {
 
 const END = 2 ** 31 - 1;
 
-/** The calls of the session's history, in the order in which the model asked for them. */
+/** The calls of the session's history, in the order in which the model asked for them; no forms of running calls. */
 export async function loadRecordedCalls(
   sql: Sql,
   { sessionId, before = END }: CallRange,
@@ -53,6 +53,7 @@ export async function loadRecordedCalls(
     left join turn_blocks on turn_blocks.turn_id = turns.id
       and block_type = 'tool_use' and content ->> 'tool_use_id' = tool_use_id
     where turns.session_id = ${sessionId} and superseded_by is null and position < ${before}
+      and tool_use_id not like 'form:%'
     order by position, sequence, tool_calls.created_at
   `);
 }

@@ -2,6 +2,7 @@ import type { Call, CancelReason, StateDetail } from "../../conversation/call.ts
 import type { Media } from "../../conversation/content.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { CallLedger, OpenCall } from "./call-ledger.ts";
+import type { Elicitation, Elicited } from "../define-tool.ts";
 import type { ToolHost } from "../tool-routing.ts";
 import type { ModelAnswer } from "../outcome.ts";
 import type { AskedNeed, PermissionNeed, Permit } from "../permission-need.ts";
@@ -61,6 +62,12 @@ export interface CallPorts {
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
   /** The same for what a running call asks permission for. */
   readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
+  /** Has somebody fill in the form that a running call asks for; `count` says how many it has asked for before. */
+  readonly elicit: <Content>(
+    call: OpenCall,
+    request: Elicitation<Content>,
+    count: number,
+  ) => Promise<Elicited<Content>>;
   /** Withdraws the open question about a stored call. Never rejects. */
   readonly withdraw: (call: Call) => Promise<void>;
   /** Why a rule denies the call, in words for the model; `undefined` when none does. */

@@ -6,13 +6,17 @@ import type { CallPorts, CallTurn } from "./call-ports.ts";
 
 /** The receipt for a running call that goes on without its turn. */
 const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
-/** The receipt for a call that goes on without its turn and waits for a permission. */
+/** The receipt for a call that goes on without its turn and waits for a permission to start. */
 const STILL_WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
+
+/** The same for a running call that waits for any answer. */
+const STILL_ASKING = "Waiting for the participant's answer. Its outcome will be reported when it arrives.";
+const RECEIPTS: readonly string[] = [STILL_RUNNING, STILL_WAITING, STILL_ASKING];
 
 /** Whether a result that the model was given is a receipt. */
 export function isReceipt(content: unknown): boolean {
   if (typeof content !== "string") return false;
-  if (content === STILL_RUNNING || content === STILL_WAITING) return true;
+  if (RECEIPTS.includes(content)) return true;
   return /^Started in the background \(call [\w-]+\)\. Its result will /u.test(content);
 }
 
@@ -135,7 +139,7 @@ async function startWhenAllowed(
   }
 }
 
-type DetachedReceipt = typeof STILL_RUNNING | typeof STILL_WAITING;
+type DetachedReceipt = typeof STILL_RUNNING | typeof STILL_WAITING | typeof STILL_ASKING;
 
 /** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with its receipt. */
 function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<DetachedReceipt> {
@@ -147,7 +151,8 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
     const isKept = call.isWaiting || (mayGoOn && (onInterrupt !== "cancel" || isBackground));
     if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
     if (!isBackground) ports.ledger.update(id, { isBackground: true });
-    detached.resolve(call.isWaiting ? STILL_WAITING : STILL_RUNNING);
+    const waiting = state === "running" ? STILL_ASKING : STILL_WAITING;
+    detached.resolve(call.isWaiting ? waiting : STILL_RUNNING);
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });

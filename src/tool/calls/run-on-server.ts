@@ -1,10 +1,8 @@
-import { abortable } from "../../lib/abortable.ts";
-import type { ToolContext } from "../define-tool.ts";
 import type { FoundTool } from "../tool-routing.ts";
 import { failure, messageOf, timedOut } from "../outcome.ts";
 import { PermissionDenied } from "../permission-denied.ts";
-import { needOfRunning, type Permit } from "../permission-need.ts";
 import { readReturned, type ReadResult } from "../results/read-result.ts";
+import { askWhileRunning, Deadline } from "./ask-while-running.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
 import { untilStored } from "./follow-call.ts";
@@ -57,8 +55,8 @@ async function run(
   const log = (line: string) => ports.ledger.report(id, { log: String(line) });
   const progress = (fraction: number) => ports.ledger.report(id, { progress: fraction });
   const own = { idempotencyKey, participant, room: ports.room, ...(permitted && { permitted }) };
-  const ask = askWhileRunning(call, { tool, ports, deadline });
-  const context = { ...own, signal: call.over, callId: id, log, progress, ask, traceHeaders: ports.traceOf(id) };
+  const asking = askWhileRunning(call, { tool, ports, deadline });
+  const context = { ...own, ...asking, signal: call.over, callId: id, log, progress, traceHeaders: ports.traceOf(id) };
   let read: ReadResult;
   try {
     read = readReturned(await tool.run?.(input, context));
@@ -70,75 +68,4 @@ async function run(
   const { outcome, media } = read;
   if (!call.over.aborted) ports.keepMedia(call.current, media);
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
-}
-
-interface RunningCall {
-  readonly tool: Pick<FoundTool, "voiceApproval">;
-  readonly ports: CallPorts;
-  readonly deadline: Deadline;
-}
-
-/** How a running tool asks for permission. The call's clock stands still until the last open question is answered. */
-function askWhileRunning(call: OpenCall, { tool, ports, deadline }: RunningCall): ToolContext["ask"] {
-  let open = 0;
-  const answered = async (asked: Promise<Permit>): Promise<Permit> => {
-    const { id } = call.current;
-    if (open++ === 0) {
-      deadline.stop();
-      ports.ledger.setWaiting(id, true);
-      ports.ledger.update(id, { deadlineAt: undefined });
-    }
-    try {
-      return await abortable(asked, call.over);
-    } finally {
-      if (--open === 0 && !call.over.aborted) {
-        deadline.start();
-        ports.ledger.setWaiting(id, false);
-        ports.ledger.update(id, { deadlineAt: deadline.at });
-      }
-    }
-  };
-  const ask: ToolContext["ask"] = async (request) => {
-    call.over.throwIfAborted();
-    const permit = ports.permitRunning(call, needOfRunning(tool, request));
-    const answer = permit instanceof Promise ? await answered(permit) : permit;
-    if (!answer.isAllowed) throw new PermissionDenied(`Not allowed: ${answer.why}`);
-  };
-  return (request) => {
-    const allowed = ask(request);
-    // A rejection that the tool does not wait for must not end the process.
-    allowed.catch(() => {});
-    return allowed;
-  };
-}
-
-/** A call's timer, which can be stopped and started again. */
-class Deadline {
-  readonly #onOver: () => void;
-  #leftMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #runsSince = 0;
-
-  constructor(ms: number, onOver: () => void) {
-    this.#leftMs = ms;
-    this.#onOver = onOver;
-    this.start();
-  }
-
-  start(): void {
-    this.#runsSince = performance.now();
-    this.#timer ??= setTimeout(this.#onOver, this.#leftMs);
-  }
-
-  stop(): void {
-    if (!this.#timer) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince));
-  }
-
-  /** Milliseconds since the epoch, while it runs. */
-  get at(): number {
-    return Math.round(Date.now() + this.#leftMs - (performance.now() - this.#runsSince));
-  }
 }

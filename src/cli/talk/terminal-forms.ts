@@ -1,0 +1,110 @@
+import { type FieldValue, type Form, type FormAnswer, type FormField, parseField } from "../../client/forms.ts";
+
+/** Typed in the place of an answer. */
+const REFUSE = "/no";
+
+interface Open {
+  readonly fields: readonly FormField[];
+  readonly content: Record<string, FieldValue>;
+  readonly end: (answer: FormAnswer) => void;
+  /** The place of the field that is asked for. */
+  at: number;
+}
+
+/** Forms in a terminal: one field after the other, each answered by a line. */
+export class TerminalForms {
+  readonly #open: Open[] = [];
+  readonly #tell: (line: string) => void;
+  /** Called when a line is expected that was not before. */
+  onAsked: () => void = () => {};
+
+  constructor(tell: (line: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** Whether the next line is an answer. */
+  get isAsking(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Resolves with what became of the form; rejects when the signal aborts. Several wait for each other. */
+  async show({ message, fields, problem }: Form, { signal }: { readonly signal: AbortSignal }): Promise<FormAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
+    const asked = fields.length > 0 ? fields : [CONFIRMATION];
+    const end = (answer: FormAnswer) => resolve(fields.length > 0 ? answer : toConfirmed(answer));
+    const open: Open = { fields: asked, content: {}, end, at: 0 };
+    const onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#tell(`  ? ${message}${problem === undefined ? "" : ` (${problem})`}  [${REFUSE} refuses]`);
+    this.#open.push(open);
+    if (this.#open.length === 1) this.#ask(open);
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#close(open);
+    }
+  }
+
+  /** Takes a line as the answer to the field that is asked for. */
+  take(line: string): void {
+    const [open] = this.#open;
+    const field = open?.fields[open.at];
+    if (!open || !field) return;
+    const typed = line.trim();
+    if (typed === REFUSE) return open.end({ action: "decline" });
+    if (typed !== "" || field.isRequired) {
+      const read = parseField(field, typed);
+      if ("problem" in read) return this.#tell(`  ? ${field.label}: ${read.problem}`);
+      open.content[field.name] = read.value;
+    }
+    open.at += 1;
+    if (open.at < open.fields.length) this.#ask(open);
+    else {
+      open.end({ action: "accept", content: open.content });
+      // A line that was typed ahead is for what comes next.
+      this.#close(open);
+    }
+  }
+
+  #close(open: Open): void {
+    const place = this.#open.indexOf(open);
+    if (place < 0) return;
+    this.#open.splice(place, 1);
+    const [next] = this.#open;
+    if (place === 0 && next) this.#ask(next);
+  }
+
+  #ask({ fields, at }: Open): void {
+    const field = fields[at];
+    if (field) this.#tell(`  ? ${toPrompt(field)}`);
+    this.onAsked();
+  }
+}
+
+/** What a form without fields asks. */
+const CONFIRMATION: FormField = {
+  name: "accepted",
+  type: "boolean",
+  label: "Accept",
+  description: undefined,
+  isRequired: true,
+  choices: [],
+  initial: undefined,
+  format: undefined,
+  schema: { type: "boolean" },
+  check: () => undefined,
+};
+
+function toConfirmed(answer: FormAnswer): FormAnswer {
+  if (answer.action !== "accept") return answer;
+  return answer.content[CONFIRMATION.name] === true ? { action: "accept", content: {} } : { action: "decline" };
+}
+
+function toPrompt({ type, label, description, choices, isRequired }: FormField): string {
+  const kinds = { string: "text", number: "number", integer: "whole number", boolean: "y or n" } as const;
+  const kind =
+    type === "choice" ? choices.map((choice, index) => `${index + 1} ${choice.label}`).join(", ") : kinds[type];
+  const optional = isRequired ? "" : ", or nothing";
+  return `${label}${description === undefined ? "" : ` – ${description}`} (${kind}${optional}):`;
+}

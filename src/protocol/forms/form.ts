@@ -1,0 +1,188 @@
+import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { compileJsonSchema } from "../../lib/json-schema/json-schema.ts";
+
+/** The client tool that shows a person a form: its name, and what it is called with. */
+export const ASK_USER = "ask_user";
+
+export interface AskUserInput {
+  readonly message: string;
+  /** A JSON Schema as `readForm` takes it. */
+  readonly requestedSchema: JsonObject;
+  /** Why the form comes again: what the person gave last did not fit. */
+  readonly problem?: string;
+}
+
+export const ASK_USER_SCHEMA = {
+  type: "object",
+  properties: {
+    message: { type: "string", minLength: 1, maxLength: 2_000, description: "What is asked, as the person reads it" },
+    requestedSchema: {
+      type: "object",
+      description:
+        "JSON Schema of a flat form. Each of its properties is one field: a string, number, integer, boolean, or an enum. " +
+        "title and description of a property are shown to the person; required names the fields that may not be left out",
+      properties: {
+        type: { enum: ["object"] },
+        properties: { type: "object" },
+        required: { type: "array", items: { type: "string" } },
+      },
+      required: ["properties"],
+    },
+    problem: { type: "string", description: "What was wrong with the last answer, when the same is asked again" },
+  },
+  required: ["message", "requestedSchema"],
+} as const;
+
+/** What became of a form: the result of `ask_user`, in the shape of an MCP elicitation. */
+export type FormAnswer =
+  | { readonly action: "accept"; readonly content: Readonly<Record<string, FieldValue>> }
+  /** The person said no. */
+  | { readonly action: "decline" }
+  /** The person neither answered nor said no. */
+  | { readonly action: "cancel" };
+
+export type FieldValue = string | number | boolean;
+
+export interface FormField {
+  readonly name: string;
+  readonly type: "string" | "number" | "integer" | "boolean" | "choice";
+  /** The schema's title, else the name. */
+  readonly label: string;
+  readonly description: string | undefined;
+  readonly isRequired: boolean;
+  /** Of a `choice`, else empty. */
+  readonly choices: readonly FormChoice[];
+  /** The schema's default. */
+  readonly initial: FieldValue | undefined;
+  /** Such as `email` or `date`; says how to show the field, and is not checked. */
+  readonly format: string | undefined;
+  readonly schema: JsonObject;
+  /** What is wrong with a value, in words; `undefined` when it fits. Patterns are not run here. */
+  readonly check: (value: unknown) => string | undefined;
+}
+
+export interface FormChoice {
+  readonly value: string | number;
+  readonly label: string;
+}
+
+const MAX_FIELDS = 32;
+const MAX_CHOICES = 200;
+const MAX_SCHEMA_LENGTH = 32_768;
+const TYPES = ["string", "number", "integer", "boolean"] as const;
+
+/**
+ * The fields of a form, in the order of the schema's properties. They may be none: then the message alone is accepted
+ * or not.
+ *
+ * @throws {TypeError} names the part of the schema that no form can show
+ */
+export function readForm(schema: unknown): readonly FormField[] {
+  if (!isRecord(schema) || !isRecord(schema["properties"]))
+    throw new TypeError("the form's schema: expected an object with properties");
+  const { type = "object", properties, required = [] } = schema;
+  if (type !== "object") throw new TypeError('the form\'s schema: expected the type "object"');
+  if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH)
+    throw new TypeError(`the form's schema: longer than ${MAX_SCHEMA_LENGTH} characters`);
+  const entries = Object.entries(properties);
+  if (entries.length > MAX_FIELDS) throw new TypeError(`the form's schema: more than ${MAX_FIELDS} properties`);
+  const names = (Array.isArray(required) ? required : []).map(String);
+  const unknown = names.find((name) => !Object.hasOwn(properties, name));
+  if (unknown !== undefined) throw new TypeError(`the form's schema: required names no property: ${unknown}`);
+  return entries.map(([name, property]) => readField(name, property, names.includes(name)));
+}
+
+function readField(name: string, schema: unknown, isRequired: boolean): FormField {
+  const refuse = (why: string) => new TypeError(`the form's schema: properties.${name}: ${why}`);
+  if (!isRecord(schema)) throw refuse("expected a map");
+  const { title, description, format, default: initial } = schema;
+  const choices = readChoices(schema);
+  const type = choices ? "choice" : TYPES.find((each) => each === schema["type"]);
+  if (!type) throw refuse("expected a string, number, integer, boolean or enum");
+  if (choices && choices.length > MAX_CHOICES) throw refuse(`more than ${MAX_CHOICES} choices`);
+  const check = compileJsonSchema(schema, { isForeign: true });
+  return {
+    name,
+    type,
+    label: typeof title === "string" && title.trim() !== "" ? title : name,
+    description: typeof description === "string" ? description : undefined,
+    isRequired,
+    choices: choices ?? [],
+    initial: isValue(initial) && !check(initial) ? initial : undefined,
+    format: typeof format === "string" ? format : undefined,
+    schema: schema as JsonObject,
+    check: (value) => check(value)?.message,
+  };
+}
+
+/** `enum`, with or without `enumNames`, or `oneOf` (`anyOf`) with a `const` and perhaps a `title` each. */
+function readChoices(schema: Readonly<Record<string, unknown>>): readonly FormChoice[] | undefined {
+  const { enum: values, enumNames, oneOf, anyOf = oneOf } = schema;
+  const names: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
+  if (Array.isArray(values)) return toChoices(values.map((value: unknown, index) => [value, names[index]]));
+  if (!Array.isArray(anyOf)) return undefined;
+  return toChoices(anyOf.map((each: unknown) => (isRecord(each) ? [each["const"], each["title"]] : [])));
+}
+
+function toChoices(pairs: readonly (readonly unknown[])[]): readonly FormChoice[] | undefined {
+  const choices = pairs.flatMap(([value, title]): FormChoice[] => {
+    if (typeof value !== "string" && typeof value !== "number") return [];
+    return [{ value, label: typeof title === "string" ? title : String(value) }];
+  });
+  return choices.length === pairs.length && choices.length > 0 ? choices : undefined;
+}
+
+function isValue(value: unknown): value is FieldValue {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** A value, or what is wrong in words: "expected a number". */
+export type ReadField = { readonly value: FieldValue } | { readonly problem: string };
+
+/** What somebody has typed, as the field's value. A choice may be typed as its label, its value or its place, from 1. */
+export function parseField(field: FormField, typed: string): ReadField {
+  const text = typed.trim();
+  const value = toValue(field, text);
+  if (value === undefined) return { problem: expectationOf(field) };
+  const problem = field.check(value);
+  return problem === undefined ? { value } : { problem };
+}
+
+/** "expected a number", "expected one of red, green". */
+export function expectationOf({ type, choices }: Pick<FormField, "type" | "choices">): string {
+  switch (type) {
+    case "choice":
+      return `expected one of ${choices.map(({ label }) => label).join(", ")}`;
+    case "boolean":
+      return "expected yes or no";
+    case "integer":
+      return "expected a whole number";
+    case "number":
+      return "expected a number";
+    case "string":
+      return "expected some text";
+  }
+}
+
+function toValue({ type, choices }: FormField, text: string): FieldValue | undefined {
+  if (text === "") return undefined;
+  const plain = text.toLowerCase();
+  switch (type) {
+    case "string":
+      return text;
+    case "number":
+    case "integer": {
+      const number = Number(text.replace(",", "."));
+      return Number.isFinite(number) && (type === "number" || Number.isInteger(number)) ? number : undefined;
+    }
+    case "boolean":
+      if (["y", "yes", "true"].includes(plain)) return true;
+      return ["n", "no", "false"].includes(plain) ? false : undefined;
+    case "choice": {
+      const named = choices.find(
+        ({ value, label }) => label.toLowerCase() === plain || String(value).toLowerCase() === plain,
+      );
+      return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
+    }
+  }
+}

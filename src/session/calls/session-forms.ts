@@ -1,0 +1,60 @@
+import { asksFor, type Call } from "../../conversation/call.ts";
+import { fillInForm } from "../../tool/calls/fill-in-form.ts";
+import { cancelCall } from "../../tool/calls/follow-call.ts";
+import type { OpenCall } from "../../tool/calls/call-ledger.ts";
+import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
+import type { Elicitation, Elicited } from "../../tool/define-tool.ts";
+import type { WordedForms } from "../forms/worded-forms.ts";
+
+interface SessionFormsOptions {
+  readonly ports: () => CallPorts;
+  readonly worded: Pick<WordedForms, "ask">;
+  /** How long a person is waited for who is asked in words. */
+  readonly waitMs: number;
+  /** The turn of a call, while something can be said in it. */
+  readonly turnOf: (call: OpenCall) => CallTurn | undefined;
+}
+
+/** The forms that a session's running calls have somebody fill in. */
+export class SessionForms {
+  readonly #options: SessionFormsOptions;
+  /** By their ids: what calls of an earlier worker had put to somebody, answered or not. */
+  readonly #left = new Map<string, Call>();
+
+  constructor(options: SessionFormsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what an earlier worker left: a call that runs again goes on with it. */
+  keep(forms: readonly Call[]): void {
+    for (const form of forms) this.#left.set(form.id, form);
+  }
+
+  elicit<Content>(call: OpenCall, request: Elicitation<Content>, count: number): Promise<Elicited<Content>> {
+    const { ports, worded, waitMs, turnOf } = this.#options;
+    const forms = {
+      calls: ports(),
+      waitMs,
+      takeLeft: (formId: string) => this.#take(formId),
+      askInWords: (...[form, asked]: Parameters<Parameters<typeof fillInForm>[2]["askInWords"]>) =>
+        worded.ask(form, asked, () => turnOf(form)),
+    };
+    return fillInForm(call, { request, count }, forms);
+  }
+
+  /** A call has ended: what it had asked for, and not asked for again, is withdrawn. */
+  end({ id: callId }: Call): void {
+    const ports = this.#options.ports();
+    for (const form of this.#left.values()) {
+      if (asksFor(form) !== callId) continue;
+      this.#left.delete(form.id);
+      if (!form.outcome) cancelCall(ports.ledger.open(form), "superseded", ports);
+    }
+  }
+
+  #take(formId: string): Call | undefined {
+    const form = this.#left.get(formId);
+    this.#left.delete(formId);
+    return form;
+  }
+}

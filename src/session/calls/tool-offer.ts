@@ -1,0 +1,51 @@
+import type { Logger } from "pino";
+import { AppError } from "../../errors/app-error.ts";
+import type { CallPorts } from "../../tool/calls/call-ports.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
+import { offeredTools, type OfferedTool } from "../../tool/tool-routing.ts";
+import type { PermissionDesk } from "../permission/permission-desk.ts";
+import type { Offer } from "../turns/open-stream.ts";
+import type { Outbox } from "../wire/outbox.ts";
+
+interface ToolOfferOptions {
+  readonly outbox: Pick<Outbox, "postError">;
+  readonly logger: Pick<Logger, "warn">;
+  readonly permissions: Pick<PermissionDesk, "isFree">;
+}
+
+/** The tools that the model is offered, without those that its API has refused, and which of them may start early. */
+export class ToolOffer {
+  readonly #options: ToolOfferOptions;
+  readonly #refusedSchemas = new WeakSet<object>();
+
+  constructor(options: ToolOfferOptions) {
+    this.#options = options;
+  }
+
+  /** The tools that may be used now, in this participant's turn. */
+  make(
+    { serverTools, hosts }: Pick<CallPorts, "serverTools" | "hosts">,
+    participant: string,
+    talk: { readonly isCut: boolean },
+  ): Offer {
+    const tools = offeredTools(serverTools, hosts(participant), talk);
+    return {
+      tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
+      onRefusedTool: (tool, field) => this.#leaveOut(tool, field),
+    };
+  }
+
+  /** Whether a call may start before the model has finished its message. */
+  startsEarly(tool: ServerTool | undefined): boolean {
+    if (!tool?.readOnly) return false;
+    return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
+  }
+
+  /** Leaves a tool out of the model's requests, until it is announced or listed anew. */
+  #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
+    this.#refusedSchemas.add(inputSchema);
+    this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
+    const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);
+    if (owner !== undefined) this.#options.outbox.postError(error, owner);
+  }
+}

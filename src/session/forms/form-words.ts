@@ -1,0 +1,72 @@
+/** What is said and heard of a form, in one language. Words to be heard are as `toWords` makes them. */
+interface FormWords {
+  /** Before a question is asked again. */
+  readonly misfit: string;
+  /** After the question for a field that may be left out. */
+  readonly optional: string;
+  readonly leaveOut: readonly string[];
+  readonly refuse: readonly string[];
+  /** From zero on. What recognisers do not write as digits. */
+  readonly numbers: readonly string[];
+}
+
+const ENGLISH: FormWords = {
+  misfit: "That does not fit.",
+  optional: "You can say skip.",
+  leaveOut: ["skip", "skip it", "skip that", "nothing", "none"],
+  refuse: ["cancel", "never mind", "forget it", "i dont want to", "i do not want to", "i refuse"],
+  numbers: "zero one two three four five six seven eight nine ten eleven twelve".split(" "),
+};
+
+/** By the first part of a BCP 47 tag. */
+const TABLE: Readonly<Record<string, FormWords>> = {
+  en: ENGLISH,
+  de: {
+    misfit: "Das passt nicht.",
+    optional: "Sie können „weiter“ sagen.",
+    leaveOut: ["weiter", "nichts", "keine", "keiner", "keins", "uberspringen"],
+    refuse: ["abbrechen", "vergiss es", "vergessen sie es", "ich mochte nicht", "ich will nicht"],
+    numbers: "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf".split(" "),
+  },
+  es: {
+    misfit: "Eso no encaja.",
+    optional: "Puede decir «siguiente».",
+    leaveOut: ["siguiente", "nada", "ninguno", "ninguna", "saltar"],
+    refuse: ["cancelar", "dejalo", "dejelo", "olvidalo", "no quiero"],
+    numbers: "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce".split(" "),
+  },
+  fr: {
+    misfit: "Cela ne convient pas.",
+    optional: "Vous pouvez dire « suivant ».",
+    leaveOut: ["suivant", "suivante", "rien", "aucun", "aucune", "passer"],
+    refuse: ["annuler", "laisse tomber", "laissez tomber", "je ne veux pas"],
+    numbers: "zero un deux trois quatre cinq six sept huit neuf dix onze douze".split(" "),
+  },
+  it: {
+    misfit: "Non va bene.",
+    optional: "Può dire «avanti».",
+    leaveOut: ["avanti", "niente", "nessuno", "nessuna", "salta"],
+    refuse: ["annulla", "lascia stare", "lasci stare", "non voglio"],
+    numbers: "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici".split(" "),
+  },
+  nl: {
+    misfit: "Dat past niet.",
+    optional: "U kunt ‘verder’ zeggen.",
+    leaveOut: ["verder", "niets", "geen", "overslaan"],
+    refuse: ["annuleren", "laat maar", "vergeet het", "ik wil niet"],
+    numbers: "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf".split(" "),
+  },
+  pt: {
+    misfit: "Isso não serve.",
+    optional: "Pode dizer «seguinte».",
+    leaveOut: ["seguinte", "nada", "nenhum", "nenhuma", "saltar"],
+    refuse: ["cancelar", "deixa estar", "deixe estar", "esquece", "nao quero"],
+    numbers: "zero um dois tres quatro cinco seis sete oito nove dez onze doze".split(" "),
+  },
+};
+
+/** @param language a BCP 47 tag; English for a language that has no words here */
+export function formWordsOf(language: string | undefined): FormWords {
+  const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
+  return (Object.hasOwn(TABLE, primary) ? TABLE[primary] : undefined) ?? ENGLISH;
+}

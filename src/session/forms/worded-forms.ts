@@ -1,0 +1,134 @@
+import type { FormAnswer } from "../../protocol/forms/form.ts";
+import type { OpenCall } from "../../tool/calls/call-ledger.ts";
+import type { CallTurn } from "../../tool/calls/call-ports.ts";
+import type { WordedField } from "../../tool/calls/fill-in-form.ts";
+import { sayApart } from "../answer/answer-output.ts";
+import type { Peer } from "../peers/peer.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { Saying } from "../permission/worded-questions.ts";
+import type { RoomLink } from "../room/room-link.ts";
+import type { VoicePort } from "../room/voice-port.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import { formWordsOf } from "./form-words.ts";
+import { readSpokenField, toFieldQuestion } from "./spoken-field.ts";
+
+interface WordedFormsOptions {
+  readonly peers: Pick<Peers, "get">;
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
+}
+
+interface Open extends WordedField {
+  readonly form: OpenCall;
+  /** The call's turn, while something can be said in it. */
+  readonly turn: () => CallTurn | undefined;
+  readonly resolve: (answer: FormAnswer) => void;
+  /** What is to be said, or was said last. */
+  words: string;
+  /** The question was said in full: what its participant says next is the answer. */
+  isSaid: boolean;
+  misses: number;
+}
+
+/** How often an answer may not fit. */
+const MISSES = 2;
+
+/**
+ * Fields that are asked for in words: spoken if the answer is, else shown. What the participant says or types next,
+ * once the question has been said in full, is the answer.
+ */
+export class WordedForms {
+  readonly #options: WordedFormsOptions;
+  /** By the form's id, the oldest first. */
+  readonly #open = new Map<string, Open>();
+
+  constructor(options: WordedFormsOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects, and never settles when the form ends in another way. */
+  ask(form: OpenCall, asked: WordedField, turn: Open["turn"]): Promise<FormAnswer> {
+    const { id, participant } = form.current;
+    const peer = this.#options.peers.get(participant);
+    if (peer?.isSip && !this.#options.voice?.isTwoWay) return Promise.resolve({ action: "cancel" });
+    const { promise, resolve } = Promise.withResolvers<FormAnswer>();
+    if (form.over.aborted) return promise;
+    const words = [...asked.before, toFieldQuestion(asked.field, peer?.language)].join(" ");
+    const open: Open = { ...asked, form, turn, resolve, words, isSaid: false, misses: 0 };
+    this.#open.set(id, open);
+    form.over.addEventListener("abort", () => this.#open.delete(id), { once: true });
+    void this.#say(open, this.#sayingOf(open));
+    return promise;
+  }
+
+  /** Whether this participant is asked for any field. */
+  isAnyAwaited(participant: string): boolean {
+    return this.#of(participant).length > 0;
+  }
+
+  /** Takes an utterance as the answer to the oldest question that this participant has heard. `false`: there is none. */
+  takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
+    const open = this.#of(identity).find(({ isSaid }) => isSaid);
+    if (!open) return false;
+    const { field, form } = open;
+    const read = readSpokenField(field, utterance, language);
+    if (read.kind === "misfit") {
+      this.#miss(open, read.problem, language);
+      return true;
+    }
+    this.#open.delete(form.current.id);
+    if (read.kind === "refused") open.resolve({ action: "decline" });
+    else open.resolve({ action: "accept", content: read.kind === "value" ? { [field.name]: read.value } : {} });
+    return true;
+  }
+
+  /** Says the questions that this participant has not heard in full: its turn was cut off, say. Never rejects. */
+  async sayAgain(participant: string, saying: Saying): Promise<void> {
+    for (const open of this.#of(participant)) if (!open.isSaid) await this.#say(open, saying);
+  }
+
+  #of(participant: string): Open[] {
+    return [...this.#open.values()].filter(({ form }) => form.current.participant === participant);
+  }
+
+  #miss(open: Open, problem: string | undefined, language: string | undefined): void {
+    open.misses += 1;
+    if (open.misses > MISSES) {
+      this.#open.delete(open.form.current.id);
+      return open.resolve({ action: "cancel" });
+    }
+    const { misfit } = formWordsOf(language);
+    // Problems are told in English only.
+    const isEnglish = misfit === formWordsOf("en").misfit;
+    const why = problem !== undefined && isEnglish ? `${misfit.replace(/\.$/u, "")}: ${problem}.` : misfit;
+    open.words = `${why} ${toFieldQuestion(open.field, language)}`;
+    open.isSaid = false;
+    void this.#say(open, this.#sayingOf(open));
+  }
+
+  /**
+   * When the turn is over, readers are shown the question in a message of its own. To others `sayAgain` says it after
+   * their next answer.
+   */
+  #sayingOf({ form, turn }: Open): Saying {
+    const running = turn();
+    if (running && !running.signal.aborted) return running;
+    const { participant, messageId: previousId } = form.current;
+    const peer = this.#options.peers.get(participant);
+    if (!peer?.isPresent || this.#options.voice?.isTwoWay) return { signal: form.over };
+    const aside = (text: string) =>
+      sayApart(text, { ...this.#options, previousId, participant, language: peer.language });
+    return { signal: form.over, aside };
+  }
+
+  /** A question that was cut off, or that could not be said, does not count as said. */
+  async #say(open: Open, { aside, signal }: Saying): Promise<void> {
+    const { over } = open.form;
+    if (!aside || signal.aborted || over.aborted) return;
+    const { words } = open;
+    await aside(words, over);
+    if (signal.aborted || over.aborted || words !== open.words) return;
+    open.isSaid = true;
+  }
+}

@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { type Call, type CancelReason, formUseId, type Outcome } from "../../conversation/call.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { ASK_USER, type AskUserInput, type FormAnswer, type FormField, readForm } from "../../protocol/forms/form.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Elicitation, Elicited } from "../define-tool.ts";
+import { compileForm } from "../form-schema.ts";
+import { tryParse } from "../input-schema.ts";
+import { failure, messageOf, success, timedOut } from "../outcome.ts";
+import type { AnnouncedTool } from "../tool-routing.ts";
+import type { OpenCall } from "./call-ledger.ts";
+import type { CallPorts } from "./call-ports.ts";
+import { cancelCall, untilStored } from "./follow-call.ts";
+import { runOnClient } from "./run-on-client.ts";
+
+/** One field that is asked for in words. */
+export interface WordedField {
+  readonly field: FormField;
+  /** Said before the question. */
+  readonly before: readonly string[];
+}
+
+export interface FormPorts {
+  readonly calls: CallPorts;
+  /** How long somebody is waited for who is asked in words: for each field. */
+  readonly waitMs: number;
+  /** The form of this id, if an earlier worker has put it to somebody. Each is given out once. */
+  readonly takeLeft: (formId: string) => Call | undefined;
+  /** Asks the call's participant. Need not settle when the call has ended. Never rejects. */
+  readonly askInWords: (form: OpenCall, asked: WordedField) => Promise<FormAnswer>;
+}
+
+/** One request of a call. `count` tells it from the others, also when an idempotent tool runs again. */
+interface Request<Content> {
+  readonly request: Elicitation<Content>;
+  readonly count: number;
+}
+
+interface Asked {
+  readonly parent: OpenCall;
+  readonly form: AskUserInput;
+  readonly fields: readonly FormField[];
+  /** What its id is made of beside the parent and the form. */
+  readonly key: string;
+}
+
+/** How often a form is shown whose answers do not fit. */
+const ATTEMPTS = 3;
+const MAX_MESSAGE_LENGTH = 2_000;
+
+/**
+ * Has the participant of a running call fill in a form. Each form, and in words each field, is a call of its own on
+ * record. Its id follows from the asking call and what is asked: when the tool runs again on another worker, an answer
+ * that is on record is not asked for again, and a device that shows the form goes on showing it.
+ */
+export async function fillInForm<Content>(
+  parent: OpenCall,
+  { request, count }: Request<Content>,
+  ports: FormPorts,
+): Promise<Elicited<Content>> {
+  const { message } = request;
+  if (typeof message !== "string" || message.trim() === "" || message.length > MAX_MESSAGE_LENGTH)
+    throw new TypeError(`elicit: message: expected a text of at most ${MAX_MESSAGE_LENGTH} characters`);
+  const { schema, fields } = compileForm(request.schema);
+  let problem: string | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const form = { message, requestedSchema: schema.jsonSchema, ...(problem !== undefined && { problem }) };
+    const answer = await ask({ parent, form, fields, key: `${count}.${attempt}` }, ports);
+    if (answer.action !== "accept") return answer;
+    const parsed = tryParse(schema, answer.content);
+    if ("value" in parsed) return { action: "accept", content: parsed.value as Content };
+    problem = parsed.error.replace(/^Invalid parameters?:? /u, "");
+  }
+  return { action: "cancel" };
+}
+
+async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
+  const { parent, form } = asked;
+  const { participant } = parent.current;
+  const device = deviceOf(participant, form, ports.calls);
+  const call = newForm(asked, { input: { ...form }, timeoutMs: device?.timeoutMs ?? ports.calls.defaultTimeoutMs });
+  const left = ports.takeLeft(call.id);
+  const identity = left?.addressee ?? (device && participant);
+  if (identity === undefined && !left) return ports.calls.isPresent(participant) ? askInWords(asked, ports) : CANCELLED;
+  return putTo(parent, left ?? call, {
+    ports,
+    run: (open) => {
+      const route = { to: "client", identity: identity ?? participant } as const;
+      const wasRequested = open.current.addressee !== undefined;
+      const { input } = open.current;
+      return runOnClient(open, { tool: { idempotent: true }, input, ports: ports.calls, route, wasRequested });
+    },
+  });
+}
+
+const CANCELLED: FormAnswer = { action: "cancel" };
+
+/** The participant's own `ask_user`, if it takes such a form: a client may have a tool of that name for something else. */
+function deviceOf(participant: string, form: AskUserInput, { hosts }: CallPorts): AnnouncedTool | undefined {
+  const tool = hosts(participant)
+    .find(({ identity }) => identity === participant)
+    ?.tools?.get(ASK_USER);
+  return tool && "value" in tryParse(tool.input, form) ? tool : undefined;
+}
+
+/** One field after the other; the first no or silence ends it. A form without fields is a yes or no to its message. */
+async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
+  const { message, problem } = form;
+  if (fields.length === 0) return confirm({ parent, form, key, fields }, ports);
+  const content: Record<string, string | number | boolean> = {};
+  for (const [index, field] of fields.entries()) {
+    const input = { ...form, requestedSchema: schemaOf(field) };
+    const call = newForm({ parent, key: `${key}.${field.name}` }, { input, timeoutMs: ports.waitMs });
+    const before = index === 0 ? [problem ?? [], message].flat() : [];
+    const answer = await putInWords(parent, call, { ports, asked: { field, before } });
+    if (answer.action !== "accept") return answer;
+    Object.assign(content, answer.content);
+  }
+  return { action: "accept", content };
+}
+
+async function confirm({ parent, form, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
+  const properties = { accepted: { type: "boolean", title: form.message } };
+  const [field] = readForm({ type: "object", properties, required: ["accepted"] });
+  if (!field) return CANCELLED;
+  const call = newForm({ parent, key }, { input: { ...form }, timeoutMs: ports.waitMs });
+  const answer = await putInWords(parent, call, { ports, asked: { field, before: [] } });
+  if (answer.action !== "accept") return answer;
+  return answer.content["accepted"] === true ? { action: "accept", content: {} } : { action: "decline" };
+}
+
+function putInWords(
+  parent: OpenCall,
+  call: Call,
+  { ports, asked }: { readonly ports: FormPorts; readonly asked: WordedField },
+): Promise<FormAnswer> {
+  return putTo(parent, ports.takeLeft(call.id) ?? call, { ports, run: (open) => runInWords(open, asked, ports) });
+}
+
+interface Put {
+  readonly ports: FormPorts;
+  /** Has the form answered: the call is settled when this resolves, or soon after. */
+  readonly run: (form: OpenCall) => Promise<void>;
+}
+
+/** Brings a form to its end. When the asking call ends first, the form is withdrawn. */
+async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise<FormAnswer> {
+  const { ledger } = ports.calls;
+  if (call.outcome) return toAnswer(call.outcome);
+  parent.over.throwIfAborted();
+  if (ledger.openCount >= LIMITS.openCalls) throw new Error(`More than ${LIMITS.openCalls} calls are open`);
+  const form = ledger.open(call);
+  // It waits for a person: a new message is answered meanwhile.
+  ledger.setWaiting(call.id, true);
+  const withdraw = () => cancelCall(form, reasonOf(parent.current), ports.calls);
+  parent.over.addEventListener("abort", withdraw, { once: true, signal: form.over });
+  try {
+    await run(form);
+  } catch (error) {
+    ledger.settle(call.id, failure("execution_error", messageOf(error)));
+    throw error;
+  }
+  return toAnswer(await form.settled);
+}
+
+/** Why a form is over whose call has ended. */
+function reasonOf({ outcome }: Call): CancelReason {
+  if (outcome?.state === "cancelled") return "interrupted";
+  const isClosed = outcome?.state === "error" && outcome.errorCode === "outcome_unknown";
+  return isClosed ? "closed" : "superseded";
+}
+
+async function runInWords(form: OpenCall, asked: WordedField, { calls, askInWords: put }: FormPorts): Promise<void> {
+  const { id, timeoutMs, startedAt = Date.now() } = form.current;
+  const deadlineAt = startedAt + timeoutMs;
+  calls.ledger.update(id, { state: "running", executionResolved: "server", startedAt, deadlineAt });
+  const timer = setTimeout(() => calls.ledger.settle(id, timedOut(timeoutMs)), deadlineAt - Date.now());
+  try {
+    await untilStored(form, calls);
+    const answer = await Promise.race([put(form, asked), form.settled.then(() => undefined)]);
+    if (answer) calls.ledger.settle(id, success({ ...answer }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whatever is no answer is a `cancel`: no time left, a client that went away or failed. */
+function toAnswer(outcome: Outcome): FormAnswer {
+  if (outcome.state !== "success") return CANCELLED;
+  const { action, content } = outcome.result;
+  if (action === "accept") return { action, content: (isRecord(content) ? content : {}) as Record<string, string> };
+  return action === "decline" ? { action } : CANCELLED;
+}
+
+function schemaOf({ name, schema, isRequired }: FormField): JsonObject {
+  return { type: "object", properties: { [name]: schema }, required: isRequired ? [name] : [] };
+}
+
+function newForm(
+  { parent, key }: Pick<Asked, "parent" | "key">,
+  { input, timeoutMs }: { readonly input: JsonObject; readonly timeoutMs: number },
+): Call {
+  const { id: parentId, turnId, messageId, participant, detail } = parent.current;
+  const seed = canonicalize([parentId, key, input]) ?? "";
+  const id = createHash("sha256").update(seed).digest("base64url").slice(0, 21);
+  return {
+    id,
+    toolUseId: formUseId(parentId, id),
+    turnId,
+    messageId,
+    participant,
+    toolName: ASK_USER,
+    input,
+    timeoutMs,
+    executionAsked: "client",
+    idempotencyKey: id,
+    onInterrupt: "finish",
+    isBackground: false,
+    state: "pending",
+    executionResolved: undefined,
+    addressee: undefined,
+    startedAt: undefined,
+    deadlineAt: undefined,
+    finishedAt: undefined,
+    outcome: undefined,
+    revision: 0,
+    logs: [],
+    progress: undefined,
+    detail,
+  };
+}

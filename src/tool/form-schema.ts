@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { cleanJson } from "../lib/clean-json.ts";
+import type { JsonObject } from "../lib/json.ts";
+import { type FormField, readForm } from "../protocol/forms/form.ts";
+import type { Elicitation } from "./define-tool.ts";
+import { compileForeignSchema, compileInputSchema, type InputSchema } from "./input-schema.ts";
+import { messageOf } from "./outcome.ts";
+
+export interface CompiledForm {
+  readonly schema: InputSchema;
+  readonly fields: readonly FormField[];
+}
+
+/**
+ * Patterns and references of a JSON Schema are not run: an MCP server's may be anything.
+ *
+ * @throws {TypeError} when no form can show it
+ */
+export function compileForm(schema: Elicitation<unknown>["schema"]): CompiledForm {
+  try {
+    const compiled =
+      schema instanceof z.ZodType
+        ? compileInputSchema(schema)
+        : compileForeignSchema(cleanJson({ type: "object", ...schema }) as JsonObject);
+    return { schema: compiled, fields: readForm(compiled.jsonSchema) };
+  } catch (error) {
+    throw new TypeError(`elicit: ${messageOf(error)}`, { cause: error });
+  }
+}

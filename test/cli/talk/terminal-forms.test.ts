@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { readForm } from "../../../src/protocol/forms/form.ts";
+import { TerminalForms } from "../../../src/cli/talk/terminal-forms.ts";
+
+const FIELDS = readForm({
+  properties: {
+    name: { type: "string", title: "Your name" },
+    age: { type: "integer", minimum: 18, description: "In years" },
+    drink: { type: "string", enum: ["tea", "coffee"] },
+    note: { type: "string" },
+  },
+  required: ["name", "age", "drink"],
+});
+
+function terminal() {
+  const lines: string[] = [];
+  const forms = new TerminalForms((line) => lines.push(line.trim()));
+  const show = (fields = FIELDS, signal = new AbortController().signal, message = "Who are you?") =>
+    forms.show({ message, fields, problem: undefined }, { signal });
+  return { forms, lines, show };
+}
+
+test("a form is asked field by field, and what does not fit is asked again", async () => {
+  const { forms, lines, show } = terminal();
+  const answer = show();
+  for (const line of ["", "Ana", "12", "42", "2", ""]) forms.take(line);
+
+  expect(await answer).toEqual({ action: "accept", content: { name: "Ana", age: 42, drink: "coffee" } });
+  expect(lines).toEqual([
+    "? Who are you?  [/no refuses]",
+    "? Your name (text):",
+    "? Your name: expected some text",
+    "? age – In years (whole number):",
+    "? age: expected a number from 18",
+    "? drink (1 tea, 2 coffee):",
+    "? note (text, or nothing):",
+  ]);
+  expect(forms.isAsking).toBe(false);
+});
+
+test("/no refuses a form", async () => {
+  const { forms, show } = terminal();
+  const answer = show();
+  forms.take("Ana");
+  forms.take("/no");
+
+  expect(await answer).toEqual({ action: "decline" });
+});
+
+test.each([
+  ["y", { action: "accept", content: {} }],
+  ["n", { action: "decline" }],
+])("a form without fields is answered by %s", async (line, expected) => {
+  const { forms, show } = terminal();
+  const answer = show([]);
+  forms.take(line);
+
+  expect(await answer).toEqual(expected);
+});
+
+test("a form that is withdrawn gives way to the next one", async () => {
+  const { forms, lines, show } = terminal();
+  const withdrawn = new AbortController();
+  const first = show(FIELDS, withdrawn.signal);
+  const second = show(FIELDS.slice(0, 1), undefined, "And you?");
+  withdrawn.abort(new Error("The call was cancelled"));
+
+  await expect(first).rejects.toThrow("The call was cancelled");
+  forms.take("Ben");
+  expect(await second).toEqual({ action: "accept", content: { name: "Ben" } });
+  expect(lines.at(-1)).toBe("? Your name (text):");
+});

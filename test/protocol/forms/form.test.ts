@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { parseField, readForm } from "../../../src/protocol/forms/form.ts";
+
+test("the fields of a form are the schema's properties, in their order", () => {
+  const fields = readForm({
+    type: "object",
+    properties: {
+      name: { type: "string", title: "Your name", description: "In full", default: "Ana" },
+      size: { type: "string", enum: ["s", "l"], enumNames: ["Small", "Large"] },
+      age: { type: "integer", default: "many" },
+    },
+    required: ["size"],
+  });
+
+  expect(fields).toMatchObject([
+    { name: "name", type: "string", label: "Your name", description: "In full", isRequired: false, initial: "Ana" },
+    {
+      name: "size",
+      type: "choice",
+      label: "size",
+      isRequired: true,
+      choices: [
+        { value: "s", label: "Small" },
+        { value: "l", label: "Large" },
+      ],
+    },
+    { name: "age", type: "integer", initial: undefined },
+  ]);
+});
+
+test("a form may be written with zod", () => {
+  const schema = z.object({
+    mail: z.email(),
+    many: z.int().optional(),
+    drink: z.enum(["tea", "coffee"]),
+    ok: z.boolean(),
+  });
+  const fields = readForm(z.toJSONSchema(schema, { io: "input" }));
+
+  expect(fields.map(({ type, format, isRequired }) => [type, format, isRequired])).toEqual([
+    ["string", "email", true],
+    ["integer", undefined, false],
+    ["choice", undefined, true],
+    ["boolean", undefined, true],
+  ]);
+});
+
+test.each([
+  [{ type: "object" }, "expected an object with properties"],
+  [{ type: "array", properties: {} }, 'expected the type "object"'],
+  [{ properties: { a: { type: "object" } } }, "properties.a: expected a string, number, integer, boolean or enum"],
+  [{ properties: { a: { type: "array", items: { enum: ["x"] } } } }, "properties.a: expected a string"],
+  [{ properties: { a: { enum: [null] } } }, "properties.a: expected a string"],
+  [{ properties: {}, required: ["b"] }, "required names no property: b"],
+  [
+    { properties: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`f${n}`, { type: "string" }])) },
+    "more than 32",
+  ],
+])("%j is no form: %s", (schema, why) => {
+  expect(() => readForm(schema)).toThrow(why);
+});
+
+const [colour, age, ratio, agreed, code] = readForm({
+  properties: {
+    colour: {
+      type: "string",
+      oneOf: [
+        { const: "r", title: "Red" },
+        { const: "g", title: "Green" },
+      ],
+    },
+    age: { type: "integer", minimum: 18 },
+    ratio: { type: "number" },
+    agreed: { type: "boolean" },
+    code: { type: "string", maxLength: 3 },
+  },
+});
+
+test.each([
+  [colour, "red", { value: "r" }],
+  [colour, "g", { value: "g" }],
+  [colour, "2", { value: "g" }],
+  [colour, "3", { problem: "expected one of Red, Green" }],
+  [age, " 21 ", { value: 21 }],
+  [age, "17", { problem: "expected a number from 18" }],
+  [age, "1.5", { problem: "expected a whole number" }],
+  [ratio, "1,5", { value: 1.5 }],
+  [ratio, "", { problem: "expected a number" }],
+  [agreed, "Y", { value: true }],
+  [agreed, "no", { value: false }],
+  [agreed, "perhaps", { problem: "expected yes or no" }],
+  [code, "abc", { value: "abc" }],
+  [code, "abcd", { problem: "expected at most 3 characters" }],
+])("to %o somebody types %j: %j", (field, typed, read) => {
+  expect(field && parseField(field, typed)).toEqual(read);
+});

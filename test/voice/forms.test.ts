@@ -1,0 +1,50 @@
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { toolResults } from "../support/model-view.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+/** Real sound of some length, whatever the recogniser is told to understand. */
+const SOUND = "What time is it?";
+const DONE = "So be it, my dear friend.";
+
+beforeAll(() => warmUp(SOUND));
+
+const book = defineTool({
+  description: "Books a table.",
+  input: z.object({}),
+  timeoutMs: 1_000,
+  run: (_, { elicit }) =>
+    elicit({
+      message: "A table then.",
+      schema: z.object({
+        guests: z.int().max(12).meta({ title: "How many people" }),
+        place: z.enum(["inside", "garden"]).meta({ title: "Where" }),
+      }),
+    }),
+});
+
+test("a form is asked by voice, one field after the other, and what is said is no message", async () => {
+  await using voice = await VoiceAgent.start({ tools: { book } });
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([toolUse("book")]), reply([text(DONE)])]);
+  const asking = performance.now();
+  await user.client.say("Book a table.");
+  await user.untilSound(asking);
+  await user.untilSilence();
+  for (const answer of ["Well, let me think.", "Four.", "In the garden, please."]) {
+    voice.understand(answer);
+    const { to } = await user.say(SOUND);
+    await user.untilSound(to);
+    await user.untilSilence();
+  }
+  await user.client.next("assistant_sentence", ({ text: said }) => said === DONE, 20_000);
+
+  const content = { guests: 4, place: "garden" };
+  expect(toolResults(voice.agent)).toEqual([
+    { content: JSON.stringify({ action: "accept", content }), isError: false },
+  ]);
+  expect(await voice.agent.sql`select count(*)::int as count from turns`).toEqual([{ count: 1 }]);
+  expect(voice.agent.model.rejections).toEqual([]);
+});
