@@ -8,6 +8,7 @@ const worker = { target: `http://127.0.0.1:${process.env["HTTP_PORT"] ?? "8080"}
 export default defineConfig({
   resolve: {
     alias: {
+      "@parley/client/forms": join(ROOT, "src/client/forms.ts"),
       "@parley/client": join(ROOT, "src/client/index.ts"),
       "@parley/react": join(ROOT, "clients/react/src/index.ts"),
     },

@@ -7,6 +7,7 @@ export default defineConfig({
   root: import.meta.dirname,
   resolve: {
     alias: {
+      "@parley/client/forms": join(ROOT, "src/client/forms.ts"),
       "@parley/client": join(ROOT, "src/client/index.ts"),
       "@parley/react": join(ROOT, "clients/react/src/index.ts"),
     },

@@ -146,6 +146,16 @@ export class PageWorld implements AsyncDisposable {
   }
 }
 
+/** What the model asks by `ask_user`. */
+export const DRINK = {
+  message: "Tea or coffee?",
+  requestedSchema: {
+    type: "object",
+    properties: { drink: { type: "string", title: "Drink", enum: ["Tea", "Coffee"] } },
+    required: ["drink"],
+  },
+};
+
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel("Message", { exact: true }).fill(text);
   await page.keyboard.press("Enter");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { PageWorld, say } from "./page-world.ts";
+import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
@@ -121,15 +121,13 @@ test("a refusal tells the model why", async () => {
 
 test("a page that is loaded again in the middle of a call goes on with it", async () => {
   const page = await world.join();
-  world.model.script([
-    reply([text("I ask."), toolUse("ask_user", { question: "Tea or coffee?", choices: ["Tea", "Coffee"] })]),
-    reply([text("Good choice.")]),
-  ]);
+  world.model.script([reply([text("I ask."), toolUse("ask_user", DRINK)]), reply([text("Good choice.")])]);
   await say(page, "Ask me what I drink");
-  await page.getByRole("button", { name: "Tea" }).waitFor();
+  await page.getByRole("radio", { name: "Tea" }).waitFor();
 
   await page.reload();
-  await page.getByRole("button", { name: "Tea" }).click();
+  await page.getByRole("radio", { name: "Tea" }).check();
+  await page.getByRole("button", { name: "Answer" }).click();
 
   await page.getByText("Good choice.", { exact: true }).waitFor();
   await page.getByText("Ask me what I drink", { exact: true }).waitFor();

@@ -4,6 +4,7 @@ import { App } from "./app.tsx";
 import "./styles/base.css";
 import "./styles/talk.css";
 import "./styles/panels.css";
+import "./styles/forms.css";
 
 const root = document.getElementById("root");
 if (root)

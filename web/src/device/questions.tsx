@@ -1,9 +1,12 @@
-import { type ReactNode, useState } from "react";
-import { closeNotice, useShown } from "./notices.ts";
+import type { ReactNode } from "react";
+import { Forms } from "./forms.tsx";
+import { closeNotice, useNotices } from "./notices.ts";
+import { useSwitches } from "./switches.ts";
 
 /** What tools show on this page, and what they ask. */
 export function Questions(): ReactNode {
-  const { notices, questions } = useShown();
+  const notices = useNotices();
+  const { ask_user: mayAsk } = useSwitches();
   return (
     <div className="shown">
       <div role="status">
@@ -16,45 +19,7 @@ export function Questions(): ReactNode {
           </p>
         ))}
       </div>
-      {questions.map(({ id, question, choices, answer }) => (
-        <AskForm key={id} question={question} choices={choices} onAnswer={answer} />
-      ))}
+      {mayAsk && <Forms />}
     </div>
-  );
-}
-
-interface AskFormProps {
-  readonly question: string;
-  readonly choices: readonly string[];
-  readonly onAnswer: (text: string) => void;
-}
-
-function AskForm({ question, choices, onAnswer }: AskFormProps): ReactNode {
-  const [text, setText] = useState("");
-  return (
-    <form
-      className="ask"
-      aria-label="The agent asks"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== "") onAnswer(text.trim());
-      }}
-    >
-      <p role="alert">{question}</p>
-      {choices.length > 0 ? (
-        <p className="row">
-          {choices.map((choice) => (
-            <button type="button" key={choice} onClick={() => onAnswer(choice)}>
-              {choice}
-            </button>
-          ))}
-        </p>
-      ) : (
-        <p className="row">
-          <input aria-label="Your answer" value={text} onChange={(event) => setText(event.target.value)} />
-          <button className="primary">Answer</button>
-        </p>
-      )}
-    </form>
   );
 }

@@ -1,7 +1,7 @@
 import { toolResult, useClientTool } from "@parley/react";
 import type { ReactNode } from "react";
 import { takePhoto } from "./camera.ts";
-import { askPerson, showNotice } from "./notices.ts";
+import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
 /** What a person needs to find what was asked of them, and to think. */
@@ -14,22 +14,13 @@ const message = {
   properties: { message: { type: "string", maxLength: 500 } },
   required: ["message"],
 } as const;
-const question = {
-  type: "object",
-  properties: {
-    question: { type: "string", maxLength: 500 },
-    choices: { type: "array", items: { type: "string", maxLength: 80 }, maxItems: 6 },
-  },
-  required: ["question"],
-} as const;
 
-/** Offers the tools of this device that are switched on, from before the join on. */
+/** Offers the tools of this device that are switched on, from before the join on. Forms are offered where they are shown. */
 export function DeviceTools(): ReactNode {
   const on = useSwitches();
   return (
     <>
       {on.show_notification && <ShowNotification />}
-      {on.ask_user && <AskUser />}
       {on.get_location && <GetLocation />}
       {on.read_clipboard && <ReadClipboard />}
       {on.take_photo && <TakePhoto />}
@@ -44,16 +35,6 @@ function ShowNotification(): ReactNode {
       showNotice(input.message);
       return { shown: true };
     },
-  });
-  return null;
-}
-
-function AskUser(): ReactNode {
-  useClientTool<{ question: string; choices?: string[] }>("ask_user", question, {
-    description: "Asks this person a question on the screen, with choices or a text to type, and waits for the answer.",
-    timeoutMs: PERSON_MS,
-    readOnly: true,
-    run: async (input, { signal }) => ({ answer: await askPerson(input.question, input.choices ?? [], signal) }),
   });
   return null;
 }

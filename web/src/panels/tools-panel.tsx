@@ -7,7 +7,7 @@ import { MicrophoneChoice } from "../voice/microphone-choice.tsx";
 
 const TOOLS: readonly (readonly [DeviceTool, string, string])[] = [
   ["show_notification", "Show a notice", "A short text on this page"],
-  ["ask_user", "Ask me", "A question here, which waits for your answer"],
+  ["ask_user", "Ask me", "A form here, which waits for your answer"],
   ["get_location", "Location", "Where this device is; the browser asks you, too"],
   ["read_clipboard", "Clipboard", "The text that you copied last"],
   ["take_photo", "Camera", "One small picture; the browser asks you, too"],

@@ -19,7 +19,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
     call;
   const { identity: me } = useJoinedTalk();
   const runner = toRunner(call, me);
-  const state = call.waitsForPermission === true ? "Waits for permission" : STATUS[status];
+  const state = call.waitsForPermission === true ? "Waits for an answer" : STATUS[status];
   return (
     <div className="call" role="group" data-status={status} aria-label={`${toTitle(name)}: ${state}`}>
       <details open={status === "error"}>

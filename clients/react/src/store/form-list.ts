@@ -1,0 +1,50 @@
+import type { Form, FormAnswer } from "@parley/client/forms";
+import { Watched } from "./watched.ts";
+
+/** A form that waits for this participant. */
+export interface OpenForm extends Form {
+  /** The id of its call. */
+  readonly id: string;
+  /** Only the first answer counts. */
+  readonly answer: (answer: FormAnswer) => void;
+}
+
+interface Shown {
+  readonly callId: string;
+  readonly signal: AbortSignal;
+}
+
+/** The forms that wait for this participant, the oldest first. */
+export class FormList extends Watched {
+  #open: readonly OpenForm[] = [];
+
+  /** The same array until a form comes or goes. */
+  get open(): readonly OpenForm[] {
+    return this.#open;
+  }
+
+  /** Resolves with the answer; a form whose signal aborts goes by itself. */
+  readonly show = async (form: Form, { callId: id, signal }: Shown): Promise<FormAnswer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
+    const onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const open: OpenForm = { ...form, id, answer: resolve };
+    this.#set([...this.#open, open]);
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#set(this.#open.filter((each) => each !== open));
+    }
+  };
+
+  /** Nobody shows them any more. */
+  cancelAll(): void {
+    for (const { answer } of this.#open) answer({ action: "cancel" });
+  }
+
+  #set(open: readonly OpenForm[]): void {
+    this.#open = open;
+    this.changed();
+  }
+}

@@ -1,0 +1,25 @@
+import { askUserTool } from "@parley/client/forms";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { useTalkClient } from "./parley-provider.tsx";
+import { FormList, type OpenForm } from "./store/form-list.ts";
+
+/**
+ * The forms that wait for this participant, the oldest first. Offers `ask_user` while the component is mounted; when it
+ * goes, its forms are cancelled.
+ *
+ * @example
+ * const forms = useForms();
+ * return forms.map((form) => <MyForm key={form.id} form={form} />);
+ */
+export function useForms(): readonly OpenForm[] {
+  const client = useTalkClient();
+  const [forms] = useState(() => new FormList());
+  useEffect(() => {
+    const withdraw = client.offer(askUserTool(forms.show));
+    return () => {
+      withdraw();
+      forms.cancelAll();
+    };
+  }, [client, forms]);
+  return useSyncExternalStore(forms.subscribe, () => forms.open);
+}
