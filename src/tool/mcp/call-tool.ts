@@ -25,12 +25,12 @@ interface McpCall {
   /** The tool's own name, as the server gave it. */
   readonly tool: string;
   readonly input: unknown;
-  readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders">;
+  readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders" | "elicit">;
 }
 
 /** Calls the tool and resolves with its value. When the signal aborts, the server gets a cancellation. */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
-  const { signal, callId, traceHeaders } = context;
+  const { signal, callId, traceHeaders, elicit } = context;
   signal.throwIfAborted();
   // The SDK never stops listening to its signal: on the call's own it would send a cancellation for an answered call.
   const request = new AbortController();
@@ -40,7 +40,7 @@ export async function callTool(connection: Connection, { server, tool, input, co
     const _meta = { progressToken: callId, ...traceHeaders };
     const params = { name: tool, arguments: input as JsonObject, _meta };
     const options = { signal: request.signal, timeout: NO_TIMEOUT_MS };
-    const answer = await connection.withProgress(callId, toProgress(context), () =>
+    const answer = await connection.withCall(callId, { onProgress: toProgress(context), elicit }, () =>
       connection.client.request({ method: "tools/call", params }, resultSchema, options),
     );
     return toToolValue(answer);

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
+  type ElicitRequest,
+  ElicitRequestSchema,
+  type ElicitResult,
   ErrorCode,
   McpError,
   type Progress,
@@ -9,6 +12,9 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { abortable } from "../../lib/abortable.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { ToolContext } from "../define-tool.ts";
+import { messageOf } from "../outcome.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { type McpTransport, openTransport } from "./open-transport.ts";
 
@@ -24,6 +30,12 @@ interface ConnectionOptions {
   readonly onStderr: (text: string) => void;
 }
 
+/** A call that waits for the server's answer. */
+interface WaitingCall {
+  readonly onProgress: (progress: Progress) => void;
+  readonly elicit: ToolContext["elicit"];
+}
+
 /** One connection to a server, from its `initialize` until it is lost. It is never opened again. */
 export class Connection {
   readonly client: Client;
@@ -31,8 +43,8 @@ export class Connection {
   readonly lost: Promise<void>;
   readonly #transport: McpTransport;
   readonly #onLost: () => void;
-  /** Progress handlers of the calls that wait for an answer, by progress token. */
-  readonly #calls = new Map<string, (progress: Progress) => void>();
+  /** By progress token. */
+  readonly #calls = new Map<string, WaitingCall>();
   #isChecking = false;
   #pinging: NodeJS.Timeout | undefined;
 
@@ -46,14 +58,15 @@ export class Connection {
 
   /** Rejects after the config's `timeoutMs`, whatever the server does. */
   static async open({ config, signal, onListChanged, onStderr }: ConnectionOptions): Promise<Connection> {
-    // No capabilities: a server may not ask us for samples of the model, for files or for the participant's input.
-    const client = new Client({ name: "parley", version: "0.1.0" }, { capabilities: {} });
+    // No other capabilities: a server may not ask us for samples of the model or for files.
+    const client = new Client({ name: "parley", version: "0.1.0" }, { capabilities: { elicitation: { form: {} } } });
     const connection = new Connection(client, openTransport(config, onStderr));
     client.onclose = () => connection.#onLost();
     client.onerror = () => connection.check();
     client.setNotificationHandler(ProgressNotificationSchema, ({ params }) =>
-      connection.#calls.get(String(params.progressToken))?.(params),
+      connection.#calls.get(String(params.progressToken))?.onProgress(params),
     );
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => connection.#elicit(params));
     client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
     try {
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(config.timeoutMs)]);
@@ -67,19 +80,34 @@ export class Connection {
   }
 
   /**
-   * Runs one call; `onProgress` gets the progress that the server reports under `token`. The SDK's own way loses
+   * Runs one call; it gets the progress that the server reports under `token`, and its forms. The SDK's own way loses
    * progress that arrives in one piece with the answer.
    */
-  async withProgress<Value>(
-    token: string,
-    onProgress: (progress: Progress) => void,
-    call: () => Promise<Value>,
-  ): Promise<Value> {
-    this.#calls.set(token, onProgress);
+  async withCall<Value>(token: string, waiting: WaitingCall, call: () => Promise<Value>): Promise<Value> {
+    this.#calls.set(token, waiting);
     try {
       return await call();
     } finally {
       this.#calls.delete(token);
+    }
+  }
+
+  /**
+   * Puts a server's form to the participant of its call. The protocol does not say which call it is for, and sessions
+   * share the connection: while several calls wait, the wrong person might be asked, and nobody is.
+   */
+  async #elicit(params: ElicitRequest["params"]): Promise<ElicitResult> {
+    const [call, ...others] = this.#calls.values();
+    if (!call || others.length > 0) {
+      const count = call ? "several calls wait" : "no call waits";
+      throw new McpError(ErrorCode.InvalidRequest, `Nobody was asked: ${count}, so it is not known for whom it is`);
+    }
+    if (!("requestedSchema" in params)) throw new McpError(ErrorCode.InvalidParams, "Only forms are supported");
+    try {
+      const { message, requestedSchema } = params;
+      return (await call.elicit({ message, schema: requestedSchema as unknown as JsonObject })) as ElicitResult;
+    } catch (error) {
+      throw new McpError(ErrorCode.InvalidParams, messageOf(error));
     }
   }
 

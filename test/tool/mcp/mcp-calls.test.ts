@@ -41,7 +41,7 @@ describe.each([
     await using running = await start();
     const { tools } = running.bench.servers;
 
-    expect(tools.size).toBe(11);
+    expect(tools.size).toBe(12);
     expect(tools.get("shop_echo")).toMatchObject({
       description: "Says the text again.",
       execution: "server",
@@ -106,6 +106,41 @@ describe.each([
 
     expect(running.bench.ports.lines).toEqual(["progress 1/2: step 1", "progress 2/2: step 2"]);
     expect(running.bench.ports.progress).toBe(1);
+  });
+
+  test("a server's form is put to the participant of its call", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+    const asked: unknown[] = [];
+    Object.assign(ports, {
+      elicit: async (_call: unknown, request: unknown) => {
+        asked.push(request);
+        return { action: "accept", content: { size: "L" } };
+      },
+    });
+
+    expect((await ports.run("shop_ask")).content).toBe('{"action":"accept","content":{"size":"L"}}');
+    expect(asked).toEqual([
+      {
+        message: "Which size?",
+        schema: { type: "object", properties: { size: { type: "string", enum: ["S", "L"] } } },
+      },
+    ]);
+  });
+
+  test("a form that may be another call's is put to nobody", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+    const elicit = vi.fn<() => void>();
+    Object.assign(ports, { elicit });
+    const waiting = ports.run("shop_wait", {}, { toolUseId: "toolu_2" });
+    await vi.waitFor(async () => expect(await running.notes()).toContain("call wait"));
+
+    const { content, isError } = await ports.run("shop_ask");
+    expect([isError, content]).toEqual([true, expect.stringContaining("several calls wait")]);
+    expect(elicit).not.toHaveBeenCalled();
+    ports.abort("stopped");
+    await waiting;
   });
 
   test("a stop cancels the call at the server", async () => {
