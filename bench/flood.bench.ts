@@ -18,7 +18,7 @@ const manyValues = () => {
 };
 const schema = {
   type: "object",
-  allOf: Array.from({ length: 640 }, () => ({ if: { required: ["a"] }, then: { required: ["b"] } })),
+  allOf: Array.from({ length: 640 }, () => ({ if: { required: ["a"] }, else: { required: ["b"] } })),
 };
 const tools = Array.from({ length: 4 }, (_, index) => ({ name: `tool_${index}`, description: "A.", schema }));
 
@@ -39,7 +39,7 @@ const FLOODS: Readonly<Record<string, (user: Participant) => Promise<void>>> = {
   },
 };
 
-function message(body: object): Uint8Array {
+function message(body: Record<string, unknown>): Uint8Array {
   return rawPacket({ type: 3, stanzaId: next(), body });
 }
 
