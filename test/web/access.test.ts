@@ -27,6 +27,7 @@ test("axe finds nothing wrong with the form to join", async () => {
   await page.getByLabel("Your name").waitFor();
 
   expect(await allFindings(page)).toEqual([]);
+  await world.picture(page, "page-join");
 });
 
 test.each([
@@ -66,10 +67,12 @@ test("axe finds nothing wrong with a question of a tool, an open call and a perm
   await world.picture(page, "page-light");
   await page.emulateMedia({ colorScheme: "dark" });
   await world.picture(page, "page-dark");
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
+  await world.picture(page, "page-forced");
 });
 
 test("at 320 pixels nothing needs to be scrolled sideways", async () => {
-  const page = await world.join({ viewport: { width: 320, height: 640 } });
+  const page = await world.join({ room: "balcony", viewport: { width: 320, height: 640 } });
   world.model.script([
     reply([text("Look."), toolUse("show_notification", { message: "A notice with quite a few words in it" })]),
     reply([text("A-very-long-word-".repeat(20))]),

@@ -102,7 +102,7 @@ const PICKED = `(async () => {
 })()`;
 
 test("the agent lists and reads the folder that was picked, and nothing outside of it", async () => {
-  const page = await world.join();
+  const page = await world.join({ room: "desk" });
   await page.evaluate(PICKED);
   await page.getByRole("button", { name: "Choose a folder" }).click();
   await page.getByText("Shared: notes.").waitFor();

@@ -23,6 +23,8 @@ interface WorldOptions {
 interface JoinOptions extends BrowserContextOptions {
   readonly name?: string;
   readonly room?: string;
+  /** Whether to wait for an agent that knows the page. @defaultValue true */
+  readonly waits?: boolean;
   /** Device tools to switch on. */
   readonly devices?: readonly string[];
 }
@@ -73,6 +75,7 @@ export class PageWorld implements AsyncDisposable {
     const page = await world.#newPage({});
     await page.goto(url);
     await world.#enter(page, "first");
+    await page.getByText("The agent: Listening").waitFor();
     await page.context().close();
     return world;
   }
@@ -114,14 +117,15 @@ export class PageWorld implements AsyncDisposable {
     return page;
   }
 
-  /** A tab in a talk, with an agent that knows it. */
+  /** A tab in a talk. */
   async join(options: JoinOptions = {}): Promise<Page> {
-    const { name = "Ann", room = `page-${createId()}`, devices = [], ...context } = options;
+    const { name = "Ann", room = `page-${createId()}`, devices = [], waits = true, ...context } = options;
     const page = await this.open(context, `${this.url}/?room=${encodeURIComponent(room)}`);
     for (const device of devices)
       await page.evaluate(`localStorage.setItem("parley.device", JSON.stringify({ ${JSON.stringify(device)}: true }))`);
     if (devices.length > 0) await page.reload();
     await this.#enter(page, name);
+    if (waits) await page.getByText("The agent: Listening").waitFor();
     return page;
   }
 
@@ -132,7 +136,6 @@ export class PageWorld implements AsyncDisposable {
     await page.keyboard.press("Enter");
     await page.getByLabel("The worker's secret").fill(SECRET);
     await page.keyboard.press("Enter");
-    await page.getByText("The agent: Listening").waitFor();
   }
 
   /** A picture for docs/images/, when `PICTURES` is set. */

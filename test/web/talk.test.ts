@@ -134,6 +134,37 @@ test("a page that is loaded again in the middle of a call goes on with it", asyn
   expect(lastResult()).toContain("Tea");
 });
 
+/** Keeps what screen readers are told: each change of a live region, by its whole text. */
+const LISTEN = `(() => {
+  window.announced = [];
+  const LIVE = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]";
+  const toRegion = ({ target }) => (target instanceof Element ? target : target.parentElement)?.closest(LIVE);
+  new MutationObserver((changes) => {
+    for (const region of new Set(changes.map(toRegion)))
+      if (region && region.textContent.trim() !== "") window.announced.push(region.textContent);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+})()`;
+
+test("screen readers are told three things at most in a turn of two tools and many words", async () => {
+  const page = await world.join();
+  await page.evaluate(LISTEN);
+  const words = "The kettle is on, and the bread is in the oven. ".repeat(4).trim();
+  world.model.script([
+    reply([text("One moment, please. I look."), toolUse("show_notification", { message: "Tea is coming" })]),
+    reply([text("And the time."), toolUse("get_current_time")]),
+    reply([text(words)], { ...slow(30), chunking: 5 }),
+  ]);
+
+  await say(page, "How is breakfast?");
+  await page.getByText(`Answer: One moment, please.`).waitFor();
+
+  expect(await page.evaluate("window.announced")).toEqual([
+    expect.stringContaining("The agent uses"),
+    expect.stringContaining("Tea is coming"),
+    expect.stringContaining(words),
+  ]);
+});
+
 test("stop ends the answer, and an edited message is answered anew", async () => {
   const page = await world.join();
   world.model.script([
@@ -156,21 +187,26 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
 
 test("the events, the turn's waterfall and the transcript are beside the talk", async () => {
   const page = await world.join({ room: "pantry" });
-  world.model.script([reply([toolUse("show_notification", { message: "Hi" })]), reply([text("Done so.")])]);
-  await say(page, "Greet me");
-  await page.getByText("Done so.", { exact: true }).waitFor();
+  const words = ["Flour, rice and beans.", "Enough for a week.", "Done so."];
+  world.model.script([
+    ...words.slice(0, 2).map((said) => reply([text(said)], { ...slow(20) })),
+    reply([toolUse("show_notification", { message: "Buy oil" })]),
+    reply([text("Done so.")]),
+  ]);
+  for (const [index, said] of ["What is in the pantry?", "How long will it last?", "Note what is missing"].entries()) {
+    await say(page, said);
+    await page.getByText(words[index] ?? "", { exact: true }).waitFor();
+  }
 
   await page.getByRole("tab", { name: "Turn" }).click();
   await page.getByText("show_notification: runs").waitFor();
+  await page.getByText("The whole turn").waitFor();
+  await world.picture(page, "page-turn");
   await page.keyboard.press("ArrowRight");
   await page.getByLabel("Filter").fill("start_answer");
-  await page.getByText(/^1 of \d+ messages/).waitFor();
+  await page.getByText(/^3 of \d+ messages/).waitFor();
   await page.getByRole("tab", { name: "Talk" }).click();
-  await page
-    .getByRole("cell", { name: "1", exact: true })
-    .or(page.getByRole("cell", { name: "2" }))
-    .first()
-    .waitFor();
+  await page.getByRole("cell", { name: "4", exact: true }).waitFor();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Markdown" }).click(),

@@ -23,7 +23,7 @@ test("a talk of another room is found in the list and gone on with, also after a
   await say(page, "What is in the cellar?");
   await page.getByText("Coal.", { exact: true }).waitFor();
   await page.getByRole("tab", { name: "Talk" }).click();
-  await page.getByText("What is in the attic? · 1 turn").waitFor();
+  await page.getByText("What is in the attic?", { exact: true }).waitFor();
   await world.picture(page, "page-talks");
   await page.getByRole("button", { name: "Open attic" }).click();
   await page.getByText("The agent: Listening").waitFor();

@@ -6,7 +6,7 @@ import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { SPEECH_RATE, speechOf } from "../support/speaker.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { PageWorld } from "./page-world.ts";
+import { PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
 /** From when the microphone is on until it is spoken into: the worker must have begun to listen. */
@@ -14,13 +14,15 @@ const SILENCE_SECONDS = 4;
 const QUESTION = "What is twenty-one times two?";
 const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
 
+/** What the recogniser makes of the sound: always the same one, for a browser's microphone plays one file. */
+let heard = QUESTION;
 const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
 
 /** A browser that asks the question aloud, and a worker that listens and speaks. */
 const world = forFile(async () => {
   await using starting = new AsyncDisposableStack();
   const { path } = starting.use(await tempFolder());
-  recogniser.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
+  recogniser.on({ endpoint: "transcription" }, () => ({ transcription: { text: heard } }));
   const url = await recogniser.start();
   starting.defer(() => recogniser.stop());
   const speech = await speechOf(QUESTION);
@@ -28,7 +30,8 @@ const world = forFile(async () => {
   const samples = new Int16Array(SILENCE_SECONDS * SPEECH_RATE + speech.length);
   samples.set(speech, SILENCE_SECONDS * SPEECH_RATE);
   await writeFile(spoken, toWav(samples, SPEECH_RATE));
-  const env = { STT: "openai", STT_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test", TTS: "espeak" };
+  const voices = { STT: "openai", STT_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test", TTS: "espeak" };
+  const env = { PARLEY_CONFIG: "test/fixtures/page/spoken/parley.config.ts", ...voices };
   const page = starting.use(await PageWorld.start({ spoken, env }));
   const ending = starting.move();
   return Object.assign(page, { [Symbol.asyncDispose]: () => ending.disposeAsync() });
@@ -66,6 +69,7 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   await page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
 
   await page.getByText("The agent: Speaking").waitFor();
+  await world.picture(page, "page-voice");
   await page.locator(".message.assistant[data-state=completed]").waitFor();
   await page.getByText("The agent: Listening").waitFor();
 
@@ -75,3 +79,43 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   expect(await page.evaluate("window.loudest")).toBeGreaterThan(0.02);
   expect(await page.getByText("Nobody listens").count()).toBe(0);
 }, 60_000);
+
+test("a question that is asked aloud is answered by a spoken yes", { timeout: 60_000 }, async () => {
+  heard = "Yes.";
+  const page = await world.join();
+  world.model.script([reply([toolUse("calculator", { expression: "21 * 2" })]), reply([text("Forty-two.")])]);
+  await say(page, "What is 21 * 2?");
+  await page.getByRole("alertdialog").waitFor();
+  await page.waitForFunction(LISTEN);
+  await expect.poll(() => page.evaluate("window.loudest"), { timeout: 15_000 }).toBeGreaterThan(0.02);
+
+  // By script, because a dialog is open. The microphone is silent for some seconds at first, and the question ends then.
+  await page.evaluate("document.querySelector('.microphone button').click()");
+
+  await page.getByRole("alertdialog").waitFor({ state: "detached" });
+  await page.getByText("Forty-two.", { exact: true }).waitFor();
+  const [answered] = await world.parts.database.sql`
+    select state, replied_via from permissions order by created_at desc limit 1`;
+  expect(answered).toEqual({ state: "approved", replied_via: "voice" });
+});
+
+/** As a browser that has not seen a click yet. */
+const NO_AUTOPLAY = `(() => {
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function () {
+    return window.isAllowed ? play.call(this) : Promise.reject(new DOMException("no gesture", "NotAllowedError"));
+  };
+})()`;
+
+test("sound that the browser holds back is told of, and a click lets it play", async () => {
+  const page = await world.join();
+  await page.addInitScript(NO_AUTOPLAY);
+  await page.reload();
+  await page.getByText("The browser plays no sound before you have allowed it.").waitFor();
+
+  await page.evaluate("window.isAllowed = true");
+  await page.getByRole("button", { name: "Play sound" }).click();
+
+  await page.getByText("The browser plays no sound").waitFor({ state: "detached" });
+  expect(await page.evaluate("document.querySelector('[data-testid=sound] audio').paused")).toBe(false);
+});

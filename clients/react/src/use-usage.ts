@@ -31,6 +31,9 @@ interface UsageNow {
   readonly refresh: () => Promise<void>;
 }
 
+/** Within this time after a turn's end the worker has stored what it has spent. */
+const STORED_AFTER_MS = 500;
+
 /** What the talk has spent, read again after each turn. Needs the provider's `http`. */
 export function useUsage(): UsageNow {
   const parley = useParley();
@@ -46,12 +49,17 @@ export function useUsage(): UsageNow {
     const response = await fetch(`${url}/session/${encodeURIComponent(id)}/usage`, { headers });
     if (response.ok) setUsage((await response.json()) as Usage);
   }, [url, token]);
-  useEffect(
-    () =>
-      parley?.on("message", ({ type, body }) => {
-        if (type === "block_event" && body.event === "turn_complete") refresh().catch(() => {});
-      }),
-    [parley, refresh],
-  );
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const off = parley?.on("message", ({ type, body }) => {
+      if (type !== "block_event" || body.event !== "turn_complete") return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void refresh().catch(() => {}), STORED_AFTER_MS);
+    });
+    return () => {
+      off?.();
+      clearTimeout(timer);
+    };
+  }, [parley, refresh]);
   return { usage, refresh };
 }

@@ -33,9 +33,9 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
           <li key={talk.id} aria-current={talk.room === room}>
             <span>
               <strong>{talk.room}</strong>
+              <small>{talk.firstSaid}</small>
               <small>
-                {talk.firstSaid} · {talk.turns} {talk.turns === 1 ? "turn" : "turns"},{" "}
-                {new Date(talk.lastAt).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
+                {talk.turns} {talk.turns === 1 ? "turn" : "turns"}, {toWhen(talk.lastAt)}
               </small>
             </span>
             {talk.room === room ? (
@@ -50,4 +50,8 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
       </ul>
     </section>
   );
+}
+
+function toWhen(at: number): string {
+  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -1,8 +1,8 @@
-import { useUsage } from "@parley/react";
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
 import { useOpenTalk } from "../join/joined-talk.tsx";
 import { TakeAway } from "./take-away.tsx";
 import { TalkList } from "./talk-list.tsx";
+import { useUsageLog } from "./usage-log.tsx";
 
 /** What the talk has cost, and the whole of it to take away. */
 export function TalkPanel(): ReactNode {
@@ -17,10 +17,7 @@ export function TalkPanel(): ReactNode {
 }
 
 function Spent(): ReactNode {
-  const { usage, refresh } = useUsage();
-  useEffect(() => {
-    refresh().catch(() => {});
-  }, [refresh]);
+  const { usage } = useUsageLog();
   return (
     <section>
       <h2>Spent</h2>

@@ -1,25 +1,33 @@
 import type { ReactNode } from "react";
 import { useEventLog } from "./event-log.tsx";
+import { toTime } from "./to-time.ts";
+import { Trends } from "./trends.tsx";
 import { type Bar, toWaterfalls } from "./waterfall.ts";
 
-/** The newest turns as bars on one line of time, as this page saw them. */
+const NEWEST = 5;
+
+/** How turns have become, and the newest as bars on one line of time, as this page saw them. */
 export function TurnPanel(): ReactNode {
   const events = useEventLog();
-  const turns = toWaterfalls(events).slice(-5).toReversed();
+  const turns = toWaterfalls(events);
   if (turns.length === 0)
     return <p className="hint">After a turn its parts stand here: the model, each tool, the waits.</p>;
   return (
     <>
-      {turns.map(({ id, totalMs, bars }) => (
-        <section key={id} className="waterfall">
-          <h2>{toTime(totalMs)} in all</h2>
-          <ol>
-            {bars.map((bar, index) => (
-              <BarView key={index} bar={bar} totalMs={totalMs} />
-            ))}
-          </ol>
-        </section>
-      ))}
+      <Trends turns={turns} />
+      {turns
+        .slice(-NEWEST)
+        .toReversed()
+        .map(({ id, totalMs, bars }) => (
+          <section key={id} className="waterfall">
+            <h2>{toTime(totalMs)} in all</h2>
+            <ol>
+              {bars.map((bar, index) => (
+                <BarView key={index} bar={bar} totalMs={totalMs} />
+              ))}
+            </ol>
+          </section>
+        ))}
     </>
   );
 }
@@ -45,8 +53,4 @@ function BarView({
       </span>
     </li>
   );
-}
-
-function toTime(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`;
 }

@@ -1,4 +1,4 @@
-/** A part of a turn, in ms from the answer's start. */
+/** A part of a turn, in ms from its beginning: the answer's start, or the first words of a spoken question. */
 export interface Bar {
   readonly name: string;
   readonly kind: "model" | "wait" | "tool" | "speech";
@@ -10,6 +10,8 @@ export interface Waterfall {
   /** The answer's id. */
   readonly id: string;
   readonly totalMs: number;
+  /** Of the model. */
+  readonly firstWordMs?: number;
   readonly bars: readonly Bar[];
 }
 
@@ -21,9 +23,17 @@ interface Seen {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** When a spoken question was heard. */
+interface Heard {
+  readonly first: number;
+  last: number;
+}
+
 interface Turn {
   readonly id: string;
   readonly from: number;
+  readonly heard: Heard | undefined;
+  readonly isSpoken: boolean;
   to: number;
   firstWord?: number;
   firstSentence?: number;
@@ -41,10 +51,20 @@ interface Call {
 /** The parts of each turn, from the worker's messages in the order in which they came. */
 export function toWaterfalls(events: readonly Seen[]): readonly Waterfall[] {
   const turns = new Map<string, Turn>();
+  const heard = new Map<string, Heard>();
   for (const { at, type, json } of events) {
     const body = parse(json);
-    if (type === "start_answer")
-      turns.set(String(body["id"]), { id: String(body["id"]), from: at, to: at, calls: new Map() });
+    const id = String(body["id"]);
+    if (type === "transcription") {
+      const known = heard.get(id);
+      if (known) known.last = at;
+      else heard.set(id, { first: at, last: at });
+    }
+    if (type === "start_answer") {
+      const isSpoken = String(body["answerType"]).includes("voice");
+      const question = heard.get(String(body["previousId"]));
+      turns.set(id, { id, from: at, to: at, isSpoken, heard: question, calls: new Map() });
+    }
     const turn = turns.get(turnOf(type, body));
     if (turn) note(turn, { at, type, body });
   }
@@ -84,22 +104,29 @@ function note(
   if (body["status"] !== "pending" && body["status"] !== "running") call.ended ??= at;
 }
 
-function toWaterfall({ id, from, to, firstWord, firstSentence, lastSentence, calls }: Turn): Waterfall {
+function toWaterfall(turn: Turn): Waterfall {
+  const { id, from, to, heard, isSpoken, firstWord, firstSentence, lastSentence = to, calls } = turn;
+  const zero = heard?.first ?? from;
   const bar = (name: string, kind: Bar["kind"], [start, end]: readonly [number, number]): Bar => ({
     name,
     kind,
-    fromMs: start - from,
-    toMs: end - from,
+    fromMs: start - zero,
+    toMs: end - zero,
   });
   const bars = [
+    ...(heard ? [bar("Heard", "speech", [heard.first, heard.last])] : []),
+    ...(heard ? [bar("To the end of the turn", "wait", [heard.last, from])] : []),
     ...(firstWord === undefined ? [] : [bar("Model, to its first word", "model", [from, firstWord])]),
     ...[...calls.values()].flatMap(({ name, asked, started = to, ended = to }) => [
       ...(started > asked ? [bar(`${name}: waits`, "wait", [asked, started])] : []),
       bar(`${name}: runs`, "tool", [started, ended]),
     ]),
-    ...(firstSentence === undefined || lastSentence === undefined
+    ...(isSpoken && firstSentence !== undefined && firstWord !== undefined
+      ? [bar("To the first sound", "wait", [firstWord, Math.max(firstWord, firstSentence)])]
+      : []),
+    ...(firstSentence === undefined
       ? []
-      : [bar("Sentences", "speech", [firstSentence, lastSentence])]),
+      : [bar(isSpoken ? "Speaks" : "Sentences", "speech", [firstSentence, lastSentence])]),
   ];
-  return { id, totalMs: to - from, bars };
+  return { id, totalMs: to - zero, ...(firstWord !== undefined && { firstWordMs: firstWord - from }), bars };
 }

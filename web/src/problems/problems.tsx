@@ -3,6 +3,7 @@ import { ConnectionState, DisconnectReason, RoomEvent } from "livekit-client";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { useRoomValue } from "../shared/use-room-value.ts";
+import { BudgetProblem } from "./budget-problem.tsx";
 import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
 
 const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
@@ -60,6 +61,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
           </button>
         </p>
       )}
+      <BudgetProblem />
       {problem !== undefined && <p className="problem">{problem}</p>}
     </div>
   );

@@ -45,7 +45,7 @@ export function Composer(): ReactNode {
         id="message"
         rows={1}
         value={text}
-        placeholder="Write to the agent"
+        placeholder="Write here"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />

@@ -7,6 +7,7 @@ import { FileTools } from "../files/file-tools.tsx";
 import { EventLog } from "../panels/event-log.tsx";
 import { PermissionDialog } from "../permissions/permission-dialog.tsx";
 import { SidePanel } from "../panels/side-panel.tsx";
+import { UsageLog } from "../panels/usage-log.tsx";
 import { Problems } from "../problems/problems.tsx";
 import { AgentSound } from "../voice/agent-sound.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
@@ -23,45 +24,47 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
   const { identity, room } = useJoinedTalk();
   const [isPanelOpen, setPanelOpen] = useState(false);
   return (
-    <div className="page">
-      <header className="bar">
-        <h1 className="brand">
-          <img src="/icon.svg" alt="" width="28" height="28" />
-          <span>Parley</span>
-        </h1>
-        <p className="where" title={`Room ${room}`}>
-          <strong>{identity}</strong> in <strong>{room}</strong>
-        </p>
-        <AgentBadge />
-        <button
-          type="button"
-          className="panel-switch"
-          aria-expanded={isPanelOpen}
-          onClick={() => setPanelOpen(!isPanelOpen)}
-        >
-          Details
-        </button>
-        <button type="button" onClick={() => onLeave()}>
-          Leave
-        </button>
-      </header>
-      <main className="talk" aria-label="Talk">
-        <MessageList />
-        <div className="foot">
-          <Problems onAgain={onAgain} />
-          <Questions />
-          <Composer />
-        </div>
-      </main>
-      <EventLog>
-        <SidePanel isOpen={isPanelOpen} />
-      </EventLog>
-      <PermissionDialog />
-      <DeviceTools />
-      <FileTools />
-      <PhotoUI />
-      <AgentSound />
-      <Announcer />
-    </div>
+    <UsageLog>
+      <div className="page">
+        <header className="bar">
+          <h1 className="brand">
+            <img src="/icon.svg" alt="" width="28" height="28" />
+            <span>Parley</span>
+          </h1>
+          <p className="where" title={`Room ${room}`}>
+            <strong>{identity}</strong> in <strong>{room}</strong>
+          </p>
+          <AgentBadge />
+          <button
+            type="button"
+            className="panel-switch"
+            aria-expanded={isPanelOpen}
+            onClick={() => setPanelOpen(!isPanelOpen)}
+          >
+            Details
+          </button>
+          <button type="button" onClick={() => onLeave()}>
+            Leave
+          </button>
+        </header>
+        <main className="talk" aria-label="Talk">
+          <MessageList />
+          <div className="foot">
+            <Problems onAgain={onAgain} />
+            <Questions />
+            <Composer />
+          </div>
+        </main>
+        <EventLog>
+          <SidePanel isOpen={isPanelOpen} />
+        </EventLog>
+        <PermissionDialog />
+        <DeviceTools />
+        <FileTools />
+        <PhotoUI />
+        <AgentSound />
+        <Announcer />
+      </div>
+    </UsageLog>
   );
 }

@@ -22,7 +22,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const state = call.waitsForPermission === true ? "Waits for an answer" : STATUS[status];
   return (
     <div className="call" role="group" data-status={status} aria-label={`${toTitle(name)}: ${state}`}>
-      <details open={status === "error"}>
+      <details>
         <summary>
           <span className="icon" aria-hidden="true">
             {ICONS[status]}

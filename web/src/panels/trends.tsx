@@ -1,0 +1,53 @@
+import type { ReactNode } from "react";
+import { toTime } from "./to-time.ts";
+import { useUsageLog } from "./usage-log.tsx";
+import type { Waterfall } from "./waterfall.ts";
+
+const SHOWN = 40;
+/** A short talk has bars, too, and no walls. */
+const SHOWN_AT_LEAST = 12;
+
+/** How turns have become, over the talk. */
+export function Trends({ turns }: { readonly turns: readonly Waterfall[] }): ReactNode {
+  const { tokensOfTurns } = useUsageLog();
+  return (
+    <section>
+      <h2>Over the talk</h2>
+      <Trend name="To the first word" values={turns.flatMap(({ firstWordMs }) => firstWordMs ?? [])} toText={toTime} />
+      <Trend name="The whole turn" values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
+      <Trend name="Tokens" values={tokensOfTurns} toText={(count) => count.toLocaleString()} />
+    </section>
+  );
+}
+
+interface TrendProps {
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly toText: (value: number) => string;
+}
+
+/** A bar for each turn, the newest at the right; in words the newest, the middle and the highest. */
+function Trend({ name, values, toText }: TrendProps): ReactNode {
+  const shown = values.slice(-SHOWN);
+  const last = shown.at(-1);
+  if (last === undefined) return null;
+  const width = Math.max(SHOWN_AT_LEAST, shown.length);
+  const highest = Math.max(...shown, 1);
+  const middle = shown.toSorted((left, right) => left - right)[Math.floor((shown.length - 1) / 2)] ?? last;
+  return (
+    <figure className="trend">
+      <figcaption>
+        <span>{name}</span> <strong>{toText(last)}</strong>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} 10`} preserveAspectRatio="none" aria-hidden="true">
+        {shown.map((value, index) => {
+          const height = Math.max(0.4, (10 * value) / highest);
+          return <rect key={index} x={index + 0.1} y={10 - height} width={0.8} height={height} />;
+        })}
+      </svg>
+      <small>
+        median {toText(middle)}, highest {toText(highest)}
+      </small>
+    </figure>
+  );
+}
