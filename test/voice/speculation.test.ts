@@ -62,15 +62,20 @@ test("what was answered to half a question is never heard, stored or run", async
   await using voice = await VoiceAgent.start(SPECULATES);
   const { agent } = voice;
   const user = await voice.speaker("user", { tools: [announced("order")] });
-  agent.model.script([reply([text("At once."), toolUse("order")]), reply([text("I order nothing.")])]);
+  // On a busy machine one utterance may be recognised in several pieces.
+  agent.model.script(({ body }) =>
+    JSON.stringify(body["messages"]).includes("nothing.")
+      ? reply([text("I order nothing.")])
+      : reply([text("At once."), toolUse("order")]),
+  );
   voice.understand("Order");
   await user.say("Hello there.");
-  await expect.poll(() => agent.model.requests.length, { timeout: 10_000, interval: 20 }).toBe(1);
+  await expect.poll(() => agent.model.requests.length, { timeout: 10_000, interval: 20 }).toBeGreaterThan(0);
   voice.understand("nothing.");
   await user.say("Hello there.");
 
   const said = await user.client.next("transcription", ({ final }) => final);
-  expect(said.text).toBe("Order nothing.");
+  expect(said.text).toMatch(/^Order.* nothing\.$/);
   expect(await user.client.answerTo(said.id)).toBe("I order nothing.");
   expect(user.client.all("tool_use_request")).toEqual([]);
   expect(await agent.calls()).toEqual([]);
