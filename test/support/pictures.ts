@@ -5,6 +5,9 @@ export const PNG = bytes(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 );
 export const GIF = bytes("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7");
+export const WEBP = bytes("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA");
+/** Its beginning, up to its size of 1 × 1. */
+export const JPEG = bytes("/9j/4AAQSkZJRgABAQEASABIAAD/wAALCAABAAEBAREA/9k=");
 export const PDF = new Uint8Array(
   Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"),
 );

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { toolResult } from "../../src/protocol/tool-result.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
+import { PNG } from "../support/pictures.ts";
 import { toServerTool } from "../../src/tool/server-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import {
@@ -188,3 +190,27 @@ test("log lines know their turn's span, and go out with it", async () => {
   const call = receiver.named("execute_tool fail")[0];
   expect(receiver.logs.find(({ attributes }) => attributes["toolName"] === "fail")?.spanId).toBe(call?.spanId);
 });
+
+test.each(["NO_CONTENT", "SPAN_AND_EVENT"])(
+  "with %s a picture's bytes are nowhere, but the span may name it",
+  async (mode) => {
+    const show = defineTool({
+      description: "Shows.",
+      input: z.object({}),
+      run: () => toolResult({ content: [{ type: "image", source: { data: PNG } }] }),
+    });
+    const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode };
+    await using talk = await WatchedTalk.start({ env, tools: { show } });
+    const user = await talk.agent.client("user");
+    talk.agent.model.script([reply([toolUse("show")]), reply([text("Seen.")])]);
+    const attachments = [{ data: Buffer.from(PNG).toString("base64") }];
+
+    await user.send({ type: "user_message", body: { id: "m1", content: "Look", attachments } });
+    await user.answerTo("m1");
+    await talk.end();
+
+    const said = talk.receiver.text + talk.lines.join("\n");
+    expect(said).not.toContain(Buffer.from(PNG).toString("base64").slice(0, 40));
+    expect(said.includes("image/png")).toBe(mode === "SPAN_AND_EVENT");
+  },
+);

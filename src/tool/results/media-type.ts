@@ -1,13 +1,19 @@
-import { imageSize } from "image-size";
+import { GIF } from "image-size/types/gif";
+import { JPG } from "image-size/types/jpg";
+import { PNG } from "image-size/types/png";
+import { WEBP } from "image-size/types/webp";
 
 /** The API's own limit, on either side of a picture. */
 const MAX_SIDE = 8_000;
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  gif: "image/gif",
-  webp: "image/webp",
-};
+/** Only these: the other readers of the package would be given what strangers send, too. */
+const IMAGES = [
+  ["image/png", PNG],
+  ["image/jpeg", JPG],
+  ["image/gif", GIF],
+  ["image/webp", WEBP],
+] as const;
+/** Before the one that tells its size, a JPEG of a camera has a dozen. */
+const MAX_SEGMENTS = 1_000;
 /** A PDF may have something before its first line. */
 const PDF_WITHIN = 1_024;
 
@@ -17,22 +23,39 @@ export type MediaType =
   | { readonly fault: string };
 
 export function mediaTypeOf(bytes: Uint8Array): MediaType {
-  if (isPdf(bytes)) return { kind: "document", mediaType: "application/pdf" };
-  const { type = "", width = 0, height = 0 } = sizeOf(bytes) ?? {};
-  const mediaType = IMAGE_TYPES[type];
-  if (mediaType === undefined) return { fault: "the bytes are no PNG, JPEG, GIF, WebP or PDF" };
+  const [mediaType, image] = IMAGES.find(([, { validate }]) => tried(() => validate(bytes)) === true) ?? [];
+  if (mediaType === undefined) {
+    if (isPdf(bytes)) return { kind: "document", mediaType: "application/pdf" };
+    return { fault: "the bytes are no PNG, JPEG, GIF, WebP or PDF" };
+  }
+  const size = image === JPG && !hasSoundHead(bytes) ? undefined : tried(() => image.calculate(bytes));
+  if (!size) return { fault: `the bytes begin as ${mediaType}, and cannot be read` };
+  const { width, height } = size;
   if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE)
     return { fault: `the picture has ${width} × ${height} pixels, and may have ${MAX_SIDE} × ${MAX_SIDE}` };
   return { kind: "image", mediaType };
 }
 
-function isPdf(bytes: Uint8Array): boolean {
+/** In a JPEG that is broken, the package's reader takes a step for each byte: a second for 3 MB of them. */
+function hasSoundHead(jpeg: Uint8Array): boolean {
+  const view = new DataView(jpeg.buffer, jpeg.byteOffset, jpeg.byteLength);
+  for (let at = 2, left = MAX_SEGMENTS; left > 0 && at + 4 <= jpeg.length; left--) {
+    const marker = jpeg[at + 1] ?? 0;
+    if (jpeg[at] !== 0xff) return false;
+    if (marker >= 0xc0 && marker <= 0xc2) return true;
+    at += 2 + view.getUint16(at + 2);
+  }
+  return false;
+}
+
+export function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_WITHIN)).includes("%PDF-");
 }
 
-function sizeOf(bytes: Uint8Array) {
+/** The readers throw at bytes that end too early. */
+function tried<Read>(read: () => Read): Read | undefined {
   try {
-    return imageSize(bytes);
+    return read();
   } catch {
     return undefined;
   }

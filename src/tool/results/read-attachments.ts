@@ -3,7 +3,7 @@ import type { Media } from "../../conversation/content.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { isRecord } from "../../lib/json.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { isPdf } from "./media-type.ts";
 import { ContentFault, readContent } from "./read-content.ts";
 
 interface ReadAttachments {
@@ -37,15 +37,13 @@ function toBlock(attachment: JsonObject): unknown {
   const title = nameOf(attachment);
   const titled = title === undefined ? {} : { title };
   if (data === undefined) return { type: "document", source: { type: "text", data: text }, ...titled };
-  // What it is, its bytes say: `readContent` checks them, and says what is wrong.
-  return isPicture(data) ? { type: "image", source: { data } } : { type: "document", source: { data }, ...titled };
+  // Whether it is sound, `readContent` finds out.
+  return isDocument(data) ? { type: "document", source: { data }, ...titled } : { type: "image", source: { data } };
 }
 
-function isPicture(data: JsonObject[string]): boolean {
+function isDocument(data: JsonObject[string]): boolean {
   const base64 = isRecord(data) ? data["base64"] : data;
-  if (typeof base64 !== "string") return false;
-  const type = mediaTypeOf(Buffer.from(base64, "base64"));
-  return "kind" in type ? type.kind === "image" : false;
+  return typeof base64 === "string" && isPdf(Buffer.from(base64.slice(0, 2_000), "base64"));
 }
 
 const MAX_NAME = 200;

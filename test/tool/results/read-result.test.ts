@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { toolResult, type ToolResultParts } from "../../../src/protocol/tool-result.ts";
 import { toModelAnswer } from "../../../src/tool/outcome.ts";
+import { mediaTypeOf } from "../../../src/tool/results/media-type.ts";
 import { readReturned } from "../../../src/tool/results/read-result.ts";
-import { GIF, PDF, PNG, pngOf, pngOfBytes } from "../../support/pictures.ts";
+import { GIF, JPEG, PDF, PNG, pngOf, pngOfBytes, WEBP } from "../../support/pictures.ts";
 
 const read = (parts: object) => readReturned(toolResult(parts as ToolResultParts));
 const image = (data: unknown, more: object = {}) => ({ type: "image", source: { data, ...more } });
@@ -36,6 +37,15 @@ test("bytes are taken out of a result, and its blocks name them by what they are
       { type: "document", title: "Offer", source: sourceOf(1) },
     ],
   });
+});
+
+test.each([
+  ["image/png", PNG],
+  ["image/jpeg", JPEG],
+  ["image/gif", GIF],
+  ["image/webp", WEBP],
+])("%s is known by its bytes", (mediaType, bytes) => {
+  expect(mediaTypeOf(bytes)).toEqual({ kind: "image", mediaType });
 });
 
 test("a result beside content is what the model reads first", () => {
@@ -82,6 +92,11 @@ const because = (where: string) => expect.stringContaining(`The tool has run, bu
 
 test.each([
   ["no picture", { content: [image(Buffer.from("<svg/>"))] }, "content[0].source: the bytes are no PNG"],
+  [
+    "a picture that ends after its first bytes",
+    { content: [image(Uint8Array.of(0xff, 0xd8, 0xff, 0xe0))] },
+    "content[0].source: the bytes begin as image/jpeg, and cannot be read",
+  ],
   ["a PDF as a picture", { content: [image(PDF)] }, "content[0].type: application/pdf is a document"],
   [
     "a link",
@@ -131,4 +146,15 @@ test("what a tool returns without toolResult stays as it is", () => {
   const likeContent = { content: [{ type: "image" }], display: 1 };
 
   expect(readReturned(likeContent)).toEqual({ outcome: { state: "success", result: likeContent }, media: [] });
+});
+
+test("broken pictures of the largest size hold up nobody", () => {
+  const broken = new Uint8Array(LIMITS.mediaBytes);
+  broken.set([0xff, 0xd8]);
+  const begun = performance.now();
+
+  for (let times = 0; times < 8; times++) expect(mediaTypeOf(broken)).toHaveProperty("fault");
+
+  // With a step for each byte, one of them takes a second.
+  expect(performance.now() - begun).toBeLessThan(1_000);
 });
