@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { ASK_USER, ASK_USER_SCHEMA } from "../../src/protocol/forms/form.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
@@ -34,6 +35,29 @@ function outline(spans: readonly OtlpSpan[]): string[] {
     .toSorted((a, b) => a.start - b.start || depth(a) - depth(b))
     .map(({ name, parentSpanId = "" }) => `${byId.get(parentSpanId)?.name ?? parentSpanId} > ${name}`);
 }
+
+test("a form is a span below the call that asks for it, and that its device continues", async () => {
+  const book = defineTool({
+    description: "Books a table.",
+    input: z.object({}),
+    run: (_input, { elicit }) => elicit({ message: "Who?", schema: z.object({ name: z.string() }) }),
+  });
+  await using talk = await WatchedTalk.start({ tools: { book } });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user", { tools: [announced(ASK_USER, { inputSchema: ASK_USER_SCHEMA })] });
+  agent.model.script([reply([toolUse("book")]), reply([text("Done.")])]);
+  const messageId = await user.say("Go");
+  const { id } = await user.next("tool_use_request", ({ toolName }) => toolName === ASK_USER);
+  const envelope = user.received.find(({ message }) => "id" in message.body && message.body.id === id);
+  await user.answer(id, { success: true, result: { action: "accept", content: { name: "Ana" } } });
+  await user.answerTo(messageId);
+  await talk.end();
+
+  const named = (name: string) => receiver.spans.find((span) => span.name === name);
+  const form = named("execute_tool ask_user");
+  expect(form?.parentSpanId).toBe(named("execute_tool book")?.spanId);
+  expect(envelope?.meta["traceparent"]).toBe(`00-${form?.traceId}-${form?.spanId}-01`);
+});
 
 test("one trace goes from the participant through the model and every kind of tool and back", async () => {
   let headers: unknown;

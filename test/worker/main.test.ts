@@ -72,6 +72,24 @@ test("a line that is typed while a call waits for leave answers it", async () =>
   expect(code).toBe(0);
 });
 
+test("lines that are typed while a form is open fill in its fields, one after the other", async () => {
+  const { httpUrl } = await start().ready;
+  const talk = spawn(process.execPath, ["src/cli/parley.ts", "talk", "--http", String(httpUrl)], { stdio: "pipe" });
+  let output = "";
+  talk.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const properties = { cups: { type: "integer" }, drink: { enum: ["Tea", "Coffee"] } };
+  const form = { message: "What do you drink?", requestedSchema: { properties, required: ["cups", "drink"] } };
+
+  talk.stdin.end(`use ask_user ${JSON.stringify(form)}\nmany\n3\n2\n`);
+  const [code] = (await once(talk, "exit")) as [number];
+
+  expect(output).toContain("? What do you drink?  [/no refuses]");
+  expect(output).toContain("? cups: expected a whole number");
+  expect(output).toContain("? drink (1 Tea, 2 Coffee):");
+  expect(output).toContain('{"action":"accept","content":{"cups":3,"drink":"Coffee"}}');
+  expect(code).toBe(0);
+});
+
 test("it starts everything, says so in one line, and Ctrl-C leaves no process", async () => {
   const main = start();
   const ready = await main.ready;
