@@ -57,14 +57,15 @@ test("a tool that is written while it runs is there for the next talk", async ()
 
 test("a test is made of a talk, and passes; a talk is printed, and a participant erased", async () => {
   const running = await newcomer.start("start");
-  newcomer.env["DATABASE_URL"] = running.ready["databaseUrl"];
+  const { env } = newcomer;
+  newcomer.env = { ...env, DATABASE_URL: running.ready["databaseUrl"] };
   await newcomer.parley("talk", "--room", "study", "--identity", "ana", "--say", 'use roll_dice {"sides": 20}');
 
   const recorded = await newcomer.parley("record", "--room", "study");
   const transcript = await newcomer.parley("export", "--room", "study");
   // Of somebody who is in no room just now.
   const erased = await newcomer.parley("erase", "--identity", "bob");
-  delete newcomer.env["DATABASE_URL"];
+  newcomer.env = env;
   await running.stop();
   const tested = await newcomer.parley("test");
 

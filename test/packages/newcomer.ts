@@ -28,7 +28,7 @@ export class Newcomer implements AsyncDisposable {
   readonly place: string;
   /** Where commands run. */
   agent: string;
-  readonly env: NodeJS.ProcessEnv;
+  env: NodeJS.ProcessEnv;
 
   private constructor(built: string, place: string, env: NodeJS.ProcessEnv) {
     this.built = built;
