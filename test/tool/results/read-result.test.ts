@@ -153,8 +153,9 @@ test("broken pictures of the largest size hold up nobody", () => {
   broken.set([0xff, 0xd8]);
   const begun = performance.now();
 
-  for (let times = 0; times < 8; times++) expect(mediaTypeOf(broken)).toHaveProperty("fault");
+  const types = Array.from({ length: 8 }, () => mediaTypeOf(broken));
 
+  expect(types.filter((type) => !("fault" in type))).toEqual([]);
   // With a step for each byte, one of them takes a second.
   expect(performance.now() - begun).toBeLessThan(1_000);
 });
