@@ -25,8 +25,6 @@ export interface Form {
  *
  * @param show shows a form, and resolves with what became of it. It is withdrawn when `signal` aborts
  * @example
- * import { askUserTool } from "@parley/client/forms";
- *
  * parley.registerTool(askUserTool((form, { signal }) => showForm(form, signal)));
  */
 export function askUserTool(
