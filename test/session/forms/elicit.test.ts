@@ -258,6 +258,17 @@ test("the model uses the client's ask_user, too", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
+test("a worker that stops tells the client that its form is over", async () => {
+  await using talk = await start();
+  const { agent, user } = talk;
+  agent.model.script([BOOK]);
+  await user.say("Book a table");
+  const { id } = await talk.form();
+  await agent.leave();
+
+  expect(await user.next("tool_use_cancel")).toEqual({ id, reason: "closed" });
+});
+
 /** As a worker leaves it that dies: what it ended while it closed is open again. */
 async function die({ agent, user }: Pick<Awaited<ReturnType<typeof start>>, "agent" | "user">): Promise<void> {
   await agent.leave();
