@@ -1,5 +1,5 @@
 import type { JsonValue } from "../lib/json.ts";
-import type { CallState } from "./call.ts";
+import type { CallState, ExtraAnswer } from "./call.ts";
 import type { TurnState } from "./turn-record.ts";
 
 /** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */
@@ -18,6 +18,8 @@ export interface SpokenTool {
   readonly display?: JsonValue;
   readonly errorCode?: string;
   readonly errorMessage?: string;
+  /** Answers that came after its end, and changed nothing. */
+  readonly extraAnswers?: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
 export type SpokenPart = { readonly type: "text"; readonly text: string } | SpokenTool;

@@ -6,6 +6,7 @@ import { MEMORY_TOOL } from "../session/memory/told-memories.ts";
 export function whyNot(turn: TurnRecord): string | undefined {
   if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
   if (turn.parentMessageId === null) return "it began by itself";
+  if (turn.input.some(({ type }) => type === "attachment")) return "files were attached to it";
   if (turn.heard !== undefined) return "its speech was cut off";
   if (turn.blocks.some(isOfWorker)) return "the worker told the model something at its beginning";
   return undefined;

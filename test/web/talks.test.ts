@@ -10,12 +10,14 @@ const world = forFile(() => PageWorld.start());
 test("a talk of another room is found in the list and gone on with, also after a reload", async () => {
   const first = await world.join({ name: "Ann", room: "attic" });
   world.model.script([
+    reply([toolUse("calculator", { expression: "3 * 4" })]),
     reply([text("Boxes.")]),
     reply([text("Coal.")]),
     reply([text("Boxes, still.")]),
     reply([text("Coal, still.")]),
   ]);
   await say(first, "What is in the attic?");
+  await first.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
   await first.getByText("Boxes.", { exact: true }).waitFor();
   await first.getByRole("button", { name: "Leave" }).click();
 
@@ -28,6 +30,9 @@ test("a talk of another room is found in the list and gone on with, also after a
   await page.getByRole("button", { name: "Open attic" }).click();
   await page.getByText("The agent: Listening").waitFor();
   await page.getByText("Boxes.", { exact: true }).waitFor();
+  const card = page.getByRole("group", { name: "Calculator: Done" });
+  await card.locator("summary").click();
+  await card.getByLabel("Result").filter({ hasText: "12" }).waitFor();
   expect(await page.getByText("Coal.").count()).toBe(0);
   await say(page, "And now?");
   await page.getByText("Boxes, still.", { exact: true }).waitFor();

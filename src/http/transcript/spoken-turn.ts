@@ -50,7 +50,8 @@ function toCalledTool(
   call: TranscriptCall,
   { name, id }: { readonly name: string; readonly id: string },
 ): SpokenTool | undefined {
-  const { callId, state, detail, input, ranOn, addressee, result, display, errorCode, errorMessage } = call;
+  const { callId, state, detail, input, ranOn, addressee, result, display, errorCode, errorMessage, extraAnswers } =
+    call;
   if (detail === "off") return undefined;
   if (detail === "name") return { type: "tool", name, state };
   return {
@@ -66,6 +67,7 @@ function toCalledTool(
     ...(display !== null && { display }),
     ...(errorCode !== null && { errorCode }),
     ...(errorMessage !== null && { errorMessage }),
+    ...(extraAnswers.length > 0 && { extraAnswers }),
   };
 }
 

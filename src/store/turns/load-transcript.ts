@@ -1,5 +1,5 @@
 import type { TurnBlock } from "../../conversation/block.ts";
-import type { CallState, StateDetail } from "../../conversation/call.ts";
+import type { CallState, ExtraAnswer, StateDetail } from "../../conversation/call.ts";
 import type { InputPart, TurnState } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
@@ -20,6 +20,8 @@ export interface TranscriptCall {
   readonly display: JsonObject | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  /** Answers that came after its end, and changed nothing. */
+  readonly extraAnswers: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
 /** A turn with all that was said and done in it, thinking left out. */
@@ -81,7 +83,8 @@ export async function loadTranscriptPage(
               ),
               'ranOn', execution_resolved, 'addressee', tool_calls.participant_identity, 'result', result,
               'display', display,
-              'errorCode', tool_calls.error_code, 'errorMessage', tool_calls.error_message
+              'errorCode', tool_calls.error_code, 'errorMessage', tool_calls.error_message,
+              'extraAnswers', extra_answers
             )
           ),
           '{}'

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Call } from "../../../src/conversation/call.ts";
 import type { TurnBlock } from "../../../src/conversation/block.ts";
-import { saveCall } from "../../../src/store/calls.ts";
+import { createId } from "../../../src/lib/id.ts";
+import { recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { type TurnEndRow, finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";
 import { newCall, newTurn, storedRoom, textBlock, writerOf } from "../../store/store-fixtures.ts";
@@ -316,4 +317,15 @@ test("what came with a message, and what a tool gave to display, are told", asyn
   const markdown = await (await transcriptOf(talk, "?format=markdown")).text();
   expect(markdown).toContain("- Attached `plan.png`");
   expect(markdown).toContain('displayed `{"url":"/plans/17"}`');
+});
+
+test("an answer that came after its call's end is told with the call", async () => {
+  const call = { id: createId(), toolUseId: "toolu_1", ...success };
+  const talk = await storedTalk([{ blocks: [use(0, "toolu_1"), result(1, "toolu_1", "3")], calls: [call], end: {} }]);
+  const writer = writerOf(database.sql, talk.sessionId);
+  await recordExtraAnswer(writer, { callId: call.id, answer: { kind: "late", from: "bob", success: true } });
+
+  const [turn] = await turnsOf(talk);
+
+  expect(turn?.["answer"]).toMatchObject([{ extraAnswers: [{ kind: "late", from: "bob", success: true }] }]);
 });

@@ -1,3 +1,5 @@
+import type { ExtraAnswer } from "@parley/react";
+
 /** A turn of the transcript, as docs/transcripts.md has it. */
 export interface StoredTurn {
   readonly turnId: string;
@@ -9,17 +11,19 @@ export interface StoredTurn {
   readonly isReplaced?: boolean;
 }
 
-interface StoredPart {
+export interface StoredPart {
   readonly type: "text" | "tool";
   readonly text?: string;
   readonly toolUseId?: string;
   readonly name?: string;
   readonly state?: string;
-  readonly ranOn?: string;
+  readonly ranOn?: "server" | "client" | "anthropic";
   readonly participant?: string;
   readonly input?: unknown;
   readonly result?: unknown;
+  readonly errorCode?: string;
   readonly errorMessage?: string;
+  readonly extraAnswers?: readonly ExtraAnswer[];
 }
 
 /** A request with the room's token; rejects with what the worker says. */

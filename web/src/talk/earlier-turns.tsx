@@ -2,7 +2,8 @@ import type { TalkEntry } from "@parley/react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
-import { toTitle } from "../tools/describe-call.ts";
+import { CallCard } from "../tools/call-card.tsx";
+import { toToolCall } from "../tools/stored-call.ts";
 
 interface EarlierTurnsProps {
   /** Answers that this page shows itself. */
@@ -46,7 +47,8 @@ interface EarlierTurnProps {
   readonly isShown: boolean;
 }
 
-function EarlierTurn({ turn: { participant, said, answer, state }, me, isShown }: EarlierTurnProps): ReactNode {
+function EarlierTurn({ turn, me, isShown }: EarlierTurnProps): ReactNode {
+  const { turnId, participant, said, answer, state, heard } = turn;
   return (
     <>
       {said !== undefined && (
@@ -67,12 +69,13 @@ function EarlierTurn({ turn: { participant, said, answer, state }, me, isShown }
                   {part.text}
                 </p>
               ) : (
-                <p className="stored-call" key={index}>
-                  {toTitle(part.name ?? "a tool")}: {part.state}
-                </p>
+                <CallCard key={index} call={toToolCall(part, turnId)} />
               ),
             )}
           </div>
+          {heard !== undefined && (
+            <p className="note">{heard === "" ? "Nothing of it was heard" : `Heard: “${heard}”`}</p>
+          )}
           {state !== "completed" && <p className="note">{state}</p>}
         </li>
       )}

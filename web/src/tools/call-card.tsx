@@ -41,12 +41,16 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           <dd>
             <code>{name}</code>
           </dd>
-          <dt>Arguments</dt>
-          <dd>
-            <pre tabIndex={0} aria-label="Arguments">
-              {toPretty(inputJson)}
-            </pre>
-          </dd>
+          {inputJson !== "" && (
+            <>
+              <dt>Arguments</dt>
+              <dd>
+                <pre tabIndex={0} aria-label="Arguments">
+                  {toPretty(inputJson)}
+                </pre>
+              </dd>
+            </>
+          )}
           {editedInput !== undefined && (
             <>
               <dt>Ran with</dt>
