@@ -62,7 +62,7 @@ test("a photo is taken, given to the model and shown, and the camera is off agai
   await page.getByText("A pattern.", { exact: true }).waitFor();
   const photo = page.getByRole("img", { name: "What the camera saw" });
   await photo.waitFor();
-  expect(await page.evaluate("document.querySelector('img.photo').naturalWidth")).toBe(640);
+  expect(await page.evaluate("document.querySelector('.display img').naturalWidth")).toBe(640);
   expect(told()).toContain('"media_type":"image/jpeg"');
 });
 

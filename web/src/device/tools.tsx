@@ -73,7 +73,8 @@ function TakePhoto(): ReactNode {
     run: async (_input, { signal }) => {
       const { base64, ...size } = await takePhoto(signal);
       const content = [{ type: "image", source: { data: base64 } }] as const;
-      return toolResult({ result: size, content, display: { jpeg: base64 } });
+      const display = { title: "What the camera saw", src: `data:image/jpeg;base64,${base64}` };
+      return toolResult({ result: size, content, display });
     },
   });
   return null;

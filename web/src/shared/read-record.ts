@@ -21,6 +21,7 @@ export interface StoredPart {
   readonly participant?: string;
   readonly input?: unknown;
   readonly result?: unknown;
+  readonly display?: Readonly<Record<string, unknown>>;
   readonly errorCode?: string;
   readonly errorMessage?: string;
   readonly extraAnswers?: readonly ExtraAnswer[];

@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { PhotoUI } from "../device/photo-card.tsx";
 import { Questions } from "../device/questions.tsx";
 import { DeviceTools } from "../device/tools.tsx";
 import { FileTools } from "../files/file-tools.tsx";
@@ -61,7 +60,6 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
         <PermissionDialog />
         <DeviceTools />
         <FileTools />
-        <PhotoUI />
         <AgentSound />
         <Announcer />
       </div>

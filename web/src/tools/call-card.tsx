@@ -2,6 +2,7 @@ import { isOpen, type ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { STATUS, toExtra, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
+import { DisplayView } from "./display-view.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
 const ICONS: Readonly<Record<ToolCall["status"], string>> = {
@@ -15,8 +16,8 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
 
 /** One call: what it does in words first, then all that is known of it. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
-  const { status, name, inputJson, output, error, errorCode, logs, progress, editedInput, deadlineAt, extraAnswers } =
-    call;
+  const { status, name, inputJson, output, error, errorCode, logs, progress } = call;
+  const { editedInput, deadlineAt, extraAnswers, display } = call;
   const { identity: me } = useJoinedTalk();
   const runner = toRunner(call, me);
   const state = call.waitsForPermission === true ? "Waits for an answer" : STATUS[status];
@@ -84,6 +85,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
         </pre>
       )}
       {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt} />}
+      {display && <DisplayView display={display} />}
       {error !== undefined && (
         <p className="note">
           {error} {errorCode !== undefined && <code>{errorCode}</code>}

@@ -6,7 +6,7 @@ const STATES: readonly string[] = ["pending", "running", "success", "error", "ca
 /** A call of the record, in the form of one that was seen while it ran. */
 export function toToolCall(part: StoredPart, messageId: string): ToolCall {
   const { toolUseId = "", name = "", state = "", input, result, errorCode, errorMessage } = part;
-  const { ranOn, participant, extraAnswers } = part;
+  const { ranOn, participant, extraAnswers, display } = part;
   return {
     toolUseId,
     messageId,
@@ -21,5 +21,6 @@ export function toToolCall(part: StoredPart, messageId: string): ToolCall {
     ...(ranOn !== undefined && { runner: ranOn }),
     ...(participant !== undefined && { addressee: participant }),
     ...(extraAnswers && { extraAnswers }),
+    ...(display && { display }),
   };
 }

@@ -1,0 +1,19 @@
+import type { ToolCall } from "@parley/react";
+import type { ReactNode } from "react";
+
+/** What a tool gave to display, where it has the form that this page knows: `{title?, src?, text?}`. */
+export function DisplayView({ display }: { readonly display: NonNullable<ToolCall["display"]> }): ReactNode {
+  const { title, src, text } = display;
+  // A picture comes with the result: this page asks nobody for one.
+  const picture = typeof src === "string" && src.startsWith("data:image/") ? src : undefined;
+  const words = typeof text === "string" ? text : undefined;
+  if (picture === undefined && words === undefined) return null;
+  const name = typeof title === "string" ? title : "";
+  return (
+    <figure className="display">
+      {name !== "" && <figcaption>{name}</figcaption>}
+      {picture !== undefined && <img src={picture} alt={name} />}
+      {words !== undefined && <p className="text">{words}</p>}
+    </figure>
+  );
+}
