@@ -153,17 +153,20 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
     seen: /has made the call success/,
     make: () => {
       const failed = new Map<unknown, Envelope>();
+      const won = new Set<unknown>();
       return {
         say: (envelope) => {
-          if (is(envelope, "tool_call_state") && envelope.body["status"] === "error")
-            failed.set(envelope.body["id"], envelope);
-          return envelope;
+          const { id, status } = envelope.body;
+          if (!is(envelope, "tool_call_state") || status !== "error") return envelope;
+          failed.set(id, envelope);
+          return won.has(id) ? withBody(envelope, { status: "success" }) : envelope;
         },
         hear: (heard, tell) => {
           const { envelope, from } = heard;
           const state = failed.get(envelope.body["id"]);
-          if (envelope.type === MESSAGES.tool_use_result.number && state)
-            tell({ ...withBody(state, { status: "success" }), stanzaId: state.stanzaId - 500_000 }, from);
+          if (!is(envelope, "tool_use_result") || !state) return heard;
+          won.add(envelope.body["id"]);
+          tell({ ...withBody(state, { status: "success" }), stanzaId: state.stanzaId - 500_000 }, from);
           return heard;
         },
       };
