@@ -67,11 +67,12 @@ export class OpenPermissions {
    * Ends a request without an answer. An answer that the store already has stays, and a request that was given more time
    * does not expire. Never rejects.
    */
-  async end({ permissionId, state }: PermissionEnd): Promise<void> {
+  async end(end: PermissionEnd): Promise<void> {
     const { store, logger } = this.#options;
+    const { permissionId, state } = end;
     const request = this.#open.get(permissionId);
     try {
-      const record = await pRetry(() => store.close({ permissionId, state }), {
+      const record = await pRetry(() => store.close(end), {
         retries: Number.POSITIVE_INFINITY,
         minTimeout: 50,
         maxTimeout: 1_000,
@@ -80,7 +81,7 @@ export class OpenPermissions {
           error instanceof AppError && error.code === "unavailable" && this.#open.has(permissionId),
       });
       if (record) this.apply(record);
-      // By the database's clock it is not over yet.
+      // It has been given more time.
       if (record?.state === "asked" && request) return this.#waitOn(request, record);
     } catch (error) {
       logger.warn({ permissionId, error }, "the end of a permission request could not be stored");
@@ -96,8 +97,8 @@ export class OpenPermissions {
     this.#listener?.close();
   }
 
-  #expire({ id: permissionId, leftMs }: PermissionRecord): NodeJS.Timeout {
-    return setTimeout(() => void this.end({ permissionId, state: "expired" }), leftMs);
+  #expire({ id: permissionId, expiresAt, leftMs }: PermissionRecord): NodeJS.Timeout {
+    return setTimeout(() => void this.end({ permissionId, state: "expired", expiresAt }), leftMs);
   }
 
   #waitOn(request: OpenRequest, record: PermissionRecord): void {

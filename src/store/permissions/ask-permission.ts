@@ -55,24 +55,31 @@ export async function insertPermission(writer: SessionWriter, permission: NewPer
   throw new AppError("internal", "The permission request could not be stored");
 }
 
-export interface PermissionEnd {
+export type PermissionEnd = {
   readonly permissionId: string;
-  /** `expired`: nobody answered in time. `withdrawn`: the call needs no answer any more. */
-  readonly state: "expired" | "withdrawn";
-}
+} & (
+  | {
+      /** Nobody answered by then. */
+      readonly state: "expired";
+      /** Milliseconds since the epoch, as the request says it. */
+      readonly expiresAt: number;
+    }
+  /** The call needs no answer any more. */
+  | { readonly state: "withdrawn" }
+);
 
 /**
- * Ends an open request without an answer, and returns it. An answer that came before stays, and so does a request whose
- * time is not over, because it was given more: it is returned as `asked`.
+ * Ends an open request without an answer, and returns it. An answer that came before stays; so does a request that was
+ * given more time than the caller knows of, which is returned as `asked`.
  */
-export async function endPermission(
-  writer: SessionWriter,
-  { permissionId, state }: PermissionEnd,
-): Promise<PermissionRecord | undefined> {
+export async function endPermission(writer: SessionWriter, end: PermissionEnd): Promise<PermissionRecord | undefined> {
   const { sql } = writer;
+  const { permissionId, state } = end;
+  // Not by a clock: those of worker and database may differ.
+  const isDue = end.state === "expired" ? sql`expires_at < to_timestamp(${end.expiresAt + 1} / 1000.0)` : sql`true`;
   const statement = sql`
     update permissions set state = ${state}, replied_at = now() from fence
-    where id = ${permissionId} and state = 'asked' and (expires_at <= now() or ${state}::text <> 'expired')
+    where id = ${permissionId} and state = 'asked' and ${isDue}
     returning id
   `;
   await writeFenced(writer, statement);

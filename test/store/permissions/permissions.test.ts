@@ -113,6 +113,9 @@ test("an answer after the time is over is too late, also when nobody has closed 
   expect(await replyToPermission(database.sql, reply(permission))).toBe("answered");
 });
 
+const expired = ({ id: permissionId, expiresAt }: Pick<PermissionRecord, "id" | "expiresAt">) =>
+  ({ permissionId, state: "expired", expiresAt }) as const;
+
 test("a request that is closed takes no answer; one that is answered is not closed", async () => {
   const closed = await storedPermission(database.sql);
   const answered = await storedPermission(database.sql);
@@ -125,13 +128,11 @@ test("a request that is closed takes no answer; one that is answered is not clos
     repliedBy: null,
   });
   expect(await replyToPermission(database.sql, reply(closed))).toBe("answered");
-  expect(
-    await endPermission(writerOf(database.sql, answered.sessionId), { permissionId: answered.id, state: "expired" }),
-  ).toMatchObject({
+  expect(await endPermission(writerOf(database.sql, answered.sessionId), expired(answered))).toMatchObject({
     state: "approved",
   });
   expect(
-    await endPermission(writerOf(database.sql, closed.sessionId), { permissionId: "none", state: "expired" }),
+    await endPermission(writerOf(database.sql, closed.sessionId), expired({ id: "none", expiresAt: Date.now() })),
   ).toBeUndefined();
 });
 
@@ -273,11 +274,10 @@ test("an open request gets its whole time again, and does not expire before that
   const extended = await extend(permission);
 
   expect(extended?.leftMs).toBeGreaterThan(55_000);
-  const end = { permissionId: permission.id, state: "expired" } as const;
-  expect(await endPermission(writerOf(database.sql, permission.sessionId), end)).toMatchObject({
-    state: "asked",
-    expiresAt: extended?.expiresAt,
-  });
+  const end = (expiresAt = 0) =>
+    endPermission(writerOf(database.sql, permission.sessionId), expired({ ...permission, expiresAt }));
+  expect(await end(Date.now() + 5_000)).toMatchObject({ state: "asked", expiresAt: extended?.expiresAt });
+  expect(await end(extended?.expiresAt)).toMatchObject({ state: "expired" });
 });
 
 test("a request is open for at most eleven times as long as without more time", async () => {
