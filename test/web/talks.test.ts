@@ -54,6 +54,7 @@ test("after a reload another talk is opened as well, once its secret is typed", 
 
   await page.getByText("The agent: Listening").waitFor();
   await page.getByText("Hay.", { exact: true }).waitFor();
+  expect(await page.locator(".where").textContent()).toBe("Bob in loft");
 });
 
 test("a talk is copied as a test that parley test can read", async () => {
