@@ -5,6 +5,7 @@ import { connect } from "../../src/store/database/pool.ts";
 import { type EventHub, openEventHub } from "../../src/store/event-hub.ts";
 import { EVENT_CHANNEL } from "../../src/store/events.ts";
 import { endPermission } from "../../src/store/permissions/ask-permission.ts";
+import { extendPermission } from "../../src/store/permissions/extend-permission.ts";
 import { loadRequestMarks, loadSessionMarks } from "../../src/store/sessions/session-marks.ts";
 import type { SessionWriter } from "../../src/store/sessions/session-writer.ts";
 import { writeBlocks } from "../../src/store/turns/write-blocks.ts";
@@ -128,24 +129,27 @@ test.concurrent.each(CHANGES)(
   },
 );
 
-test("whoever waits for answers notices requests and answers, and nothing else", async () => {
+test("whoever waits for answers notices requests, more time for them and answers, and nothing else", async () => {
   const { sql } = database;
-  const { id: permissionId, sessionId } = await storedPermission(sql);
+  const { id: permissionId, sessionId, participantIdentity } = await storedPermission(sql);
   const writer = writerOf(sql, sessionId);
   const marks = async () => [...(await loadRequestMarks(sql, { sessionIds: [sessionId, "none"] }))];
 
   const asked = await marks();
   await insertTurn(writer, newTurn());
   const talkedOn = await marks();
+  await extendPermission(sql, { permissionId, sessionId, by: participantIdentity, waitMs: 240_000 });
+  const extended = await marks();
   await endPermission(writer, { permissionId, state: "withdrawn" });
 
   expect(talkedOn).toEqual(asked);
   expect(new Map(asked)).toEqual(
     new Map([
-      [sessionId, permissionId],
+      [sessionId, expect.stringContaining(permissionId)],
       ["none", ""],
     ]),
   );
+  expect(extended).not.toEqual(asked);
   expect(new Map(await marks()).get(sessionId)).toBe("");
 });
 
