@@ -25,26 +25,31 @@ const book = defineTool({
     }),
 });
 
-test("a form is asked by voice, one field after the other, and what is said is no message", async () => {
-  await using voice = await VoiceAgent.start({ tools: { book } });
-  const user = await voice.speaker("user");
-  voice.agent.model.script([reply([toolUse("book")]), reply([text(DONE)])]);
-  const asking = performance.now();
-  await user.client.say("Book a table.");
-  await user.untilSound(asking);
-  await user.untilSilence();
-  for (const answer of ["Well, let me think.", "Four.", "In the garden, please."]) {
-    voice.understand(answer);
-    const { to } = await user.say(SOUND);
-    await user.untilSound(to);
+// Questions and answers last 15 s when they are spoken.
+test(
+  "a form is asked by voice, one field after the other, and what is said is no message",
+  { timeout: 60_000 },
+  async () => {
+    await using voice = await VoiceAgent.start({ tools: { book } });
+    const user = await voice.speaker("user");
+    voice.agent.model.script([reply([toolUse("book")]), reply([text(DONE)])]);
+    const asking = performance.now();
+    await user.client.say("Book a table.");
+    await user.untilSound(asking);
     await user.untilSilence();
-  }
-  await user.client.next("assistant_sentence", ({ text: said }) => said === DONE, 20_000);
+    for (const answer of ["Well, let me think.", "Four.", "In the garden, please."]) {
+      voice.understand(answer);
+      const { to } = await user.say(SOUND);
+      await user.untilSound(to);
+      await user.untilSilence();
+    }
+    await user.client.next("assistant_sentence", ({ text: said }) => said === DONE, 20_000);
 
-  const content = { guests: 4, place: "garden" };
-  expect(toolResults(voice.agent)).toEqual([
-    { content: JSON.stringify({ action: "accept", content }), isError: false },
-  ]);
-  expect(await voice.agent.sql`select count(*)::int as count from turns`).toEqual([{ count: 1 }]);
-  expect(voice.agent.model.rejections).toEqual([]);
-});
+    const content = { guests: 4, place: "garden" };
+    expect(toolResults(voice.agent)).toEqual([
+      { content: JSON.stringify({ action: "accept", content }), isError: false },
+    ]);
+    expect(await voice.agent.sql`select count(*)::int as count from turns`).toEqual([{ count: 1 }]);
+    expect(voice.agent.model.rejections).toEqual([]);
+  },
+);
