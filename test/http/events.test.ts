@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -112,14 +113,20 @@ function byKind(transcript: string): Record<string, string[]> {
 }
 
 test("the transcript of docs/events.md is what such a turn sends", async () => {
-  await using agent = await TestAgent.start({ tools: { add } });
+  // A reader that is behind is shown what is stored instead of what was live: nothing here is faster than a busy machine.
+  const slowly = defineTool({
+    description: "Adds.",
+    input: z.object({ a: z.number(), b: z.number() }),
+    run: async ({ a, b }) => ({ sum: await sleep(200, a + b) }),
+  });
+  await using agent = await TestAgent.start({ tools: { add: slowly } });
   await using server = await EventServer.start({ databaseUrl: agent.databaseUrl });
   const user = await agent.client("user");
   const room = agent.roomName;
   await using reader = await server.open({ id: conversationIdOfRoom(room), room });
   agent.model.script([
-    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")]),
-    reply([text("It is 3.")]),
+    reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")], { slow: 50 }),
+    reply([text("It is 3.")], { slow: 50 }),
   ]);
 
   const messageId = await user.say("1 + 2?");
