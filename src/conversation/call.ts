@@ -92,6 +92,20 @@ export interface Call {
   readonly permissionAsked?: boolean;
 }
 
+/** A call to which nothing has happened yet. */
+export const UNTOUCHED = {
+  state: "pending",
+  executionResolved: undefined,
+  addressee: undefined,
+  startedAt: undefined,
+  deadlineAt: undefined,
+  finishedAt: undefined,
+  outcome: undefined,
+  revision: 0,
+  logs: [],
+  progress: undefined,
+} as const satisfies Partial<Call>;
+
 /** An answer that changed nothing, kept on the call's record. */
 export interface ExtraAnswer {
   readonly kind: "late" | "duplicate" | "wrong_participant";

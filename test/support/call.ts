@@ -1,4 +1,4 @@
-import type { Call } from "../../src/conversation/call.ts";
+import { type Call, UNTOUCHED } from "../../src/conversation/call.ts";
 
 /** A call that has just been opened, changed as a test wants it. */
 export function callOf(changes: Partial<Call> = {}): Call {
@@ -15,16 +15,8 @@ export function callOf(changes: Partial<Call> = {}): Call {
     idempotencyKey: "key",
     onInterrupt: "finish",
     isBackground: false,
-    state: "pending",
-    executionResolved: undefined,
-    addressee: undefined,
-    startedAt: undefined,
-    deadlineAt: undefined,
-    finishedAt: undefined,
-    outcome: undefined,
+    ...UNTOUCHED,
     revision: 1,
-    logs: [],
-    progress: undefined,
     detail: "full",
     ...changes,
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { Call } from "../../conversation/call.ts";
+import { type Call, UNTOUCHED } from "../../conversation/call.ts";
 import { isUserAbort } from "../../conversation/turn-abort.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
@@ -228,16 +228,7 @@ function newCall(
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
     onInterrupt: tool?.onInterrupt ?? "cancel",
     isBackground: tool?.talk.isBackground ?? false,
-    state: "pending",
-    executionResolved: undefined,
-    addressee: undefined,
-    startedAt: undefined,
-    deadlineAt: undefined,
-    finishedAt: undefined,
-    outcome: undefined,
-    revision: 0,
-    logs: [],
-    progress: undefined,
+    ...UNTOUCHED,
     detail: shown ?? tool?.stateDetail ?? "full",
   };
 }

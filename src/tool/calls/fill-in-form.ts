@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { type Call, type CancelReason, formUseId, type Outcome } from "../../conversation/call.ts";
+import { type Call, type CancelReason, formUseId, type Outcome, UNTOUCHED } from "../../conversation/call.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { ASK_USER, type AskUserInput, type FormAnswer, type FormField, readForm } from "../../protocol/forms/form.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -217,16 +217,7 @@ function newForm(
     idempotencyKey: id,
     onInterrupt: "finish",
     isBackground: false,
-    state: "pending",
-    executionResolved: undefined,
-    addressee: undefined,
-    startedAt: undefined,
-    deadlineAt: undefined,
-    finishedAt: undefined,
-    outcome: undefined,
-    revision: 0,
-    logs: [],
-    progress: undefined,
+    ...UNTOUCHED,
     detail,
   };
 }
