@@ -1,4 +1,5 @@
 import type * as RtcNode from "@livekit/rtc-node";
+import { keepNativeLogOut } from "./native-log.ts";
 
 /**
  * Loads @livekit/rtc-node with its log on stderr: its pino takes `process.stdout` while it loads. Unless NODE_ENV is
@@ -15,6 +16,7 @@ async function load(): Promise<typeof RtcNode> {
   process.env["NODE_ENV"] ??= "production";
   const stdout = Object.getOwnPropertyDescriptor(process, "stdout");
   Object.defineProperty(process, "stdout", { configurable: true, get: () => process.stderr });
+  keepNativeLogOut();
   try {
     return await import("@livekit/rtc-node");
   } finally {
