@@ -35,6 +35,8 @@ export function openSocket(target: Target, answerTimeoutMs: number): Socket {
   const socket = new DatabaseSocket();
   if (target.path) socket.connect(target.path);
   else socket.connect(target.port[0] ?? 5432, host);
+  // A statement would wait in this machine until the server has confirmed the one before it.
+  socket.setNoDelay(true);
   // postgres.js takes the server's name for TLS from here.
   Object.assign(socket, { host });
   // If a proxy without a backend closes before the first byte, postgres.js would reconnect at once, for ever.

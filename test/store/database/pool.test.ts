@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
+import { Socket } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { connect, type PoolOptions } from "../../../src/store/database/pool.ts";
 import { runQuery } from "../../../src/store/database/store-error.ts";
 import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
@@ -28,6 +29,16 @@ test("times are milliseconds since the epoch, both ways", async () => {
 
 test("connections carry the application's name", async () => {
   expect(await database.sql`show application_name`).toMatchObject([{ application_name: "parley" }]);
+});
+
+test("a statement is sent at once, also while the server has not confirmed the one before it", async () => {
+  using setNoDelay = vi.spyOn(Socket.prototype, "setNoDelay");
+  const sql = connect(database.url, { maxConnections: 1 });
+  onTestFinished(() => sql.end({ timeout: 0 }));
+
+  await sql`select 1`;
+
+  expect(setNoDelay.mock.calls).toEqual([[true]]);
 });
 
 test("a connection that owes an answer for too long is closed, and the next query works", async () => {

@@ -90,7 +90,7 @@ export class TcpProxy {
       server.destroy();
       this.#links.delete(link);
     };
-    for (const socket of [client, server]) socket.on("error", end).on("close", end);
+    for (const socket of [client, server]) socket.setNoDelay(true).on("error", end).on("close", end);
     client.once("data", (bytes: Buffer) => (link.head = bytes.toString("latin1")));
     client.on("data", (bytes) => server.write(bytes));
     server.on("data", (bytes) => this.#answer(link, bytes));
