@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import type { ContentBlock } from "./content.ts";
+import { asBlocks, mediaOf, type ContentBlock, type MediaSource } from "./content.ts";
 
 /** The block types that this code knows. A type that a newer API adds is stored under its own name. */
 export const BLOCK_TYPES = [
@@ -34,6 +34,13 @@ export interface TurnBlock {
 export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined {
   const id = block.content?.["tool_use_id"] ?? block.content?.["id"];
   return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+/** The bytes that a block names, by itself or in the result that it is. */
+export function mediaIn({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): MediaSource[] {
+  if (content === null) return [];
+  const shown = blockType === "tool_result" ? (asBlocks(content["content"]) ?? []) : [content];
+  return shown.flatMap((block) => mediaOf(block) ?? []);
 }
 
 /** A tool's answer as it is stored. Blocks that version 0.1 stored have `is_error` only where it is true. */

@@ -1,5 +1,5 @@
-import { toolUseId, type TurnBlock } from "./block.ts";
-import { asBlocks, contentText, mediaOf, type ContentBlock } from "./content.ts";
+import { mediaIn, toolUseId, type TurnBlock } from "./block.ts";
+import { contentText, mediaOf, type MediaSource } from "./content.ts";
 import { byteLength, isBefore } from "./shown-context.ts";
 import type { BlockPlace, InputPart, TurnRecord } from "./turn-record.ts";
 
@@ -57,14 +57,21 @@ interface Place {
 
 const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
 
-function mediaPlaces({ position, input, blocks }: Shown): Place[] {
-  const at = (sequence: number, shown: readonly ContentBlock[]) =>
-    shown.flatMap((block) => {
-      const media = mediaOf(block);
-      return media ? [{ size: media.size, place: { position, sequence } }] : [];
-    });
-  const said = input.flatMap((part) => (part.type === "attachment" ? [part.block] : []));
-  return [...at(BEFORE_BLOCKS, said), ...blocks.flatMap((block) => at(block.sequence, resultBlocks(block)))];
+/** By turn, as it is shown. A running turn is another one each time. */
+const places = new WeakMap<Shown, readonly Place[]>();
+
+function mediaPlaces(turn: Shown): readonly Place[] {
+  const known = places.get(turn) ?? findMedia(turn);
+  places.set(turn, known);
+  return known;
+}
+
+function findMedia({ position, input, blocks }: Shown): Place[] {
+  const at = (sequence: number, media: readonly MediaSource[]) =>
+    media.map(({ size }) => ({ size, place: { position, sequence } }));
+  const said = input.flatMap((part) => (part.type === "attachment" ? (mediaOf(part.block) ?? []) : []));
+  const results = blocks.filter(({ blockType }) => blockType === "tool_result");
+  return [...at(BEFORE_BLOCKS, said), ...results.flatMap((block) => at(block.sequence, mediaIn(block)))];
 }
 
 /** A result of few words keeps them, without its pictures. */
@@ -89,14 +96,10 @@ function shortPart(part: InputPart): InputPart {
 function isLarge(block: TurnBlock): boolean {
   if (block.blockType !== "tool_result") return false;
   const result = block.content?.["content"];
-  return resultBlocks(block).some(mediaOf) || byteLength(contentText(result)) > SHORT_RESULT_BYTES;
+  return mediaIn(block).length > 0 || byteLength(contentText(result)) > SHORT_RESULT_BYTES;
 }
 
 function isLargePart(part: InputPart): boolean {
   if (part.type !== "attachment") return false;
   return mediaOf(part.block) !== undefined || byteLength(contentText([part.block])) > SHORT_RESULT_BYTES;
-}
-
-function resultBlocks({ blockType, content }: TurnBlock): readonly ContentBlock[] {
-  return blockType === "tool_result" ? (asBlocks(content?.["content"]) ?? []) : [];
 }

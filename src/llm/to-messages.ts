@@ -1,4 +1,5 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
+import { mediaIn } from "../conversation/block.ts";
 import { asBlocks, mediaOf, mediaText, type ContentBlock } from "../conversation/content.ts";
 import type { HistoryBlock, HistoryMessage } from "../conversation/history.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
@@ -14,9 +15,21 @@ export type MediaData = ReadonlyMap<string, string>;
  */
 export function toMessages(history: readonly HistoryMessage[], media: MediaData = new Map()): Anthropic.MessageParam[] {
   return history.flatMap(({ role, blocks }) => {
-    const content = blocks.flatMap((block) => toApiBlock(block, media) ?? []).map((block) => sortKeys(block));
+    const content = blocks.flatMap((block) => written(block, media) ?? []);
     return content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
   });
+}
+
+/** By block. A talk's blocks are sent again with every request, and stay what they are. */
+const withoutMedia = new WeakMap<HistoryBlock, JsonObject>();
+
+function written(block: HistoryBlock, media: MediaData): JsonObject | undefined {
+  const known = withoutMedia.get(block);
+  if (known) return known;
+  const made = toApiBlock(block, media);
+  const sorted = made && sortKeys(made);
+  if (sorted && mediaIn(block).length === 0) withoutMedia.set(block, sorted);
+  return sorted;
 }
 
 function toApiBlock({ blockType, textContent, content }: HistoryBlock, media: MediaData): JsonObject | undefined {

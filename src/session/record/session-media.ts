@@ -1,4 +1,5 @@
-import { asBlocks, mediaOf, type Media } from "../../conversation/content.ts";
+import { mediaIn } from "../../conversation/block.ts";
+import type { Media } from "../../conversation/content.ts";
 import type { Call } from "../../conversation/call.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
@@ -43,7 +44,7 @@ export class SessionMedia {
 
   /** All bytes that a history names; `undefined` where it names none. What is not stored any more is missing. */
   of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
-    const ids = new Set(history.flatMap(({ blocks }) => blocks.flatMap(idsIn)));
+    const ids = new Set(history.flatMap(({ blocks }) => blocks.flatMap(mediaIn).map(({ id }) => id)));
     return ids.size === 0 ? undefined : this.#load(ids);
   }
 
@@ -58,10 +59,4 @@ export class SessionMedia {
   #hold({ id, bytes }: Media): void {
     this.#held.set(id, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"));
   }
-}
-
-function idsIn({ blockType, content }: HistoryMessage["blocks"][number]): string[] {
-  if (content === null) return [];
-  const shown = blockType === "tool_result" ? (asBlocks(content["content"]) ?? []) : [content];
-  return shown.flatMap((block) => mediaOf(block)?.id ?? []);
 }
