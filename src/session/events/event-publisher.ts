@@ -14,6 +14,8 @@ interface PublisherOptions {
 
 const MAX_BATCH = 200;
 const MAX_WAIT_MS = 1_000;
+/** Between two batches. Each is a transaction, which costs as much as one that stores a block. */
+const PAUSE_MS = 25;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
 /** Sends a session's events to its followers in all processes, by PostgreSQL. The session never waits for that. */
@@ -25,7 +27,7 @@ export function createEventPublisher(options: PublisherOptions): SessionWatcher 
 }
 
 /**
- * Sends events in order. Those that come while a batch is under way make the next batch. When too many wait, deltas are
+ * Sends events in order, the first at once. Those that come soon after a batch make the next one. When too many wait, deltas are
  * dropped first. A batch that fails is given up. A `gap` then tells followers to read the store.
  */
 class EventPublisher {
@@ -67,6 +69,7 @@ class EventPublisher {
         );
         await notifyEvents(writer, payloads);
         failures = 0;
+        await sleep(PAUSE_MS, undefined, { ref: false });
       } catch (error) {
         failures += 1;
         if (failures === 1) this.#options.logger.warn({ error }, "live events could not be sent");
