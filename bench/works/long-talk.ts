@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Asked } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
+
+/** Parley takes 50 texts a second of a participant, and tells it of those that it does not take. */
+const LEAST_MS_A_TURN = 25;
 
 /** The same short question after many turns: what a turn costs must not grow with its talk. */
 export const longTalk: Work = {
@@ -11,7 +15,7 @@ export const longTalk: Work = {
     for (const arm of arms) {
       const talk = open.use(await arm.join("plain"));
       progress(`long talk: ${extent.turns} turns with ${arm.name}`);
-      await repeat(extent.turns, () => talk.ask("plain"));
+      await repeat(extent.turns, () => Promise.all([talk.ask("plain"), sleep(LEAST_MS_A_TURN)]));
       talks.push({ arm, talk });
     }
     for (let round = 0; round < extent.rounds; round++) {
