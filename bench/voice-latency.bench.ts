@@ -3,7 +3,8 @@ import { voice as livekit } from "@livekit/agents";
 import { expect, test, vi } from "vitest";
 import type { Synthesizer } from "../src/voice/providers/synthesizer.ts";
 import { reply, text } from "../src/testing/model-server/step.ts";
-import { SPEECH_RATE, speechOf } from "../test/support/speaker.ts";
+import { SPEECH_RATE } from "../src/testing/stage/speaker.ts";
+import { speechOf } from "../test/support/speaker.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
 
 const TURNS = 8;

@@ -36,6 +36,8 @@ const CHAINS = [
   // The kit for tests of agents plays both ends: a session, and the client that talks to it.
   [...SHARED, "agent", "tool", "store", "llm", "turn", "session", "scenario", "worker", "testing"],
   ["client", "testing"],
+  // A talk by voice is spoken with espeak-ng.
+  ["voice", "testing"],
   ["testing", "cli"],
   // The doctor loads the tools.
   ["tool", "cli"],

@@ -1,3 +1,4 @@
+import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
 import type { TestModel } from "./model/test-model.ts";
@@ -14,6 +15,10 @@ export interface TalkOptions extends AgentOptions {
    * already are named by their addresses. @defaultValue in memory
    */
   readonly room?: boolean | RoomServers;
+  /**
+   * Whether both ends speak and listen, in a room: with espeak-ng, and with real sound between them. @defaultValue false
+   */
+  readonly voice?: boolean;
   /** The participant that talks. @defaultValue "tester" */
   readonly identity?: string;
   /** BCP 47: the participant's language. */
@@ -28,25 +33,32 @@ export interface TalkOptions extends AgentOptions {
  * await using talk = await startTalk({ model: scripted(["Hello!"]) });
  * const turn = await talk.say("Hi");
  */
-export async function startTalk({ model, room = false, identity = "tester", ...more }: TalkOptions): Promise<Talk> {
+export async function startTalk(options: TalkOptions): Promise<Talk> {
   await using cleanup = new Cleanup();
-  const agent = await loadAgent(more);
+  const { model, identity = "tester", language } = options;
+  const agent = await loadAgent(options);
   const opened = await model.open();
   cleanup.defer(() => opened.close());
   const changes = new EventTarget();
   const log = new TurnLog(() => changes.dispatchEvent(new Event("change")));
-  const stage = await openStage({ agent, model: opened, identity, watch: log.watch }, room);
+  const stage = await openStage({ agent, model: opened, identity, watch: log.watch }, options);
   cleanup.defer(() => stage.close());
   const ports: TalkPorts = { agent, model: opened, stage, log, changes };
-  const talk = await Talk.begin(ports, more.language);
+  const talk = await Talk.begin(ports, language);
   const closing = cleanup.move();
   talk.closeWith(() => closing.disposeAsync());
   return talk;
 }
 
-async function openStage(options: StageOptions, room: boolean | RoomServers): Promise<Stage> {
-  if (room === false) return openMemoryStage(options);
+async function openStage(
+  options: StageOptions,
+  { room = false, voice: hasVoice = false, language }: TalkOptions,
+): Promise<Stage> {
+  if (room === false) {
+    if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room: say room: true, too");
+    return openMemoryStage(options);
+  }
   // LiveKit's native part is loaded for those who want it.
   const { openRoomStage } = await import("./stage/room-stage.ts");
-  return openRoomStage(options, room === true ? undefined : room);
+  return openRoomStage({ ...options, servers: room === true ? undefined : room, hasVoice, language });
 }

@@ -5,7 +5,7 @@ import type { Behaviours } from "./device/behaviour.ts";
 import { faultyTransport } from "./device/faulty-transport.ts";
 import type { OpenModel } from "./model/test-model.ts";
 import { showTurn } from "./show-turn.ts";
-import type { AgentParts, Stage } from "./stage/stage.ts";
+import type { AgentParts, Stage, StageVoice } from "./stage/stage.ts";
 import type { LoggedTurn, Turn, TurnLog } from "./turn.ts";
 
 export interface TalkPorts {
@@ -48,6 +48,8 @@ export class Talk implements AsyncDisposable {
   readonly #answers = new Map<string | undefined, { answer: PermissionAnswer } & PermissionOptions>();
   readonly #taken = new Set<LoggedTurn>();
   #failure: Error | undefined;
+  /** The agent's sound up to the end of the last turn. */
+  #soundMs = 0;
   #close = async () => {};
 
   private constructor(ports: TalkPorts, language: string | undefined) {
@@ -103,11 +105,8 @@ export class Talk implements AsyncDisposable {
    *   answered, and when the model was asked for something that it was not prepared for
    */
   async say(text: string, { withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
-    const { log } = this.#ports;
-    const { messageId, acknowledged } = this.#parley.sendText(text);
-    log.noteSent(messageId);
-    acknowledged.catch((error: Error) => this.#fail(error));
-    const find = () => log.turns.find(({ parentMessageId }) => parentMessageId === messageId);
+    const { voice } = this.#ports.stage;
+    const find = voice ? await this.#speak(text, voice) : this.#write(text);
     return this.#turn(find, `The turn of ${JSON.stringify(text)}`, withinMs);
   }
 
@@ -151,6 +150,22 @@ export class Talk implements AsyncDisposable {
     await this.close();
   }
 
+  #write(text: string): () => LoggedTurn | undefined {
+    const { log } = this.#ports;
+    const { messageId, acknowledged } = this.#parley.sendText(text);
+    log.noteSent(messageId);
+    acknowledged.catch((error: Error) => this.#fail(error));
+    return () => log.turns.find(({ parentMessageId }) => parentMessageId === messageId);
+  }
+
+  async #speak(text: string, voice: StageVoice): Promise<() => LoggedTurn | undefined> {
+    const { log } = this.#ports;
+    const before = log.turns.length;
+    await voice.say(text);
+    log.noteSpoken();
+    return () => log.turns.slice(before).find(({ parentMessageId }) => parentMessageId !== null);
+  }
+
   async #turn(find: () => LoggedTurn | undefined, what: string, withinMs: number): Promise<Turn> {
     const isOver = () => find()?.isOver === true;
     if (!(await this.#until(isOver, withinMs))) {
@@ -163,9 +178,22 @@ export class Talk implements AsyncDisposable {
     this.#taken.add(turn);
     const isTold = () => turn.answer !== undefined || !this.#ports.stage.isPresent();
     await this.#until(isTold, ANSWER_WITHIN_MS);
+    await this.#listen(turn);
     const [problem] = this.#ports.model.problems();
     if (problem !== undefined) throw new Error(`${problem}\n${showTurn(turn)}`);
     return turn;
+  }
+
+  /** In a talk by voice: what is said must be heard. */
+  async #listen(turn: LoggedTurn): Promise<void> {
+    const { stage } = this.#ports;
+    if (!stage.voice) return;
+    await stage.voice.untilSilence();
+    const { soundMs } = stage.voice;
+    turn.soundMs = soundMs - this.#soundMs;
+    this.#soundMs = soundMs;
+    const isSaid = turn.state === "completed" && turn.text !== "" && stage.isPresent();
+    if (isSaid && turn.soundMs === 0) throw new Error(`Nothing of the answer was heard:\n${showTurn(turn)}`);
   }
 
   /** `false`: it did not come true in time. @throws what has failed meanwhile */
@@ -196,9 +224,11 @@ export class Talk implements AsyncDisposable {
     }
     const { answer, message, editedInput } = chosen;
     if (answer === "none") return;
+    const { voice } = this.#ports.stage;
     const sent =
       typeof answer === "object"
-        ? this.#parley.sendText(answer.say).acknowledged
+        ? // A spoken question is heard to its end.
+          (voice?.untilSpoken().then(() => voice.say(answer.say)) ?? this.#parley.sendText(answer.say).acknowledged)
         : answer === "reject"
           ? this.#parley.respondToPermission(permissionId, answer, { ...(message !== undefined && { message }) })
           : this.#parley.respondToPermission(permissionId, answer, { ...(editedInput && { editedInput }) });

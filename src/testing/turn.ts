@@ -40,8 +40,10 @@ export interface Turn {
   readonly state: TurnState;
   /** Why it failed. */
   readonly error: string | undefined;
-  /** From the participant's message to the turn's end. */
+  /** From the participant's message, or its last word, to the turn's end. */
   readonly ms: number;
+  /** In a talk by voice: how much sound of the agent the participant heard in it, pauses left out. */
+  readonly soundMs: number | undefined;
 }
 
 const NO_OUTCOME = { result: undefined, display: undefined, errorCode: undefined, errorMessage: undefined };
@@ -58,6 +60,7 @@ export class LoggedTurn implements Turn {
   #endedAt: number | undefined;
   /** As the participant got it. */
   answer: string | undefined;
+  soundMs: number | undefined;
   readonly #blocks: string[] = [];
   /** By the tool use's id. */
   readonly #calls = new Map<string, SeenCall>();
@@ -121,6 +124,7 @@ export class TurnLog {
   /** The tool of each permission that was asked for, by its id. */
   readonly toolsAsking = new Map<string, string>();
   readonly #sentAt = new Map<string, number>();
+  #spokenAt: number | undefined;
   readonly #onChange: () => void;
 
   /** @param onChange is called after each change */
@@ -131,6 +135,11 @@ export class TurnLog {
   /** A turn's time begins with the message that it answers. */
   noteSent(messageId: string): void {
     this.#sentAt.set(messageId, performance.now());
+  }
+
+  /** The same, when it is spoken: its id is not known yet. */
+  noteSpoken(): void {
+    this.#spokenAt = performance.now();
   }
 
   /** The participant has got an answer. */
@@ -164,7 +173,9 @@ export class TurnLog {
   #turnOf(turn: TurnRecord): LoggedTurn {
     const known = this.turns.find(({ id }) => id === turn.id);
     if (known) return known;
-    const logged = new LoggedTurn(turn, this.#sentAt.get(turn.parentMessageId ?? "") ?? performance.now());
+    const { parentMessageId } = turn;
+    const askedAt = parentMessageId === null ? undefined : (this.#sentAt.get(parentMessageId) ?? this.#spokenAt);
+    const logged = new LoggedTurn(turn, askedAt ?? performance.now());
     this.turns.push(logged);
     return logged;
   }

@@ -1,10 +1,12 @@
 import "../../src/testing/vitest.ts";
-import { expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { answer, leave } from "../../src/testing/device/behaviour.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
 import type { RoomServers } from "../../src/testing/stage/room-servers.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { forFile } from "../support/lifetimes.ts";
+import { secondsOf } from "../support/speaker.ts";
+import { warmUp } from "../support/voice-agent.ts";
 import { tempDatabase } from "../support/servers/temp-database.ts";
 import { tableAgent } from "./table-agent.ts";
 
@@ -16,13 +18,16 @@ function servers(): RoomServers {
 }
 
 const everywhere = [
-  ["in memory", () => false],
-  ["in a room", servers],
+  ["in memory", () => ({})],
+  ["in a room", () => ({ room: servers() })],
+  ["by voice", () => ({ room: servers(), voice: true })],
 ] as const;
 
-test.each(everywhere)("%s, a device answers and a permission is rejected", async (_where, room) => {
+beforeAll(() => warmUp("Book a table near me"));
+
+test.each(everywhere)("%s, a device answers and a permission is rejected", async (_where, place) => {
   const model = scripted([{ use: { get_location: {} } }, { use: { book: { city: "Paris" } } }, "Then not."]);
-  await using talk = await startTalk({ ...tableAgent, model, room: room() });
+  await using talk = await startTalk({ ...tableAgent, model, ...place() });
   talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
   talk.permission("reject");
 
@@ -34,14 +39,45 @@ test.each(everywhere)("%s, a device answers and a permission is rejected", async
   expect(turn).toSay("Then not.");
 });
 
-test.each(everywhere)("%s, a device comes back and answers", async (_where, room) => {
+test.each(everywhere)("%s, a device comes back and answers", async (_where, place) => {
   const model = scripted([{ use: { get_location: {} } }, "Paris."]);
   // LiveKit needs up to a second to let it in again.
   const config = { ...tableAgent.config, toolTimeoutMs: 5_000 };
-  await using talk = await startTalk({ ...tableAgent, config, model, room: room() });
+  await using talk = await startTalk({ ...tableAgent, config, model, ...place() });
   talk.device({ tools: { get_location: leave({ backAfterMs: 50, value: { city: "Paris" } }) } });
 
   const turn = await talk.say("Where am I?");
 
   expect(turn).toHaveCalled("get_location", {}, { result: { city: "Paris" } });
+});
+
+test("by voice, all that was said in several sentences is one turn, and its answer is heard whole", async () => {
+  const question = "Hello there. I would like a table for two. Is there one by the window?";
+  const reply = "There is one by the window, and it is yours from seven o'clock.";
+  await using talk = await startTalk({ ...tableAgent, model: scripted([reply]), room: servers(), voice: true });
+
+  const turn = await talk.say(question);
+
+  expect(turn.said).toBe(question);
+  expect(turn).toSay(reply);
+  expect(turn.soundMs).toBeGreaterThan(700 * (await secondsOf(reply)));
+});
+
+test("by voice, a question for permission is spoken, and answered by a spoken word", async () => {
+  const model = scripted([{ use: { book: { city: "Paris" } } }, "It is booked."]);
+  const config = { ...tableAgent.config, permission: { byVoice: true } };
+  await using talk = await startTalk({ ...tableAgent, config, model, room: servers(), voice: true });
+  talk.permission({ say: "Yes, please." });
+
+  const turn = await talk.say("Book a table in Paris");
+
+  expect(turn).toHaveAsked("book", { state: "approved" });
+  expect(turn).toHaveCalled("book", { city: "Paris" }, { state: "success" });
+  expect(turn).toSay(/booked/);
+});
+
+test("a voice without a room is refused, with what to write", async () => {
+  const talk = startTalk({ ...tableAgent, model: scripted([]), voice: true });
+
+  await expect(talk).rejects.toThrow("voice: sound needs a room: say room: true, too");
 });

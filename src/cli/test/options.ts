@@ -7,6 +7,7 @@ Runs tests of the agent: the named YAML files, and all *.talk.yaml in the named 
 
   --repeat <n>        runs each test so often, to find one that does not always pass
   --room              in rooms of a livekit-server, which is started, and not in memory
+  --voice             in such rooms, and spoken: both ends by espeak-ng
   --junit <file>      writes the result as JUnit's XML, too
   --help              this text
 
@@ -18,6 +19,7 @@ export interface TestOptions {
   readonly paths: readonly string[];
   readonly repeat: number | undefined;
   readonly isInRoom: boolean;
+  readonly hasVoice: boolean;
   readonly junit: string | undefined;
 }
 
@@ -31,7 +33,8 @@ export function parseTestOptions(args: readonly string[]): TestOptions | undefin
   return {
     paths: positionals.length > 0 ? positionals : ["."],
     repeat,
-    isInRoom: values.room,
+    isInRoom: values.room || values.voice,
+    hasVoice: values.voice,
     junit: values.junit,
   };
 }
@@ -44,6 +47,7 @@ function parse(args: readonly string[]) {
       options: {
         repeat: { type: "string" },
         room: { type: "boolean", default: false },
+        voice: { type: "boolean", default: false },
         junit: { type: "string" },
         help: { type: "boolean", default: false },
       },

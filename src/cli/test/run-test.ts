@@ -25,7 +25,10 @@ export async function runTest(args: readonly string[]): Promise<void> {
   });
 }
 
-async function runAll(files: readonly string[], { repeat, isInRoom }: TestOptions): Promise<Testing.ScenarioRun[]> {
+async function runAll(
+  files: readonly string[],
+  { repeat, isInRoom, hasVoice }: TestOptions,
+): Promise<Testing.ScenarioRun[]> {
   // First of all: what it logs must not come between the results.
   await loadRtcNode();
   const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
@@ -33,7 +36,7 @@ async function runAll(files: readonly string[], { repeat, isInRoom }: TestOption
   await using servers = isInRoom ? await startRoomServers() : undefined;
   const runs: Testing.ScenarioRun[] = [];
   for (const file of files) {
-    for await (const run of runScenario(file, { repeat, room: servers })) {
+    for await (const run of runScenario(file, { repeat, room: servers, voice: hasVoice })) {
       runs.push(run);
       console.log(showRun(run));
     }

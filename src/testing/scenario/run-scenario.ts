@@ -28,10 +28,12 @@ export interface RunOptions {
   readonly repeat?: number | undefined;
   /** In rooms of these servers. @defaultValue in memory */
   readonly room?: RoomServers | undefined;
+  /** Whether both ends speak and listen, in a room. @defaultValue false */
+  readonly voice?: boolean;
 }
 
 /** Runs a scenario, as often as is wanted. A file that cannot be read is a run that failed. */
-export async function* runScenario(file: string, { repeat, room }: RunOptions = {}): AsyncGenerator<ScenarioRun> {
+export async function* runScenario(file: string, options: RunOptions = {}): AsyncGenerator<ScenarioRun> {
   let scenario: Scenario;
   try {
     scenario = await readScenario(file);
@@ -40,14 +42,18 @@ export async function* runScenario(file: string, { repeat, room }: RunOptions = 
     return;
   }
   const { name = file } = scenario;
-  for (let run = 1; run <= (repeat ?? scenario.repeat); run++) {
+  for (let run = 1; run <= (options.repeat ?? scenario.repeat); run++) {
     const startedAt = performance.now();
-    const failure = await runOnce(file, scenario, room).catch(messageOf);
+    const failure = await runOnce(file, scenario, options).catch(messageOf);
     yield { file, name, run, ms: Math.round(performance.now() - startedAt), failure };
   }
 }
 
-async function runOnce(file: string, scenario: Scenario, room: RoomServers | undefined): Promise<string | undefined> {
+async function runOnce(
+  file: string,
+  scenario: Scenario,
+  { room, voice = false }: RunOptions,
+): Promise<string | undefined> {
   const folder = dirname(resolve(file));
   const { config, agent, mocks, turns } = scenario;
   await using talk = await startTalk({
@@ -56,6 +62,7 @@ async function runOnce(file: string, scenario: Scenario, room: RoomServers | und
     mocks,
     model: toModel(scenario, folder),
     ...(room && { room }),
+    voice,
   });
   prepare(talk, scenario);
   for (const [index, turn] of turns.entries()) {

@@ -13,42 +13,75 @@ import { connect } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
 import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
 import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
+import type { Speech } from "../../voice/providers/speech-choice.ts";
 import { openJobSession } from "../../worker/job/job-session.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
-const NO_SOUND = { autoSubscribe: false, dynacast: false };
+/** Without a voice nobody subscribes to anything; with one each end subscribes to what it wants to hear. */
+const NO_TRACKS = { autoSubscribe: false, dynacast: false };
+
+export interface RoomStageOptions extends StageOptions {
+  /** @defaultValue both are started for this stage */
+  readonly servers?: RoomServers | undefined;
+  /** Whether both ends speak and listen. */
+  readonly hasVoice: boolean;
+  /** The participant's, BCP 47. */
+  readonly language: string | undefined;
+}
 
 /** Opens a session as a worker's job does, in a room of a real livekit-server, stored in a real PostgreSQL. */
-export async function openRoomStage(options: StageOptions, servers?: RoomServers): Promise<Stage> {
+export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   await using cleanup = new Cleanup();
-  const used = servers ?? cleanup.use(await startRoomServers());
+  const used = options.servers ?? cleanup.use(await startRoomServers());
   await migrate(used.databaseUrl);
   const name = `test-${createId()}`;
-  cleanup.use(await openAgent(options, used, name));
-  const { url } = used.livekit;
-  let room = await join(url, await createToken(used, { room: name, identity: options.identity }));
-  cleanup.defer(() => room.disconnect());
+  const sound = options.hasVoice ? cleanup.use(await openSound(options.language)) : undefined;
+  const agent = cleanup.use(await openAgent(options, { servers: used, name, speech: sound?.speech }));
+  let room = new Room();
+  const leave = async () => {
+    await sound?.leave();
+    await room.disconnect();
+  };
+  cleanup.defer(leave);
+  const enter = async (): Promise<Transport> => {
+    const token = await createToken(used, { room: name, identity: options.identity });
+    room = new Room();
+    await room.connect(used.livekit.url, token, NO_TRACKS);
+    await sound?.enter(room, agent.room);
+    return roomTransport(room);
+  };
+  const transport = await enter();
   const closing = cleanup.move();
   return {
-    transport: roomTransport(room),
+    transport,
     isPresent: () => room.isConnected,
-    leave: () => room.disconnect(),
-    comeBack: async (): Promise<Transport> => {
-      room = await join(url, await createToken(used, { room: name, identity: options.identity }));
-      return roomTransport(room);
-    },
+    ...(sound && { voice: sound }),
+    leave,
+    comeBack: enter,
     close: () => closing.disposeAsync(),
   };
+}
+
+/** Loads the parts that make sound for those who want it: AgentSession is large. */
+async function openSound(language: string | undefined) {
+  const { Sound } = await import("./sound.ts");
+  return Sound.open(language);
+}
+
+interface AgentPlace {
+  readonly servers: RoomServers;
+  /** Of the room. */
+  readonly name: string;
+  readonly speech: Speech | undefined;
 }
 
 /** The worker's part of the room. */
 async function openAgent(
   { agent, model, watch }: StageOptions,
-  servers: RoomServers,
-  name: string,
-): Promise<AsyncDisposable> {
+  { servers, name, speech }: AgentPlace,
+): Promise<AsyncDisposable & { readonly room: Room }> {
   await using cleanup = new Cleanup();
   const { config, tools, agents } = agent;
   const { livekit, databaseUrl } = servers;
@@ -77,7 +110,7 @@ async function openAgent(
     agentName: agent.name,
     room,
     connect: async () => {
-      await room.connect(livekit.url, await createToken(servers, { room: name, identity, isAgent: true }), NO_SOUND);
+      await room.connect(livekit.url, await createToken(servers, { room: name, identity, isAgent: true }), NO_TRACKS);
     },
     leave: () => {},
     ...livekit,
@@ -90,16 +123,12 @@ async function openAgent(
     serverTools: new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...tools]),
     liveTools: { prefixes: [], onChanged: () => () => {} },
     ...createSessionModel(config, model, agents),
+    ...(speech && { speech }),
     watchers: [watch],
   });
   cleanup.defer(() => session.close(0));
-  return cleanup.move();
-}
-
-async function join(url: string, token: string): Promise<Room> {
-  const room = new Room();
-  await room.connect(url, token, NO_SOUND);
-  return room;
+  const closing = cleanup.move();
+  return { room, [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }
 
 interface TokenOptions {

@@ -25,11 +25,25 @@ export interface StageOptions {
   readonly watch: SessionWatcher;
 }
 
+/** The participant's microphone and ears. */
+export interface StageVoice {
+  /** Says it aloud. Resolves when its last sound has been sent. */
+  readonly say: (text: string) => Promise<void>;
+  /** How much sound has come from the agent since the talk began. */
+  readonly soundMs: number;
+  /** Resolves when nothing more is heard of the agent. */
+  readonly untilSilence: () => Promise<void>;
+  /** Resolves when the agent has said something from now on. */
+  readonly untilSpoken: () => Promise<void>;
+}
+
 /** Where a talk takes place: a room with a session in it, and one participant's place. */
 export interface Stage {
   /** The participant's way into the room, which it is in. */
   readonly transport: Transport;
   readonly isPresent: () => boolean;
+  /** In a talk by voice. */
+  readonly voice?: StageVoice;
   /** The participant leaves the room, as a device does that is switched off. */
   readonly leave: () => Promise<void>;
   /** Brings the participant back, who goes on by the transport that it gets. */

@@ -71,10 +71,13 @@ test("a folder without tests, a path that is not there and a wrong flag are wron
   ]);
 });
 
-test("with --room, tests are run in a room of a livekit-server of their own", { timeout: 60_000 }, async () => {
+test.each([
+  ["--room", "in a room of a livekit-server of their own"],
+  ["--voice", "in such a room, aloud"],
+])("with %s, tests are run %s", { timeout: 60_000 }, async (flag) => {
   await write("a.talk.yaml", GREETING);
 
-  const { status, stdout } = await parley("--room");
+  const { status, stdout } = await parley(flag);
 
   expect([status, stdout.replaceAll(/\d+ ms/g, "n ms")]).toEqual([
     0,

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { initializeLogger } from "@livekit/agents";
+import type { Room } from "@livekit/rtc-node";
+import { AppError } from "../../errors/app-error.ts";
+import { abortable } from "../../lib/abortable.ts";
+import { EspeakSynthesizer, findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
+import type { Speech } from "../../voice/providers/speech-choice.ts";
+import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
+import { howToInstall } from "../../worker/own-package.ts";
+import { Speaker, synthesize } from "./speaker.ts";
+import type { StageVoice } from "./stage.ts";
+import { ToldRecogniser } from "./told-recogniser.ts";
+
+const CONNECTED_WITHIN_MS = 15_000;
+/** Longer than the pause between two sentences of the agent. */
+const SILENCE_MS = 600;
+const LOOK_FOR_MS = 10_000;
+const LOOK_EVERY_MS = 20;
+
+/**
+ * The sound of a talk. espeak-ng speaks for the participant and, in the place of the agent's voice, for the agent; the
+ * agent's recogniser is told the participant's words.
+ */
+export class Sound implements StageVoice, AsyncDisposable {
+  /** What the agent's session speaks and listens with. */
+  readonly speech: Speech;
+  readonly #espeak: Synthesizer;
+  readonly #recogniser: ToldRecogniser;
+  readonly #language: string;
+  #speaker: Speaker | undefined;
+  /** Of the rooms that the participant has left. */
+  #heardBeforeMs = 0;
+
+  private constructor(espeak: Synthesizer, language: string) {
+    this.#espeak = espeak;
+    this.#language = language;
+    this.#recogniser = new ToldRecogniser({ language, isTalking: () => this.#speaker?.isTalking ?? false });
+    this.speech = {
+      stt: this.#recogniser,
+      synthesizer: espeak,
+      // Voices have the names of their providers, whom nobody asks here.
+      voiceNamed: async () => espeak,
+      close: () => espeak.close(),
+    };
+  }
+
+  /** @throws {AppError} `invalid_config` without espeak-ng */
+  static async open(language = "en"): Promise<Sound> {
+    const espeak = await findEspeak(process.env);
+    if (!espeak) throw new AppError("invalid_config", `voice: there is no espeak-ng: ${howToInstall("espeak-ng")}`);
+    initializeLogger({ pretty: false, level: process.env["LOG_LEVEL"] ?? "silent" });
+    return new Sound(new EspeakSynthesizer(espeak, undefined), language);
+  }
+
+  /**
+   * The participant, who has joined, has a microphone and ears. Resolves when both ends hear each other.
+   *
+   * @param agentRoom the same room, as the agent sees it
+   */
+  async enter(room: Room, agentRoom: Room): Promise<void> {
+    const speaker = new Speaker(room);
+    this.#speaker = speaker;
+    await speaker.publish();
+    const late = AbortSignal.timeout(CONNECTED_WITHIN_MS);
+    await abortable(speaker.untilConnected(), late);
+    const identity = room.localParticipant?.identity ?? "";
+    const tracks = () => [...(agentRoom.remoteParticipants.get(identity)?.trackPublications.values() ?? [])];
+    while (!tracks().some(({ track }) => track)) await sleep(LOOK_EVERY_MS, undefined, { signal: late });
+  }
+
+  /** To be called before the room is left. */
+  async leave(): Promise<void> {
+    const speaker = this.#speaker;
+    this.#heardBeforeMs = this.soundMs;
+    this.#speaker = undefined;
+    await speaker?.close();
+  }
+
+  async say(text: string): Promise<void> {
+    const speaker = this.#speaker;
+    if (!speaker) throw new Error(`The participant, who says ${JSON.stringify(text)}, is not in the room`);
+    const speech = await synthesize(this.#espeak, text, this.#language);
+    this.#recogniser.expect(text);
+    await speaker.play(speech);
+  }
+
+  get soundMs(): number {
+    return this.#heardBeforeMs + (this.#speaker?.heardAt.length ?? 0) * 10;
+  }
+
+  async untilSilence(): Promise<void> {
+    const heardAt = () => this.#speaker?.heardAt.at(-1) ?? Number.NEGATIVE_INFINITY;
+    await until(() => performance.now() - heardAt() > SILENCE_MS);
+  }
+
+  async untilSpoken(): Promise<void> {
+    const before = this.soundMs;
+    await until(() => this.soundMs > before);
+    await this.untilSilence();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
+    await this.speech.close();
+  }
+}
+
+/** Not longer than a test would wait: what has not come then is seen in the turn. */
+async function until(isTrue: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + LOOK_FOR_MS;
+  while (!isTrue() && performance.now() < giveUpAt) await sleep(LOOK_EVERY_MS);
+}
