@@ -8,6 +8,8 @@ import { notPassed, runClient } from "../conformance/run-client.ts";
 import { TestAgent } from "../support/agent.ts";
 import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
+import { messagesTo } from "../support/model-view.ts";
+import { PNG } from "../support/pictures.ts";
 import { httpError, reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { NO_PYTHON, PACKAGE, preparePython, type Python, startPython } from "../support/python.ts";
@@ -114,6 +116,25 @@ test("stop ends the answer and cancels the running tool", async () => {
 
   expect(await end()).toMatchObject({ code: 0, told: [{ tool: "started" }, { tool: "cancelled" }, { answer: "" }] });
   expect(await agent.calls()).toMatchObject([{ name: "scan", state: "cancelled" }]);
+});
+
+test("the model sees what goes with a message and what a tool shows, and a message can be changed", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script([reply([toolUse("look")]), reply([text("A cat.")]), reply([text("A dog.")])]);
+
+  const { end } = await play("show", agent.roomName);
+
+  expect(await end()).toEqual({
+    code: 0,
+    stderr: [],
+    told: [{ answer: "A cat.", shown: [{ title: "The view" }] }, { answer: "A dog." }],
+  });
+  const data = Buffer.from(PNG).toString("base64");
+  const picture = { type: "image", source: { type: "base64", media_type: "image/png", data } };
+  expect(messagesTo(agent, 1)[0]?.content).toMatchObject([picture, { type: "document", source: { data: "Milk" } }]);
+  expect(messagesTo(agent, 1).at(-1)?.content[0]?.content).toContainEqual(expect.objectContaining(picture));
+  expect(messagesTo(agent)[0]?.content.at(-1)?.text).toContain("And now?");
+  expect(agent.model.rejections).toEqual([]);
 });
 
 test("the permission handler's answers decide what runs", async () => {

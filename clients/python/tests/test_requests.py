@@ -136,11 +136,11 @@ async def test_a_request_for_the_server_is_shown_and_neither_run_nor_answered() 
         parley.on(events.ToolCall, told.append)
         parley.on(events.ToolResult, told.append)
         room.request("r1", {"a": 1}, execution="server")
-        room.say(ToolUseResult(id="r1", success=True, result={"b": 2}))
+        room.say(ToolUseResult(id="r1", success=True, result={"b": 2}, display={"c": 3}))
         await settled()
         assert told == [
             events.ToolCall("r1", "m1", "echo", {"a": 1}, "server", None),
-            events.ToolResult("r1", "echo", True, {"b": 2}, None, None, "server"),
+            events.ToolResult("r1", "echo", True, {"b": 2}, None, None, "server", {"c": 3}),
         ]
         assert (room.results("r1"), echo.runs) == ([], 0)
 

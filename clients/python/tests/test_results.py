@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parley_client import Tool, ToolError, tool
+from parley_client import Tool, ToolError, ToolOutput, events, tool
 from parley_client.messages import Json, ToolUseResult
 from parley_client.tools import run_tool as running
 from parley_client.tools.result_store import MAX_IDS, ResultStore
@@ -67,6 +67,46 @@ class Size:
 async def test_what_a_tool_returns_is_its_result(value: Any, result: Json) -> None:
     sent = await result_of(lambda: value)
     assert sent == ToolUseResult(id="r1", success=True, result=result)
+
+
+PICTURE = {"type": "image", "source": {"data": b"\x89PNG\r\n\xff"}}
+
+
+async def test_a_tool_shows_the_model_blocks_whose_bytes_stay_bytes_and_people_something_else() -> None:
+    output = ToolOutput(
+        {"floor": 2}, content=[PICTURE], display={"url": "/plans/2", "of": datetime(2026, 1, 2, tzinfo=UTC)}
+    )
+    async with opened([echo(lambda: output)]) as (room, parley):
+        told: list[events.ToolResult] = []
+        parley.on(events.ToolResult, told.append)
+        room.request("r1")
+        shown = {"url": "/plans/2", "of": "2026-01-02T00:00:00Z"}
+        assert await room.result("r1") == ToolUseResult(
+            id="r1", success=True, result={"floor": 2}, content=[PICTURE], display=shown
+        )
+        assert [result.display for result in told] == [shown]
+
+
+async def test_a_repeated_request_gets_the_blocks_again() -> None:
+    async with opened([echo(lambda: ToolOutput(content=[PICTURE]))]) as (room, _):
+        room.request("r1")
+        await room.result("r1")
+        await settled()
+        room.request("r1")
+        await room.until(lambda: len(room.results("r1")) == 2)
+        assert [(result.result, result.content) for result in room.results("r1")] == [({}, [PICTURE])] * 2
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        (ToolOutput(content=[{"type": "text", "text": object()}]), "execution_error"),
+        (ToolOutput(display={"act": print}), "execution_error"),
+        (ToolOutput(content=[{"type": "image", "source": {"data": bytes(5 * 1024 * 1024)}}]), "result_too_large"),
+    ],
+)
+async def test_blocks_that_cannot_be_sent_are_a_failure_of_their_call(output: ToolOutput, code: str) -> None:
+    assert (await result_of(lambda: output)).error_code == code
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from parley_client import ToolContext, ask, events, tool
+from parley_client import Attachment, ToolContext, ask, events, tool
 from parley_client.errors import InvalidState, TooLarge, Unavailable
 from parley_client.messages import (
     AssistantMessage,
@@ -14,6 +14,7 @@ from parley_client.messages import (
     Commentary,
     Configuration,
     ControlStop,
+    ControlVariation,
     ErrorMessage,
     StartAnswer,
     ToolUseResult,
@@ -61,6 +62,45 @@ async def test_texts_keep_their_order_and_follow_the_tools_registered_before_the
         kinds: list[type[Body]] = [type(heard.body) for heard in room.heard]
         assert kinds == [Configuration, Configuration, UserMessage, UserMessage, UserMessage]
         assert [body.content for body in room.all(UserMessage)] == ["one", "two", "three"]
+
+
+PNG = b"\x89PNG\r\n"
+
+
+async def test_attachments_go_with_the_text_bytes_as_bytes_and_texts_as_texts() -> None:
+    async with opened() as (room, parley):
+        notes = [Attachment(PNG, name="leak.png"), Attachment("Milk")]
+        await parley.send_text("What is this?", attachments=notes).acknowledged
+        [message] = room.all(UserMessage)
+        assert (message.content, message.attachments) == (
+            "What is this?",
+            [{"name": "leak.png", "data": PNG}, {"text": "Milk"}],
+        )
+
+
+async def test_with_an_attachment_the_text_may_be_blank_and_ask_and_stream_take_some_too() -> None:
+    async with opened() as (room, parley):
+        asking = asyncio.create_task(parley.ask("", attachments=[Attachment(PNG)]))
+        await answer_with(room, "A leak.")
+        assert (await asking).text == "A leak."
+        pieces = parley.stream("And this?", attachments=[Attachment("Milk")])
+        first = asyncio.ensure_future(anext(pieces))
+        await room.until(lambda: len(room.all(UserMessage)) == 2)
+        await answer_with(room, "A list.")
+        assert await first == "A list."
+        assert [message.attachments for message in room.all(UserMessage)] == [[{"data": PNG}], [{"text": "Milk"}]]
+
+
+async def test_attachments_that_are_too_long_are_refused_at_once() -> None:
+    async with opened() as (_, parley):
+        with pytest.raises(TooLarge):
+            parley.send_text("This", attachments=[Attachment(bytes(4 * 1024 * 1024))])
+
+
+async def test_a_message_is_answered_anew_on_request() -> None:
+    async with opened() as (room, parley):
+        await parley.vary("m1", "edit", new_content="Hello there")
+        assert room.all(ControlVariation) == [ControlVariation(target_id="m1", mode="edit", new_content="Hello there")]
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])

@@ -129,6 +129,13 @@ def test_a_result_that_is_no_map_is_wrapped_and_named_by_either_key() -> None:
     assert envelope.body == ToolUseResult(id="r", success=True, result={"value": [1]})
 
 
+def test_blocks_and_what_people_are_shown_are_read_and_written_with_their_bytes() -> None:
+    result = ToolUseResult(id="r", success=True, result={}, content=[{"data": b"\x89\xff"}], display={"a": 1})
+    sent = msgpack.unpackb(encode(1, "c", result))["body"]
+    assert (sent["content"], sent["display"]) == ([{"data": b"\x89\xff"}], {"a": 1})
+    assert decode(encode(1, "c", result)).body == result
+
+
 def test_a_type_that_is_not_known_is_no_error() -> None:
     assert decode(raw({"id": "x"}, 42)).body is None
 

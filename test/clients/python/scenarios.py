@@ -2,6 +2,7 @@
 each line that one prints is JSON, and each line that it reads is a cue that it waits for."""
 
 import asyncio
+import base64
 import json
 import sys
 from collections import defaultdict
@@ -10,18 +11,24 @@ from typing import Any
 
 from livekit import rtc
 from parley_client import (
+    Attachment,
     Parley,
     ParleyError,
     PermissionAnswer,
     Tool,
     ToolContext,
     ToolError,
+    ToolOutput,
     connect,
     events,
     join,
     tool,
 )
 from parley_client.messages import PermissionRequest
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 def tell(**fields: Any) -> None:
@@ -91,6 +98,23 @@ async def stop(url: str, token: str) -> None:
         await asking
 
 
+async def show(url: str, token: str) -> None:
+    """Shows the model the same picture with a message and by a tool, and changes the message."""
+
+    @tool(read_only=True)
+    async def look() -> ToolOutput:
+        """Looks out of the window."""
+        return ToolOutput(content=[{"type": "image", "source": {"data": PNG}}], display={"title": "The view"})
+
+    async with join(url, token, tools=[look]) as parley:
+        answer = await parley.ask("", attachments=[Attachment(PNG, name="view.png"), Attachment("Milk")])
+        tell(answer=answer.text, shown=[result.display for result in answer.tool_results])
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        parley.on(events.AnswerEnd, lambda end: ended.set_result(end.text))
+        await parley.vary(answer.message_id, "edit", new_content="And now?")
+        tell(answer=await ended)
+
+
 async def permission(url: str, token: str) -> None:
     async def decide(request: PermissionRequest) -> PermissionAnswer:
         tell(asked=request.title)
@@ -147,7 +171,7 @@ async def stay(url: str, token: str) -> None:
         await tell_answer(parley, "Go")
 
 
-SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [stream, stop, permission, ask, leave, stay]
+SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [stream, stop, show, permission, ask, leave, stay]
 
 
 async def main(name: str, url: str, token: str) -> None:

@@ -12,6 +12,7 @@ async with join(*ticket, tools=[show_notification]) as parley:
 
 from . import errors, events, messages
 from .ask import SentText, WholeAnswer
+from .attachment import Attachment
 from .client import Options, Parley
 from .connecting import Ticket, connect, fetch_token, join
 from .errors import ParleyError
@@ -19,9 +20,11 @@ from .permissions import PermissionAnswer, PermissionHandler
 from .room.transport import Listener, Peer, RoomTransport, Transport
 from .tools.tool import Tool, tool
 from .tools.tool_context import ToolContext, ToolError
+from .tools.tool_output import ToolOutput
 from .version import __version__
 
 __all__ = [
+    "Attachment",
     "Listener",
     "Options",
     "Parley",
@@ -35,6 +38,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolError",
+    "ToolOutput",
     "Transport",
     "WholeAnswer",
     "__version__",

@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from .attachment import Attachment
 from .errors import ParleyError, Unavailable
 from .events import AnswerEnd, ErrorEvent, ToolCall, ToolResult
 from .messages import AssistantSentence, StartAnswer
@@ -14,6 +15,15 @@ ERROR_FOLLOWS_S = 1.0
 """A failed turn ends with an empty answer; the worker's ErrorMessage may follow within this time."""
 
 Event = TypeVar("Event")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What `send_text` takes."""
+
+    text: str
+    attachments: Sequence[Attachment]
+    traceparent: str | None
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,9 @@ class Talk(Protocol):
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]: ...
 
-    def send_text(self, text: str, *, traceparent: str | None = None) -> SentText: ...
+    def send_text(
+        self, text: str, *, attachments: Sequence[Attachment] = (), traceparent: str | None = None
+    ) -> SentText: ...
 
     def stop(self, target_id: str | None = None) -> None: ...
 
@@ -62,7 +74,7 @@ class Answer:
 
     @classmethod
     @contextlib.contextmanager
-    def following(cls, talk: Talk, text: str, timeout: float, traceparent: str | None) -> Iterator["Answer"]:
+    def following(cls, talk: Talk, question: Question, timeout: float) -> Iterator["Answer"]:
         """Sends the text. The answer is stopped when whoever asked for it is cancelled or goes away."""
         answer = cls(timeout)
         offs = [
@@ -74,7 +86,7 @@ class Answer:
             talk.on(ErrorEvent, answer._on_error),
         ]
         try:
-            sent = talk.send_text(text, traceparent=traceparent)
+            sent = talk.send_text(question.text, attachments=question.attachments, traceparent=question.traceparent)
             answer._message_id = sent.message_id
             sent.acknowledged.add_done_callback(answer._on_delivered)
             yield answer
@@ -153,12 +165,12 @@ class Answer:
             self._news.set()
 
 
-async def stream(talk: Talk, text: str, *, timeout: float, traceparent: str | None) -> AsyncGenerator[str, None]:
-    with Answer.following(talk, text, timeout, traceparent) as answer:
+async def stream(talk: Talk, question: Question, *, timeout: float) -> AsyncGenerator[str, None]:
+    with Answer.following(talk, question, timeout) as answer:
         while (sentence := await answer.next_sentence()) is not None:
             yield sentence
 
 
-async def ask(talk: Talk, text: str, *, timeout: float, traceparent: str | None) -> WholeAnswer:
-    with Answer.following(talk, text, timeout, traceparent) as answer:
+async def ask(talk: Talk, question: Question, *, timeout: float) -> WholeAnswer:
+    with Answer.following(talk, question, timeout) as answer:
         return await answer.whole()

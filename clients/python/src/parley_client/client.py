@@ -9,11 +9,12 @@ from typing import Any, Literal, Self, TypeVar
 from livekit import rtc
 
 from . import ask as asking
+from .attachment import Attachment
 from .emitter import Emitter
 from .errors import Internal, InvalidState, Malformed, ParleyError, Unavailable
 from .events import Connected, Disconnected, ErrorEvent, PermissionClosed
 from .limits import ANNOUNCED_TOOLS, ID_LENGTH
-from .messages import Configuration, ControlStop, ErrorMessage, PermissionWord, UserMessage
+from .messages import Configuration, ControlStop, ControlVariation, ErrorMessage, PermissionWord, UserMessage
 from .permissions import PermissionAnswer, PermissionHandler, PermissionPorts, Permissions, to_response
 from .room.agent_link import AgentLink, LinkPorts, LossReason
 from .room.transport import Peer, RoomTransport, Transport, Way
@@ -127,27 +128,47 @@ class Parley:
 
         return withdraw
 
-    def send_text(self, text: str, *, traceparent: str | None = None) -> asking.SentText:
+    def send_text(
+        self, text: str, *, attachments: Sequence[Attachment] = (), traceparent: str | None = None
+    ) -> asking.SentText:
         """Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged.
-        Raises ValueError when the text is blank."""
+        Raises ValueError when the text is blank and nothing is attached, and TooLarge when all is over 4 MiB."""
         self._require_open()
-        if not text.strip():
+        if not text.strip() and not attachments:
             raise ValueError("send_text: expected some text")
         message_id = create_id()
+        attached = [attachment.to_json() for attachment in attachments] or None
+        message = UserMessage(id=message_id, content=text, attachments=attached)
         # Numbered now, so that texts keep their order.
-        sent = self._outbox.prepare(UserMessage(id=message_id, content=text), traceparent=traceparent)
+        sent = self._outbox.prepare(message, traceparent=traceparent)
         acknowledged = self._tasks.spawn(self._deliver(sent))
         acknowledged.add_done_callback(_retrieve)
         return asking.SentText(message_id, acknowledged)
 
-    async def ask(self, text: str, *, timeout: float = 120, traceparent: str | None = None) -> asking.WholeAnswer:
+    async def ask(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[Attachment] = (),
+        timeout: float = 120,
+        traceparent: str | None = None,
+    ) -> asking.WholeAnswer:
         """Sends a text and waits for the whole answer, which is stopped when the waiting task is cancelled.
         Raises ParleyError when the turn failed, or Unavailable when no whole answer came in time."""
-        return await asking.ask(self, text, timeout=timeout, traceparent=traceparent)
+        question = asking.Question(text, attachments, traceparent)
+        return await asking.ask(self, question, timeout=timeout)
 
-    def stream(self, text: str, *, timeout: float = 120, traceparent: str | None = None) -> AsyncGenerator[str, None]:
+    def stream(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[Attachment] = (),
+        timeout: float = 120,
+        traceparent: str | None = None,
+    ) -> AsyncGenerator[str, None]:
         """As `ask`, but gives each sentence of the answer when it comes. Leaving the loop stops the answer."""
-        return asking.stream(self, text, timeout=timeout, traceparent=traceparent)
+        question = asking.Question(text, attachments, traceparent)
+        return asking.stream(self, question, timeout=timeout)
 
     def stop(
         self,
@@ -159,6 +180,16 @@ class Parley:
         """Ends the answer that is being given, or the answer of this id, and its tool calls."""
         if self._link.agents:
             self._outbox.post(ControlStop(target_id=target_id, reason=reason, stop_type=stop_type))
+
+    async def vary(
+        self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
+    ) -> None:
+        """Has a message answered anew, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or its
+        answer gone on with (`continue`). The new answer comes as any other. Raises Unavailable when no worker took it
+        in 60 s."""
+        self._require_open()
+        variation = ControlVariation(target_id=target_id, mode=mode, new_content=new_content)
+        await self._deliver(self._outbox.prepare(variation))
 
     async def respond_to_permission(
         self,

@@ -47,6 +47,8 @@ class ToolResult:
     error_code: str | None
     error_message: str | None
     ran_by: Runner
+    display: Json | None = None
+    """What people may be shown of it; the model is not told."""
 
 
 @dataclass(frozen=True)

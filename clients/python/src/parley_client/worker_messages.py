@@ -86,4 +86,5 @@ class WorkerMessages:
             error_code=body.error_code,
             error_message=body.error_message,
             ran_by="server",
+            display=body.display,
         )

@@ -10,6 +10,7 @@ from ..limits import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS
 from ..messages import Json, ToolUseRequest, ToolUseResult
 from .tool import Tool
 from .tool_context import ToolContext, ToolError
+from .tool_output import ToolOutput
 
 MAX_MESSAGE_BYTES = 8_192
 
@@ -38,13 +39,25 @@ def failed(request_id: str, code: str, message: str, result: Json | None = None)
 
 def _outcome_of(work: "asyncio.Future[Any]", request_id: str) -> ToolUseResult:
     try:
-        return ToolUseResult(id=request_id, success=True, result=_to_map(work.result()))
+        return _succeeded(request_id, work.result())
     except asyncio.CancelledError:
         return failed(request_id, "execution_error", "The tool was cancelled by itself")
     except ToolError as error:
         return _failed_with(request_id, error.code, error, error.result)
     except Exception as error:
         return _failed_with(request_id, "execution_error", error, None)
+
+
+def _succeeded(request_id: str, returned: object) -> ToolUseResult:
+    output = returned if isinstance(returned, ToolOutput) else ToolOutput(returned)
+    return ToolUseResult(
+        id=request_id,
+        success=True,
+        result=_to_map(output.result),
+        # As they are: bytes in them are sent as bytes.
+        content=None if output.content is None else [dict(block) for block in output.content],
+        display=None if output.display is None else _to_map(output.display),
+    )
 
 
 def _failed_with(request_id: str, code: str, error: Exception, partial: Mapping[str, Any] | None) -> ToolUseResult:

@@ -163,6 +163,7 @@ class ToolRequests:
                 error_code=result.error_code,
                 error_message=result.error_message,
                 ran_by="client",
+                display=result.display,
             )
         )
 
