@@ -1,6 +1,7 @@
 import type { Check, Suite } from "../check.ts";
 import { formRules, type WrittenRule } from "../run/written-rules.ts";
 import { otherClientChecks, workerCallChecks } from "./checks/calls.ts";
+import { contentChecks } from "./checks/content.ts";
 import { announcingChecks, workerJoiningChecks } from "./checks/joining.ts";
 import { messageChecks } from "./checks/messages.ts";
 import { floodChecks, refusedMessageChecks } from "./checks/refused-messages.ts";
@@ -28,6 +29,7 @@ export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => voi
     suite("coming back", returningChecks),
     suite("messages", messageChecks),
     suite("refused messages", refusedMessageChecks),
+    suite("content", contentChecks),
     suite("other clients", otherClientChecks),
     suite("joining", workerJoiningChecks, { configuration: null }),
     suite("announcing", announcingChecks, { hasNamedRoom: false }),

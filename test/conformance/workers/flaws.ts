@@ -138,6 +138,36 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
     seen: /on another topic was answered/,
     make: () => ({ hear: (heard) => ({ ...heard, topic: "parley" }) }),
   },
+  "leaves out what it cannot show": {
+    found: "content.attached-refused",
+    seen: /error_message of the worker did not come/,
+    make: () => ({
+      hear: (heard) => {
+        const { attachments, ...body } = heard.envelope.body;
+        const isWhole = body["content"] === "" || !is(heard.envelope, "user_message");
+        return isWhole || attachments === undefined ? heard : { ...heard, envelope: { ...heard.envelope, body } };
+      },
+    }),
+  },
+  "shows everybody the pictures of a device": {
+    found: "content.no-bytes-back",
+    seen: /A tool_call_state has the bytes/,
+    make: () => {
+      const shown = new Map<unknown, unknown>();
+      return {
+        hear: (heard) => {
+          const { id, content } = heard.envelope.body;
+          if (is(heard.envelope, "tool_use_result") && content !== undefined) shown.set(id, content);
+          return heard;
+        },
+        say: (envelope) => {
+          const { id, status } = envelope.body;
+          const isIts = is(envelope, "tool_call_state") && status === "success" && shown.has(id);
+          return isIts ? withBody(envelope, { content: shown.get(id) }) : envelope;
+        },
+      };
+    },
+  },
   "repeats what it refuses": {
     found: "refused.without-content",
     seen: /a secret/,
