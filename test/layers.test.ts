@@ -71,7 +71,7 @@ interface Import {
 }
 
 /** `import … from`, `export … from`, `import "x"` and `import("x")`, types too: a type is a dependency as well. */
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g;
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
 
 async function importsOf(pattern: string): Promise<Import[]> {
   const files = (await Array.fromAsync(glob(pattern))).toSorted();

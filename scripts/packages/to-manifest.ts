@@ -79,7 +79,7 @@ function pick<Value>(names: readonly string[], valueOf: (name: string) => Value)
   return Object.fromEntries(names.map((name) => [name, valueOf(name)]));
 }
 
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g;
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
 
 /** The packages that the built files import, types too. */
 async function importedBy(folder: string): Promise<string[]> {
