@@ -166,6 +166,7 @@ export class TurnLog {
         this.toolsAsking.set(permission.id, permission.toolName);
         return this.turns.find(({ id }) => id === permission.turnId)?.takeQuestion(permission);
       }
+      case "permission_extended":
       case "tool_state_stored":
     }
   }

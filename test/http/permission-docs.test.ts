@@ -118,6 +118,9 @@ test("the events of docs/permissions.md are what such a request sends, on both s
   await using opencode = new EventReader(await demo.server.get("/event", demo.headers));
   await opencode.until(() => opencode.text.includes("server.connected"));
   await demo.ask();
+  await own.until(() => own.text.includes("permission.asked"));
+  await run(demo, "POST /session/demo/permissions/PERMISSION/extend");
+  await own.until(() => own.text.includes("permission.extended"));
   await run(demo, 'POST /session/demo/permissions/PERMISSION {"response":"approve"}');
   await own.until(() => own.text.includes("turn_complete"));
   await opencode.until(() => opencode.text.includes('"completed"'));

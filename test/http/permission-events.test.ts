@@ -2,10 +2,11 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEventPublisher } from "../../src/session/events/event-publisher.ts";
 import { endPermission } from "../../src/store/permissions/ask-permission.ts";
+import { extendPermission } from "../../src/store/permissions/extend-permission.ts";
 import { replyToPermission, type PermissionDecision } from "../../src/store/permissions/reply-to-permission.ts";
 import type { PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
 import { PermissionFeed } from "../../src/http/events/permission-feed.ts";
-import { toAskedEvent, toRepliedEvent } from "../../src/http/permissions/show-permission.ts";
+import { toAskedEvent, toExtendedEvent, toRepliedEvent } from "../../src/http/permissions/show-permission.ts";
 import type { SseEvent } from "../../src/http/sse/sse-stream.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
 import { EventServer, roomToken } from "../support/servers/event-server.ts";
@@ -46,6 +47,7 @@ async function shown() {
       events.push(`${event} ${permissionId}`);
     },
     toAsked: toAskedEvent,
+    toExtended: toExtendedEvent,
     toReplied: toRepliedEvent,
   });
   return { feed, events, ask: () => storedPermission(database.sql, { sessionId }) };
@@ -115,6 +117,23 @@ test("one that is over before it was shown is asked first, and each is shown onc
   await feed.showNow();
 
   expect(events).toEqual([`permission.asked ${permission.id}`, `permission.replied ${permission.id}`]);
+});
+
+test("more time is told of once, and not of a request that is over", async () => {
+  const { feed, events, ask } = await shown();
+  const permission = await ask();
+  const { id: permissionId, sessionId } = permission;
+  const extend = () => extendPermission(database.sql, { permissionId, sessionId, by: "ann", waitMs: 240_000 });
+  await feed.showTold({ permissionId });
+  await extend();
+  await feed.showTold({ permissionId });
+  await feed.showNow();
+  await extend();
+  await decide(permission);
+
+  await feed.showTold({ permissionId });
+
+  expect(events).toEqual(["asked", "extended", "replied"].map((event) => `permission.${event} ${permissionId}`));
 });
 
 test("another session's permission is not shown, and nonsense is not looked for", async () => {

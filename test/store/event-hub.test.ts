@@ -93,6 +93,14 @@ const CHANGES: readonly [string, () => Promise<{ writer: SessionWriter; change: 
     },
   ],
   [
+    "a permission is given more time",
+    async () => {
+      const { id: permissionId, sessionId, participantIdentity: by } = await storedPermission(database.sql);
+      const extension = { permissionId, sessionId, by, waitMs: 240_000 };
+      return { writer: writerOf(database.sql, sessionId), change: () => extendPermission(database.sql, extension) };
+    },
+  ],
+  [
     "a permission is answered",
     async () => {
       const { id: permissionId, sessionId } = await storedPermission(database.sql);

@@ -16,16 +16,18 @@ interface PermissionFeedOptions {
   readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
+  /** Absent where nothing tells of more time. */
+  readonly toExtended?: (permission: PermissionRecord) => SseEvent;
   readonly toReplied: (permission: PermissionRecord) => SseEvent;
 }
 
 const REMEMBERED = 1_000;
 
-/** Shows a session's permissions. For each, it sends once that it is asked, and once that it is over. */
+/** Shows a session's permissions. For each, it sends once that it is asked, that it waits longer, and once that it is over. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
-  /** Requests that were shown as asked, and not yet as over. */
-  readonly #asked = new Set<string>();
+  /** Requests that were shown as asked, and not yet as over: until when each was said to be open. */
+  readonly #asked = new Map<string, number>();
   readonly #over = new Set<string>();
 
   constructor(options: PermissionFeedOptions) {
@@ -38,7 +40,7 @@ export class PermissionFeed {
     const open = await loadOpenPermissions(sql, { sessionId });
     for (const permission of open) await this.#show(permission);
     const ids = new Set(open.map(({ id }) => id));
-    for (const id of this.#asked) if (!ids.has(id)) await this.showTold({ permissionId: id });
+    for (const id of this.#asked.keys()) if (!ids.has(id)) await this.showTold({ permissionId: id });
   }
 
   /** Shows the request that a live event names. @throws {AppError} `unavailable` */
@@ -50,16 +52,16 @@ export class PermissionFeed {
   }
 
   async #show(permission: PermissionRecord): Promise<void> {
-    const { send, toAsked, toReplied, identity } = this.#options;
+    const { send, toAsked, toExtended, toReplied, identity } = this.#options;
     const shown = redactPermission(identity, permission);
-    if (!shown) return;
-    const { id, state } = shown;
-    if (!this.#asked.has(id) && !this.#over.has(id)) {
-      this.#asked.add(id);
-      // Even if it is over by now: a reader cannot make sense of an end without a beginning.
-      await send(toAsked(shown));
-    }
-    if (state === "asked" || this.#over.has(id)) return;
+    if (!shown || this.#over.has(shown.id)) return;
+    const { id, state, expiresAt } = shown;
+    const toldUntil = this.#asked.get(id);
+    this.#asked.set(id, expiresAt);
+    // Even if it is over by now: a reader cannot make sense of an end without a beginning.
+    if (toldUntil === undefined) await send(toAsked(shown));
+    else if (toExtended && state === "asked" && expiresAt > toldUntil) await send(toExtended(shown));
+    if (state === "asked") return;
     this.#asked.delete(id);
     this.#over.add(id);
     keepNewest(this.#over, REMEMBERED);

@@ -5,7 +5,7 @@ import type { EventSource } from "./event-source.ts";
 import { LiveQueue } from "./live-queue.ts";
 import { PermissionFeed } from "./permission-feed.ts";
 import { readUntil, RecordReader, STORE_LIMIT_MS, type Goal } from "./record-reader.ts";
-import { toAskedEvent, toRepliedEvent } from "../permissions/show-permission.ts";
+import { toAskedEvent, toExtendedEvent, toRepliedEvent } from "../permissions/show-permission.ts";
 import { liveDeltaEvent } from "./stored-events.ts";
 import type { SseStream } from "../sse/sse-stream.ts";
 
@@ -41,6 +41,7 @@ export async function feedStream({ source, stream, sessionId, identity, after }:
       identity,
       send,
       toAsked: toAskedEvent,
+      toExtended: toExtendedEvent,
       toReplied: toRepliedEvent,
     }),
   });
@@ -112,6 +113,7 @@ class SessionFeed {
         await this.#until(() => this.#calls.showTold(data));
         return;
       case "permission.asked":
+      case "permission.extended":
       case "permission.replied":
         await this.#until(() => this.#permissions.showTold(data));
         return;

@@ -12,6 +12,12 @@ export function toAskedEvent(permission: PermissionRecord): SseEvent {
   return { event: "permission.asked", data: { turnId: permission.messageId, ...showPermission(permission) } };
 }
 
+/** Tells that an open request waits longer than before. */
+export function toExtendedEvent(permission: PermissionRecord): SseEvent {
+  const { id: permissionId, sessionId, callId, messageId: turnId, expiresAt, leftMs } = permission;
+  return { event: "permission.extended", data: { turnId, permissionId, sessionId, callId, expiresAt, leftMs } };
+}
+
 /** Tells that a request is over, also when nobody answered it: `state` says how it ended. */
 export function toRepliedEvent(permission: PermissionRecord): SseEvent {
   const { id: permissionId, sessionId, callId, messageId: turnId, state, isAlways, message, editedInput } = permission;

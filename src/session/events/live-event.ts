@@ -13,6 +13,7 @@ const LIVE_EVENTS = [
   "block_stop",
   "tool_state",
   "permission.asked",
+  "permission.extended",
   "permission.replied",
   "usage",
   "turn_complete",
@@ -32,7 +33,12 @@ export interface LiveEvent {
   readonly data: JsonObject;
 }
 
-type PermissionEvent = Extract<SessionEvent, { readonly type: "permission_asked" | "permission_replied" }>;
+const PERMISSION_EVENTS = {
+  permission_asked: "permission.asked",
+  permission_extended: "permission.extended",
+  permission_replied: "permission.replied",
+} as const;
+type PermissionEvent = Extract<SessionEvent, { readonly type: keyof typeof PERMISSION_EVENTS }>;
 
 /** In characters. Clients and the model choose some ids and names; a payload has little room. */
 const MAX_TEXT_LENGTH = 300;
@@ -109,8 +115,7 @@ function toToolState(call: Call): LiveEvent[] {
 
 function toPermission({ type, permission }: PermissionEvent): LiveEvent {
   const { id: permissionId, turnId: turn, messageId: turnId, state } = permission;
-  const event = type === "permission_asked" ? "permission.asked" : "permission.replied";
-  return { event, turn, data: { turnId, permissionId, state } };
+  return { event: PERMISSION_EVENTS[type], turn, data: { turnId, permissionId, state } };
 }
 
 function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {

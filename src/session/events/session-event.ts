@@ -12,6 +12,8 @@ export type SessionEvent =
   | { readonly type: "tool_state_stored"; readonly call: Call }
   /** A permission request is stored, and waits for an answer. */
   | { readonly type: "permission_asked"; readonly permission: PermissionRecord }
+  /** An open permission request waits longer than before. */
+  | { readonly type: "permission_extended"; readonly permission: PermissionRecord }
   /** A permission request was answered, has expired or was withdrawn. */
   | { readonly type: "permission_replied"; readonly permission: PermissionRecord };
 

@@ -67,7 +67,7 @@ export class PermissionDesk {
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
     this.#dialogs = new PermissionDialogs(options);
-    this.#open = new OpenPermissions({ ...options, onExtended: (record) => this.#dialogs.show(record) });
+    this.#open = new OpenPermissions({ ...options, onExtended: (permission) => this.#tellExtended(permission) });
     this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
   }
 
@@ -267,6 +267,11 @@ export class PermissionDesk {
       whileRunning,
       waitMs: policy.waitMs,
     };
+  }
+
+  #tellExtended(permission: PermissionRecord): void {
+    this.#dialogs.show(permission);
+    this.#options.tell({ type: "permission_extended", permission });
   }
 
   #tellOver(permission: PermissionRecord): void {

@@ -43,7 +43,7 @@ export const loadSessionMarks: LoadMarks = async (sql, { sessionIds }) => {
         coalesce((select max(sequence) from turn_blocks where turn_id = last.id), -1),
         (select coalesce(sum(revision), 0) from tool_calls where turn_id = last.id),
         coalesce(open_calls.mark, ''),
-        (select string_agg(id, ' ' order by id) from permissions where session_id = followed.id and state = 'asked')
+        (select string_agg(id || expires_at, ' ' order by id) from permissions where session_id = followed.id and state = 'asked')
       ) as mark
       from followed
       left join lateral (

@@ -56,7 +56,8 @@ export class EventServer implements AsyncDisposable {
         source,
         times,
         budget,
-        permissionWaitMs: 60_000,
+        // As that of TestAgent: a worker and its HTTP server have one config.
+        permissionWaitMs: 120_000,
         edits: { serverTools: new Map([["write", write]]), rules },
       },
     });
