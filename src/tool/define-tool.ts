@@ -71,7 +71,10 @@ export interface PermissionAsk {
 export interface Elicitation<Content = JsonObject> {
   /** What is asked, as the person reads or hears it; at most 2,000 characters. */
   readonly message: string;
-  /** A flat object, as zod or JSON Schema: each property a string, number, integer, boolean or enum, perhaps with a title. */
+  /**
+   * A flat object, as zod or JSON Schema: each property a string, number, integer, boolean, enum or an array of an enum,
+   * perhaps with a title.
+   */
   readonly schema: z.ZodType<Content> | JsonObject;
 }
 

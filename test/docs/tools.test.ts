@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import type { Tool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
@@ -9,17 +9,46 @@ import { PNG } from "../support/pictures.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-test("the page's tool shows the model a picture, and people a plan", async () => {
-  // In the clone, so that `parley` is found.
-  const folder = join(root, ".cache", `docs-tools-${process.pid}`);
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await mkdir(folder, { recursive: true });
+/** In the clone, so that `parley` is found. */
+const folder = join(root, ".cache", `docs-tools-${process.pid}`);
+
+beforeAll(() => mkdir(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The page's tool that begins with its file's name. */
+async function toolOf(name: string): Promise<Tool> {
   const page = await readFile(join(root, "docs/tools.md"), "utf8");
-  const [, code = ""] = /```ts\n(\/\/ tools\/site\/floor-plan\.ts\n[^]*?)```/u.exec(page) ?? [];
-  const file = join(folder, "floor-plan.ts");
+  const [, code = ""] = new RegExp(`\`\`\`ts\\n(// tools/${name}\\.ts\\n[^]*?)\`\`\``, "u").exec(page) ?? [];
+  const file = join(folder, `${basename(name)}.ts`);
   await writeFile(file, code.replace("plans/", `${folder}/`));
+  return ((await import(file)) as { default: Tool }).default;
+}
+
+test("the page's tool asks a person, field by field, for what it needs", async () => {
+  await using agent = await TestAgent.start({ tools: { book_table: await toolOf("tables/book-table") } });
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("book_table", { day: "2026-12-24" })]), reply([text("It is booked.")])]);
+  const messageId = await user.say("A table for Christmas Eve");
+  for (const [question, answer] of [
+    ["A table on 2026-12-24. How many people?", "4"],
+    ["Where? inside or garden?", "inside"],
+    ["What shall be on it? You can name several: flowers and cake?", "Cake and flowers"],
+    ["Anything else? You can say skip.", "skip"],
+  ] as const) {
+    await user.next("assistant_sentence", ({ text: said }) => said.endsWith(question));
+    await user.say(answer);
+  }
+
+  expect(await user.answerTo(messageId)).toContain("It is booked.");
+
+  const content = { guests: 4, place: "inside", extras: ["flowers", "cake"] };
+  const [first] = await agent.calls();
+  expect(first).toMatchObject({ state: "success", result: { booked: true, day: "2026-12-24", ...content } });
+});
+
+test("the page's tool shows the model a picture, and people a plan", async () => {
   await writeFile(join(folder, "floor-2.png"), PNG);
-  const { default: floorPlan } = (await import(file)) as { default: Tool };
+  const floorPlan = await toolOf("site/floor-plan");
   await using agent = await TestAgent.start({ tools: { floor_plan: floorPlan } });
   const user = await agent.client("user");
   agent.model.script([reply([toolUse("floor_plan", { floor: 2 })]), reply([text("Two rooms.")])]);

@@ -42,11 +42,16 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
   await form.getByLabel("How many people").fill("4");
   await form.getByLabel("Inside").check();
   await form.getByLabel("Code").fill("AB");
+  for (const extra of ["Bread", "Olives", "Nuts"]) await form.getByRole("checkbox", { name: extra }).check();
+  await form.getByRole("button", { name: "Answer", exact: true }).click();
+  await form.getByText("To begin with: expected at most 2 items").waitFor();
+  await form.getByRole("checkbox", { name: "Bread" }).and(page.locator(":focus")).waitFor();
+  await form.getByRole("checkbox", { name: "Olives" }).uncheck();
   await form.getByRole("button", { name: "Answer", exact: true }).click();
 
   await page.getByText("So be it.", { exact: true }).waitFor();
   expect(await form.count()).toBe(0);
-  const content = { guests: 4, place: "Inside", code: "AB", smoking: false, month: "May" };
+  const content = { guests: 4, place: "Inside", code: "AB", smoking: false, month: "May", extras: ["Bread", "Nuts"] };
   expect(lastResult()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
 });
 

@@ -1,5 +1,5 @@
 export { type Attachment, toolResult } from "@parley/client";
-export { type FieldValue, type FormField, parseField } from "@parley/client/forms";
+export { checkField, type FieldValue, type FormField, parseField } from "@parley/client/forms";
 export { ParleyProvider, useParley } from "./parley-provider.tsx";
 export { type OpenForm } from "./store/form-list.ts";
 export { type Part, type TalkMessage, textOf } from "./store/message.ts";

@@ -103,8 +103,8 @@ function toConfirmed(answer: FormAnswer): FormAnswer {
 
 function toPrompt({ type, label, description, choices, isRequired }: FormField): string {
   const kinds = { string: "text", number: "number", integer: "whole number", boolean: "y or n" } as const;
-  const kind =
-    type === "choice" ? choices.map((choice, index) => `${index + 1} ${choice.label}`).join(", ") : kinds[type];
+  const places = choices.map((choice, index) => `${index + 1} ${choice.label}`).join(", ");
+  const kind = type === "choice" ? places : type === "choices" ? `any of ${places}; as 1, 2` : kinds[type];
   const optional = isRequired ? "" : ", or nothing";
   return `${label}${description === undefined ? "" : ` – ${description}`} (${kind}${optional}):`;
 }

@@ -19,8 +19,9 @@ export const ASK_USER_SCHEMA = {
     requestedSchema: {
       type: "object",
       description:
-        "JSON Schema of a flat form. Each of its properties is one field: a string, number, integer, boolean, or an enum. " +
-        "title and description of a property are shown to the person; required names the fields that may not be left out",
+        "JSON Schema of a flat form. Each of its properties is one field: a string, number, integer, boolean, an enum, or an " +
+        "array whose items are an enum, of which several are chosen. title and description of a property are shown to the " +
+        "person; required names the fields that may not be left out",
       properties: {
         type: { enum: ["object"] },
         properties: { type: "object" },
@@ -41,16 +42,17 @@ export type FormAnswer =
   /** The person neither answered nor said no. */
   | { readonly action: "cancel" };
 
-export type FieldValue = string | number | boolean;
+export type FieldValue = string | number | boolean | readonly FormChoice["value"][];
 
 export interface FormField {
   readonly name: string;
-  readonly type: "string" | "number" | "integer" | "boolean" | "choice";
+  /** Of a `choice` one is chosen, of `choices` several. */
+  readonly type: "string" | "number" | "integer" | "boolean" | "choice" | "choices";
   /** The schema's title, else the name. */
   readonly label: string;
   readonly description: string | undefined;
   readonly isRequired: boolean;
-  /** Of a `choice`, else empty. */
+  /** Of a `choice` and of `choices`, else empty. */
   readonly choices: readonly FormChoice[];
   /** The schema's default. */
   readonly initial: FieldValue | undefined;
@@ -95,10 +97,12 @@ export function readForm(schema: unknown): readonly FormField[] {
 function readField(name: string, schema: unknown, isRequired: boolean): FormField {
   const refuse = (why: string) => new TypeError(`the form's schema: properties.${name}: ${why}`);
   if (!isRecord(schema)) throw refuse("expected a map");
-  const { title, description, format, default: initial } = schema;
-  const choices = readChoices(schema);
-  const type = choices ? "choice" : TYPES.find((each) => each === schema["type"]);
-  if (!type) throw refuse("expected a string, number, integer, boolean or enum");
+  const { title, description, format, items, default: initial } = schema;
+  const isList = schema["type"] === "array";
+  const choices = readChoices(isList ? items : schema);
+  const chosen = isList ? "choices" : "choice";
+  const type = choices ? chosen : TYPES.find((each) => each === schema["type"]);
+  if (!type) throw refuse("expected a string, number, integer, boolean, enum or an array of an enum");
   if (choices && choices.length > MAX_CHOICES) throw refuse(`more than ${MAX_CHOICES} choices`);
   const check = compileJsonSchema(schema, { isForeign: true });
   return {
@@ -116,7 +120,8 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
 }
 
 /** `enum`, with or without `enumNames`, or `oneOf` (`anyOf`) with a `const` and perhaps a `title` each. */
-function readChoices(schema: Readonly<Record<string, unknown>>): readonly FormChoice[] | undefined {
+function readChoices(schema: unknown): readonly FormChoice[] | undefined {
+  if (!isRecord(schema)) return undefined;
   const { enum: values, enumNames, oneOf, anyOf = oneOf } = schema;
   const names: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
   if (Array.isArray(values)) return toChoices(values.map((value: unknown, index) => [value, names[index]]));
@@ -133,17 +138,24 @@ function toChoices(pairs: readonly (readonly unknown[])[]): readonly FormChoice[
 }
 
 function isValue(value: unknown): value is FieldValue {
+  if (Array.isArray(value)) return value.every((each) => isValue(each) && !Array.isArray(each));
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
 /** A value, or what is wrong in words: "expected a number". */
 export type ReadField = { readonly value: FieldValue } | { readonly problem: string };
 
-/** What somebody has typed, as the field's value. A choice may be typed as its label, its value or its place, from 1. */
+/**
+ * What somebody has typed, as the field's value. A choice may be typed as its label, its value or its place, from 1;
+ * several stand between commas.
+ */
 export function parseField(field: FormField, typed: string): ReadField {
-  const text = typed.trim();
-  const value = toValue(field, text);
-  if (value === undefined) return { problem: expectationOf(field) };
+  const value = toValue(field, typed.trim());
+  return value === undefined ? { problem: expectationOf(field) } : checkField(field, value);
+}
+
+/** The same of a value that was not typed: of choices that were ticked. */
+export function checkField(field: FormField, value: FieldValue): ReadField {
   const problem = field.check(value);
   return problem === undefined ? { value } : { problem };
 }
@@ -153,6 +165,8 @@ export function expectationOf({ type, choices }: Pick<FormField, "type" | "choic
   switch (type) {
     case "choice":
       return `expected one of ${choices.map(({ label }) => label).join(", ")}`;
+    case "choices":
+      return `expected any of ${choices.map(({ label }) => label).join(", ")}, with a comma between two`;
     case "boolean":
       return "expected yes or no";
     case "integer":
@@ -165,6 +179,7 @@ export function expectationOf({ type, choices }: Pick<FormField, "type" | "choic
 }
 
 function toValue({ type, choices }: FormField, text: string): FieldValue | undefined {
+  if (type === "choices") return toChosen(choices, text);
   if (text === "") return undefined;
   const plain = text.toLowerCase();
   switch (type) {
@@ -178,11 +193,22 @@ function toValue({ type, choices }: FormField, text: string): FieldValue | undef
     case "boolean":
       if (["y", "yes", "true"].includes(plain)) return true;
       return ["n", "no", "false"].includes(plain) ? false : undefined;
-    case "choice": {
-      const named = choices.find(
-        ({ value, label }) => label.toLowerCase() === plain || String(value).toLowerCase() === plain,
-      );
-      return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
-    }
+    case "choice":
+      return toChoice(choices, text);
   }
+}
+
+function toChoice(choices: readonly FormChoice[], text: string): FormChoice["value"] | undefined {
+  const plain = text.toLowerCase();
+  const named = choices.find(
+    ({ value, label }) => label.toLowerCase() === plain || String(value).toLowerCase() === plain,
+  );
+  return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
+}
+
+/** No text is no choice; one that cannot be read makes all of it unreadable. */
+function toChosen(choices: readonly FormChoice[], text: string): FormChoice["value"][] | undefined {
+  const parts = text.split(",").flatMap((part) => part.trim() || []);
+  const chosen = parts.flatMap((part) => toChoice(choices, part) ?? []);
+  return chosen.length === parts.length ? [...new Set(chosen)] : undefined;
 }

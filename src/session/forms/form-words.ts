@@ -4,6 +4,10 @@ interface FormWords {
   readonly misfit: string;
   /** After the question for a field that may be left out. */
   readonly optional: string;
+  /** Before choices of which several may be named. */
+  readonly several: string;
+  /** Words by which all choices are meant. */
+  readonly all: readonly string[];
   readonly leaveOut: readonly string[];
   readonly refuse: readonly string[];
   /** From zero on. What recognisers do not write as digits. */
@@ -13,6 +17,8 @@ interface FormWords {
 const ENGLISH: FormWords = {
   misfit: "That does not fit.",
   optional: "You can say skip.",
+  several: "You can name several:",
+  all: "all everything".split(" "),
   leaveOut: ["skip", "skip it", "skip that", "nothing", "none"],
   refuse: ["cancel", "never mind", "forget it", "i dont want to", "i do not want to", "i refuse"],
   numbers: "zero one two three four five six seven eight nine ten eleven twelve".split(" "),
@@ -24,6 +30,8 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   de: {
     misfit: "Das passt nicht.",
     optional: "Sie können „weiter“ sagen.",
+    several: "Sie können mehrere nennen:",
+    all: "alle alles".split(" "),
     leaveOut: ["weiter", "nichts", "keine", "keiner", "keins", "uberspringen"],
     refuse: ["abbrechen", "vergiss es", "vergessen sie es", "ich mochte nicht", "ich will nicht"],
     numbers: "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf".split(" "),
@@ -31,6 +39,8 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   es: {
     misfit: "Eso no encaja.",
     optional: "Puede decir «siguiente».",
+    several: "Puede nombrar varios:",
+    all: "todo todos todas".split(" "),
     leaveOut: ["siguiente", "nada", "ninguno", "ninguna", "saltar"],
     refuse: ["cancelar", "dejalo", "dejelo", "olvidalo", "no quiero"],
     numbers: "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce".split(" "),
@@ -38,6 +48,8 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   fr: {
     misfit: "Cela ne convient pas.",
     optional: "Vous pouvez dire « suivant ».",
+    several: "Vous pouvez en nommer plusieurs :",
+    all: "tout tous toutes".split(" "),
     leaveOut: ["suivant", "suivante", "rien", "aucun", "aucune", "passer"],
     refuse: ["annuler", "laisse tomber", "laissez tomber", "je ne veux pas"],
     numbers: "zero un deux trois quatre cinq six sept huit neuf dix onze douze".split(" "),
@@ -45,6 +57,8 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   it: {
     misfit: "Non va bene.",
     optional: "Può dire «avanti».",
+    several: "Può nominarne diversi:",
+    all: "tutto tutti tutte".split(" "),
     leaveOut: ["avanti", "niente", "nessuno", "nessuna", "salta"],
     refuse: ["annulla", "lascia stare", "lasci stare", "non voglio"],
     numbers: "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici".split(" "),
@@ -52,6 +66,8 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   nl: {
     misfit: "Dat past niet.",
     optional: "U kunt ‘verder’ zeggen.",
+    several: "U kunt er meer noemen:",
+    all: "alle alles allemaal".split(" "),
     leaveOut: ["verder", "niets", "geen", "overslaan"],
     refuse: ["annuleren", "laat maar", "vergeet het", "ik wil niet"],
     numbers: "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf".split(" "),
@@ -59,6 +75,8 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   pt: {
     misfit: "Isso não serve.",
     optional: "Pode dizer «seguinte».",
+    several: "Pode dizer vários:",
+    all: "tudo todos todas".split(" "),
     leaveOut: ["seguinte", "nada", "nenhum", "nenhuma", "saltar"],
     refuse: ["cancelar", "deixa estar", "deixe estar", "esquece", "nao quero"],
     numbers: "zero um dois tres quatro cinco seis sete oito nove dez onze doze".split(" "),

@@ -1,5 +1,5 @@
 import { readYesOrNo, spokenAnswersOf, toWords } from "../../permission/spoken-answers.ts";
-import type { FieldValue, FormField } from "../../protocol/forms/form.ts";
+import type { FieldValue, FormChoice, FormField } from "../../protocol/forms/form.ts";
 import { formWordsOf } from "./form-words.ts";
 
 /** What somebody has said to the question for one field. `problem` is for an English ear. */
@@ -13,14 +13,16 @@ export function toFieldQuestion(field: FormField, language: string | undefined):
   const { type, label, description, choices, isRequired } = field;
   const asked = [label, description].flatMap((text) => (text?.trim() ? withMark(text.trim()) : []));
   if (type === "boolean") asked.push(spokenAnswersOf(language).question);
-  if (type === "choice") asked.push(`${toList(choices, language)}?`);
+  if (type === "choices") asked.push(formWordsOf(language).several);
+  if (choices.length > 0) asked.push(`${toList(field, language)}?`);
   if (!isRequired) asked.push(formWordsOf(language).optional);
   return asked.join(" ");
 }
 
 /**
- * Reads an utterance, by fixed rules, as the answer for a field: a yes or a no, the one choice whose words it contains,
- * the one number in it, or the text as it is. A whole utterance may also refuse the form, or leave out a field.
+ * Reads an utterance, by fixed rules, as the answer for a field: a yes or a no, the one choice whose words it contains (of
+ * a list all of them), the one number in it, or the text as it is. A whole utterance may also refuse the form, or leave
+ * out a field.
  */
 export function readSpokenField(field: FormField, utterance: string, language: string | undefined): SpokenField {
   const words = formWordsOf(language);
@@ -41,26 +43,50 @@ function toValue(field: FormField, utterance: string, language: string | undefin
       const answer = readYesOrNo(utterance, language);
       return answer && answer === "yes";
     }
-    case "choice":
-      return toChoice(field, utterance);
+    case "choice": {
+      const [value, ...others] = namedChoices(field, utterance).values;
+      return others.length === 0 ? value : undefined;
+    }
+    case "choices":
+      return toChosen(field, utterance, language);
     case "number":
     case "integer":
       return toNumber(utterance, language);
   }
 }
 
-/** The only choice whose words stand in the utterance, one behind the other: "dark red" is not also "red". */
-function toChoice({ choices }: FormField, utterance: string): string | number | undefined {
-  const said = ` ${toWords(utterance).join(" ")} `;
-  const named = choices.flatMap(({ value, label }) => {
-    const names = [label, String(value)].map((text) => ` ${toWords(text).join(" ")} `);
-    const words = names.find((each) => each.trim() !== "" && said.includes(each));
-    return words === undefined ? [] : [{ value, words }];
-  });
-  const whole = named.filter(
-    ({ words }) => !named.some((other) => other.words !== words && other.words.includes(words)),
+interface Named {
+  readonly values: readonly FormChoice["value"][];
+  /** The words of the utterance that name no choice. */
+  readonly rest: readonly string[];
+}
+
+/** The choices whose words stand in the utterance, one behind the other, the longest first: "dark red" is not also "red". */
+function namedChoices({ choices }: FormField, utterance: string): Named {
+  const names = choices.flatMap((choice) =>
+    [choice.label, String(choice.value)].map((text) => ({ choice, words: ` ${toWords(text).join(" ")} ` })),
   );
-  return whole.length === 1 ? whole[0]?.value : undefined;
+  const byWords = [...Map.groupBy(names, ({ words }) => words)].filter(([words]) => words.trim() !== "");
+  const named = new Set<FormChoice>();
+  let rest = ` ${toWords(utterance).join(" ")} `;
+  for (const [words, all] of byWords.toSorted(([one], [other]) => other.length - one.length)) {
+    if (!rest.includes(words)) continue;
+    for (const { choice } of all) named.add(choice);
+    // Two spaces, so that the words on either side do not become neighbours.
+    rest = rest.replaceAll(words, "  ");
+  }
+  const values = choices.filter((choice) => named.has(choice)).map(({ value }) => value);
+  return { values, rest: rest.split(" ") };
+}
+
+/** Several choices, or words for all or none of them. "All but the red one" and "not the red one" are not understood. */
+function toChosen(field: FormField, utterance: string, language: string | undefined): FieldValue | undefined {
+  const { all, leaveOut } = formWordsOf(language);
+  const { values, rest } = namedChoices(field, utterance);
+  const isAnyOf = (words: readonly string[]) => rest.some((word) => words.includes(word));
+  if (values.length > 0) return isAnyOf([...all, ...leaveOut, ...spokenAnswersOf(language).no]) ? undefined : values;
+  if (isAnyOf(all)) return field.choices.map(({ value }) => value);
+  return leaveOut.includes(rest.join(" ").trim()) ? [] : undefined;
 }
 
 /** The only number of an utterance, in digits as the language writes them; or a word for a small number. */
@@ -79,8 +105,8 @@ function withMark(text: string): string {
   return /[.!?:。！？]$/u.test(text) ? text : `${text}?`;
 }
 
-function toList(choices: FormField["choices"], language: string | undefined): string {
-  const list = new Intl.ListFormat(toLocale(language), { type: "disjunction" });
+function toList({ choices, type }: FormField, language: string | undefined): string {
+  const list = new Intl.ListFormat(toLocale(language), { type: type === "choice" ? "disjunction" : "conjunction" });
   return list.format(choices.map(({ label }) => label));
 }
 

@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { type Call, type CancelReason, formUseId, type Outcome, UNTOUCHED } from "../../conversation/call.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
-import { ASK_USER, type AskUserInput, type FormAnswer, type FormField, readForm } from "../../protocol/forms/form.ts";
+import {
+  ASK_USER,
+  type AskUserInput,
+  type FieldValue,
+  type FormAnswer,
+  type FormField,
+  readForm,
+} from "../../protocol/forms/form.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Elicitation, Elicited } from "../define-tool.ts";
 import { compileForm } from "../form-schema.ts";
@@ -108,7 +115,7 @@ function deviceOf(participant: string, form: AskUserInput, { hosts }: CallPorts)
 async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
   const { message, problem } = form;
   if (fields.length === 0) return confirm({ parent, form, key, fields }, ports);
-  const content: Record<string, string | number | boolean> = {};
+  const content: Record<string, FieldValue> = {};
   for (const [index, field] of fields.entries()) {
     const input = { ...form, requestedSchema: schemaOf(field) };
     const call = newForm({ parent, key: `${key}.${field.name}` }, { input, timeoutMs: ports.waitMs });
@@ -189,7 +196,7 @@ async function runInWords(form: OpenCall, asked: WordedField, { calls, askInWord
 function toAnswer(outcome: Outcome): FormAnswer {
   if (outcome.state !== "success") return CANCELLED;
   const { action, content } = outcome.result;
-  if (action === "accept") return { action, content: (isRecord(content) ? content : {}) as Record<string, string> };
+  if (action === "accept") return { action, content: (isRecord(content) ? content : {}) as Record<string, FieldValue> };
   return action === "decline" ? { action } : CANCELLED;
 }
 

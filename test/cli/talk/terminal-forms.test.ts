@@ -38,6 +38,21 @@ test("a form is asked field by field, and what does not fit is asked again", asy
   expect(forms.isAsking).toBe(false);
 });
 
+test("of several choices those are typed that are wanted, or none", async () => {
+  const items = { enum: ["ham", "egg", "rice"] };
+  const properties = { top: { type: "array", items, minItems: 1 }, side: { type: "array", items } };
+  const { forms, lines, show } = terminal();
+  const answer = show(readForm({ properties, required: ["top", "side"] }));
+  for (const line of ["", "1, Rice", ""]) forms.take(line);
+
+  expect(await answer).toEqual({ action: "accept", content: { top: ["ham", "rice"], side: [] } });
+  expect(lines.slice(1)).toEqual([
+    "? top (any of 1 ham, 2 egg, 3 rice; as 1, 2):",
+    "? top: expected at least 1 items",
+    "? side (any of 1 ham, 2 egg, 3 rice; as 1, 2):",
+  ]);
+});
+
 test("/no refuses a form", async () => {
   const { forms, show } = terminal();
   const answer = show();

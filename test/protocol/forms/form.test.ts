@@ -49,8 +49,9 @@ test("a form may be written with zod", () => {
 test.each([
   [{ type: "object" }, "expected an object with properties"],
   [{ type: "array", properties: {} }, 'expected the type "object"'],
-  [{ properties: { a: { type: "object" } } }, "properties.a: expected a string, number, integer, boolean or enum"],
-  [{ properties: { a: { type: "array", items: { enum: ["x"] } } } }, "properties.a: expected a string"],
+  [{ properties: { a: { type: "object" } } }, "properties.a: expected a string, number, integer, boolean, enum"],
+  [{ properties: { a: { type: "array", items: { type: "string" } } } }, "enum or an array of an enum"],
+  [{ properties: { a: { type: "array", enum: ["x"] } } }, "properties.a: expected a string"],
   [{ properties: { a: { enum: [null] } } }, "properties.a: expected a string"],
   [{ properties: {}, required: ["b"] }, "required names no property: b"],
   [
@@ -61,7 +62,29 @@ test.each([
   expect(() => readForm(schema)).toThrow(why);
 });
 
-const [colour, age, ratio, agreed, code] = readForm({
+test("an array of an enum is a field with several choices, as MCP has it, with titles and without", () => {
+  const items = { anyOf: [{ const: "r", title: "Red" }, { const: "g" }] };
+  const fields = readForm({
+    properties: {
+      plain: { type: "array", items: { type: "string", enum: ["x", "y"] }, default: ["y"] },
+      titled: { type: "array", items, default: ["blue"] },
+    },
+  });
+
+  expect(fields).toMatchObject([
+    { type: "choices", choices: [{ value: "x", label: "x" }, { value: "y" }], initial: ["y"] },
+    {
+      type: "choices",
+      choices: [
+        { value: "r", label: "Red" },
+        { value: "g", label: "g" },
+      ],
+      initial: undefined,
+    },
+  ]);
+});
+
+const [colour, age, ratio, agreed, code, extras, none] = readForm({
   properties: {
     colour: {
       type: "string",
@@ -74,6 +97,8 @@ const [colour, age, ratio, agreed, code] = readForm({
     ratio: { type: "number" },
     agreed: { type: "boolean" },
     code: { type: "string", maxLength: 3 },
+    extras: { type: "array", items: { enum: ["ham", "egg", "2"] }, minItems: 1, maxItems: 2 },
+    none: { type: "array", items: { enum: ["ham"] } },
   },
 });
 
@@ -92,6 +117,12 @@ test.each([
   [agreed, "perhaps", { problem: "expected yes or no" }],
   [code, "abc", { value: "abc" }],
   [code, "abcd", { problem: "expected at most 3 characters" }],
+  [extras, "Ham, 2", { value: ["ham", "2"] }],
+  [extras, " 1 , 1,, ", { value: ["ham"] }],
+  [extras, "1, 9", { problem: "expected any of ham, egg, 2, with a comma between two" }],
+  [extras, "", { problem: "expected at least 1 items" }],
+  [extras, "ham, egg, 2", { problem: "expected at most 2 items" }],
+  [none, "", { value: [] }],
 ])("to %o somebody types %j: %j", (field, typed, read) => {
   expect(field && parseField(field, typed)).toEqual(read);
 });

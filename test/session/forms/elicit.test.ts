@@ -158,6 +158,21 @@ test("a schema of zod has the last word, and the tool gets what it makes of the 
   expect(talk.answers).toEqual([{ action: "accept", content: { code: "ab", loud: true } }]);
 });
 
+test("of several choices the client gives a list, and what is not among them is asked for again", async () => {
+  const schema = z.object({ extras: z.array(z.enum(["bread", "olives", "nuts"])).min(1) });
+  await using talk = await start({ schema });
+  const { agent, user } = talk;
+  agent.model.script([BOOK, DONE]);
+  const messageId = await user.say("Book a table");
+  for (const [index, extras] of [["bread", "caviar"], [], ["nuts", "bread"]].entries()) {
+    const { id } = await talk.form(index + 1);
+    await user.answer(id, { success: true, result: { action: "accept", content: { extras } } });
+  }
+
+  await user.answerTo(messageId);
+  expect(talk.answers).toEqual([{ action: "accept", content: { extras: ["nuts", "bread"] } }]);
+});
+
 test("silence is a cancel, and the client is told that its form is over", async () => {
   await using talk = await start({ configuration: device({ timeoutMs: 100 }) });
   const { agent, user } = talk;
@@ -242,7 +257,8 @@ test("a schema that no form can show is the tool's own error", async () => {
   agent.model.script([BOOK, DONE]);
 
   await user.answerTo(await user.say("Book a table"));
-  const content = "elicit: the form's schema: properties.list: expected a string, number, integer, boolean or enum";
+  const expected = "expected a string, number, integer, boolean, enum or an array of an enum";
+  const content = `elicit: the form's schema: properties.list: ${expected}`;
   expect(toolResults(agent)).toEqual([{ content, isError: true }]);
 });
 

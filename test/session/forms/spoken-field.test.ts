@@ -10,6 +10,7 @@ function fieldOf(schema: object, isRequired = true) {
 
 const NUMBER = { type: "number", minimum: -5, maximum: 2_000 };
 const COLOUR = { type: "string", enum: ["red", "dark red", "green"] };
+const EXTRAS = { type: "array", items: { enum: ["ham", "egg", "goat cheese"] } };
 
 test.each([
   [NUMBER, "en", "I think 42.", 42],
@@ -42,6 +43,18 @@ test.each([
     "l",
   ],
   [{ type: "integer", enum: [1, 2] }, "en", "2", 2],
+  [EXTRAS, "en", "Goat cheese and some ham, please", ["ham", "goat cheese"]],
+  [EXTRAS, "en", "Everything, please", ["ham", "egg", "goat cheese"]],
+  [EXTRAS, "de", "Alles", ["ham", "egg", "goat cheese"]],
+  [EXTRAS, "en", "Everything but the ham", undefined],
+  [EXTRAS, "en", "No ham", undefined],
+  [EXTRAS, "de", "keine egg", undefined],
+  [EXTRAS, "en", "Cheese", undefined],
+  [EXTRAS, "en", "Nothing", []],
+  [{ ...EXTRAS, minItems: 1 }, "en", "Nothing", undefined],
+  [{ ...EXTRAS, maxItems: 1 }, "en", "Ham and egg", undefined],
+  [{ type: "array", items: COLOUR }, "en", "dark red and red", ["red", "dark red"]],
+  [{ type: "array", items: COLOUR }, "en", "dark red", ["dark red"]],
   [{ type: "string", minLength: 2 }, "en", " Ana ", "Ana"],
   [{ type: "string", minLength: 2 }, "en", "A", undefined],
 ] as const)("of %j, in %s %j is %j", (...row) => {
@@ -71,6 +84,13 @@ test.each([
     "Your name? As in your passport.",
   ],
   [COLOUR, true, "en", "it? red, dark red, or green?"],
+  [{ ...EXTRAS, title: "What on top" }, true, "en", "What on top? You can name several: ham, egg, and goat cheese?"],
+  [
+    { ...EXTRAS, title: "Was dazu" },
+    false,
+    "de",
+    "Was dazu? Sie können mehrere nennen: ham, egg und goat cheese? Sie können „weiter“ sagen.",
+  ],
   [{ ...COLOUR, title: "Welche Farbe?" }, true, "de", "Welche Farbe? red, dark red oder green?"],
   [{ type: "boolean", title: "Really" }, false, "fr", "Really? Oui ou non ? Vous pouvez dire « suivant »."],
 ])("%j (required: %s) is asked in %s as %j", (...row) => {

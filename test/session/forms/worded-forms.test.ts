@@ -5,6 +5,7 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import type { Participant } from "../../support/participant.ts";
 import { announced } from "../../support/client-tool.ts";
+import { PlainClient } from "../../support/plain-client.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 
 const BOOK = reply([toolUse("book")]);
@@ -17,7 +18,7 @@ const SCHEMA = z.object({
   note: z.string().optional().meta({ title: "Anything else" }),
 });
 
-const book = (more: object = {}) => {
+const book = ({ schema = SCHEMA, ...more }: { readonly schema?: z.ZodType; readonly idempotent?: boolean } = {}) => {
   const answers: unknown[] = [];
   const tool = defineTool({
     description: "Books a table.",
@@ -25,7 +26,7 @@ const book = (more: object = {}) => {
     timeoutMs: 500,
     ...more,
     run: async (_, { elicit }) => {
-      answers.push(await elicit({ message: "I need to know a few things.", schema: SCHEMA }));
+      answers.push(await elicit({ message: "I need to know a few things.", schema }));
       return "booked";
     },
   });
@@ -109,6 +110,21 @@ test("nobody who answers is a cancel", async () => {
   expect(await agent.calls()).toMatchObject([{ name: "book" }, { error_code: "timeout" }]);
 });
 
+test("a caller by telephone is asked nothing where the agent does not speak and listen: that is a cancel at once", async () => {
+  const { tool, answers } = book();
+  await using agent = await TestAgent.start({ tools: { book: tool } });
+  await using caller = await PlainClient.join(agent.roomName, "caller", { kind: "sip" });
+  agent.model.script([BOOK, DONE]);
+
+  await caller.write("Book a table");
+
+  await expect.poll(() => caller.heard, { timeout: 10_000 }).toEqual(["Done."]);
+  expect(answers).toEqual([{ action: "cancel" }]);
+  const form = { name: ASK_USER, state: "success", result: { action: "cancel" } };
+  expect(await agent.calls()).toMatchObject([{ name: "book", state: "success" }, form]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
 test("somebody else's message is no answer", async () => {
   const { tool, answers } = book();
   await using agent = await TestAgent.start({ tools: { book: tool } });
@@ -132,6 +148,27 @@ test("a client's tool of the same name that takes no forms is not asked", async 
 
   await hears(user, "How many people?");
   expect(user.all("tool_use_request").map(({ toolName }) => toolName)).toEqual(["book"]);
+});
+
+test("of several choices those are taken that are named, and all again where they are too many", async () => {
+  const schema = z.object({
+    extras: z
+      .array(z.enum(["bread", "olives", "nuts"]))
+      .max(2)
+      .meta({ title: "What else" }),
+  });
+  const { tool, answers } = book({ schema });
+  await using agent = await TestAgent.start({ tools: { book: tool } });
+  const user = await agent.client("user");
+  agent.model.script([BOOK, DONE]);
+  const messageId = await user.say("Book a table");
+  await hears(user, "You can name several: bread, olives, and nuts?");
+  await user.say("All of them");
+  await hears(user, "at most 2 items. What else? You can name several: bread, olives, and nuts?");
+  await user.say("Nuts and some bread.");
+
+  await user.answerTo(messageId);
+  expect(answers).toEqual([{ action: "accept", content: { extras: ["bread", "nuts"] } }]);
 });
 
 test("a form without fields is a yes or no", async () => {

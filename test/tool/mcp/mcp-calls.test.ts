@@ -115,17 +115,16 @@ describe.each([
     Object.assign(ports, {
       elicit: async (_call: unknown, request: unknown) => {
         asked.push(request);
-        return { action: "accept", content: { size: "L" } };
+        return { action: "accept", content: { size: "L", extras: ["box", "bow"] } };
       },
     });
 
-    expect((await ports.run("shop_ask")).content).toBe('{"action":"accept","content":{"size":"L"}}');
-    expect(asked).toEqual([
-      {
-        message: "Which size?",
-        schema: { type: "object", properties: { size: { type: "string", enum: ["S", "L"] } } },
-      },
-    ]);
+    expect((await ports.run("shop_ask")).content).toBe(
+      '{"action":"accept","content":{"size":"L","extras":["box","bow"]}}',
+    );
+    const extras = { type: "array", items: { type: "string", enum: ["box", "bow"] } };
+    const properties = { size: { type: "string", enum: ["S", "L"] }, extras };
+    expect(asked).toEqual([{ message: "Which size?", schema: { type: "object", properties } }]);
   });
 
   test("a form that may be another call's is put to nobody", async () => {

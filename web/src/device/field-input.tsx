@@ -1,12 +1,17 @@
 import type { FormField } from "@parley/react";
 import type { ReactNode } from "react";
 
+/** A field as it is filled in: its text, or what is ticked of several choices. */
+export type Filled = string | readonly Choice["value"][];
+
+type Choice = FormField["choices"][number];
+
 interface FieldInputProps {
   readonly field: FormField;
   readonly id: string;
-  readonly value: string;
+  readonly value: Filled;
   readonly problem: string | undefined;
-  readonly onChange: (value: string) => void;
+  readonly onChange: (value: Filled) => void;
 }
 
 /** More choices than these are a list to open. */
@@ -49,17 +54,17 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
         {notes}
       </div>
     );
-  if (type === "choice" && choices.length <= MAX_RADIOS)
+  if (type === "choices" || (type === "choice" && choices.length <= MAX_RADIOS))
     return (
       <fieldset className="field" aria-describedby={common["aria-describedby"]}>
         <legend>{title}</legend>
         {choices.map((choice) => (
           <label key={choice.value} className="tick">
             <input
-              type="radio"
+              type={type === "choices" ? "checkbox" : "radio"}
               name={id}
-              checked={value === String(choice.value)}
-              onChange={() => onChange(String(choice.value))}
+              checked={isTicked(value, choice)}
+              onChange={({ target: { checked } }) => onChange(tick(value, choice, checked))}
             />
             {choice.label}
           </label>
@@ -67,11 +72,12 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
         {notes}
       </fieldset>
     );
+  const text = typeof value === "string" ? value : "";
   return (
     <div className="field">
       <label htmlFor={id}>{title}</label>
       {type === "choice" ? (
-        <select {...common} id={id} value={value} onChange={({ target }) => onChange(target.value)}>
+        <select {...common} id={id} value={text} onChange={({ target }) => onChange(target.value)}>
           <option value="" />
           {choices.map((choice) => (
             <option key={choice.value} value={String(choice.value)}>
@@ -86,11 +92,22 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
           type={type === "string" ? (INPUT_TYPES[format] ?? "text") : "text"}
           inputMode={type === "string" ? undefined : "decimal"}
           autoComplete="off"
-          value={value}
+          value={text}
           onChange={({ target }) => onChange(target.value)}
         />
       )}
       {notes}
     </div>
   );
+}
+
+function isTicked(filled: Filled, { value }: Choice): boolean {
+  return typeof filled === "string" ? filled === String(value) : filled.includes(value);
+}
+
+/** Of a choice the only one that is ticked; of choices those before, with or without this one. */
+function tick(filled: Filled, { value }: Choice, isOn: boolean): Filled {
+  if (typeof filled === "string") return String(value);
+  const others = filled.filter((each) => each !== value);
+  return isOn ? [...others, value] : others;
 }

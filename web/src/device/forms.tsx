@@ -1,6 +1,6 @@
-import { type FieldValue, type FormField, type OpenForm, parseField, useForms } from "@parley/react";
+import { checkField, type FieldValue, type FormField, type OpenForm, parseField, useForms } from "@parley/react";
 import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
-import { FieldInput } from "./field-input.tsx";
+import { FieldInput, type Filled } from "./field-input.tsx";
 
 /** What tools and the model ask this person for. */
 export function Forms(): ReactNode {
@@ -10,12 +10,12 @@ export function Forms(): ReactNode {
 function FormCard({ form: { message, fields, problem, answer } }: { readonly form: OpenForm }): ReactNode {
   const id = useId();
   const element = useRef<HTMLFormElement>(null);
-  const [typed, setTyped] = useState(() => new Map(fields.map((field) => [field.name, toText(field)])));
+  const [filled, setFilled] = useState(() => new Map(fields.map((field) => [field.name, toFilled(field)])));
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { content, wrong } = readAll(fields, typed);
+    const { content, wrong } = readAll(fields, filled);
     setProblems(wrong);
     const [first] = wrong.keys();
     if (first === undefined) answer({ action: "accept", content });
@@ -33,9 +33,9 @@ function FormCard({ form: { message, fields, problem, answer } }: { readonly for
           key={field.name}
           field={field}
           id={`${id}-${field.name}`}
-          value={typed.get(field.name) ?? ""}
+          value={filled.get(field.name) ?? ""}
           problem={problems.get(field.name)}
-          onChange={(text) => setTyped(new Map(typed).set(field.name, text))}
+          onChange={(value) => setFilled(new Map(filled).set(field.name, value))}
         />
       ))}
       <p className="row">
@@ -51,8 +51,9 @@ function FormCard({ form: { message, fields, problem, answer } }: { readonly for
   );
 }
 
-/** Every field is kept as text; a box that is not ticked is "no". */
-function toText({ type, initial }: FormField): string {
+/** What is ticked of several choices is kept as it is, every other field as text; a box that is not ticked is "no". */
+function toFilled({ type, initial }: FormField): Filled {
+  if (type === "choices") return Array.isArray(initial) ? initial : [];
   if (type === "boolean") return initial === true ? "yes" : "no";
   return initial === undefined ? "" : String(initial);
 }
@@ -63,13 +64,14 @@ interface Read {
   readonly wrong: ReadonlyMap<string, string>;
 }
 
-function readAll(fields: readonly FormField[], typed: ReadonlyMap<string, string>): Read {
+function readAll(fields: readonly FormField[], filled: ReadonlyMap<string, Filled>): Read {
   const content: Record<string, FieldValue> = {};
   const wrong = new Map<string, string>();
   for (const field of fields) {
-    const text = typed.get(field.name) ?? "";
-    if (text.trim() === "" && !field.isRequired) continue;
-    const read = parseField(field, text);
+    const value = filled.get(field.name) ?? "";
+    const isEmpty = (typeof value === "string" ? value.trim() : value).length === 0;
+    if (isEmpty && !field.isRequired) continue;
+    const read = typeof value === "string" ? parseField(field, value) : checkField(field, value);
     if ("problem" in read) wrong.set(field.name, read.problem);
     else content[field.name] = read.value;
   }
