@@ -41,6 +41,8 @@ const CHAINS = [
   ["testing", "cli"],
   // The doctor loads the tools.
   ["tool", "cli"],
+  // An operator's command changes what is stored.
+  ["store", "cli"],
   // The package's entry.
   [...SHARED, "agent", "tool", "worker", "index.ts"],
 ];

@@ -47,6 +47,10 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["export", { does: "prints the transcript of a room's whole talk: parley export --help", run: exportTalk }],
   ["erase", { does: "removes all that is stored of a participant: parley erase --help", run: erase }],
   [
+    "webhooks",
+    { does: "lists what could not be sent to WEBHOOK_URL, and sends it again: parley webhooks --help", run: webhooks },
+  ],
+  [
     "decode",
     {
       does: "reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON",
@@ -108,6 +112,17 @@ async function erase(args: readonly string[]): Promise<void> {
     if (!options) return undefined;
     const { runErase } = await import("./erase/run-erase.ts");
     console.log(await runErase(options));
+    return 0;
+  });
+}
+
+async function webhooks(args: readonly string[]): Promise<void> {
+  const { parseWebhooksOptions, WEBHOOKS_USAGE } = await import("./webhooks/options.ts");
+  await runCommandLine("parley webhooks", WEBHOOKS_USAGE, async () => {
+    const options = parseWebhooksOptions(args, process.env);
+    if (!options) return undefined;
+    const { runWebhooks } = await import("./webhooks/run-webhooks.ts");
+    await runWebhooks(options, console.log);
     return 0;
   });
 }

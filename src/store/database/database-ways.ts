@@ -48,7 +48,8 @@ async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   return !isPooled || !rows[0].names.includes(rows.statement.name);
 }
 
-function withoutPreparing(databaseUrl: string): string {
+/** The address, saying that no statement is prepared: that works through every pooler. */
+export function withoutPreparing(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set("prepare", "false");
   return url.href;

@@ -51,3 +51,40 @@ export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failu
     where id = ${id} and state = 'waiting' and attempts = ${attempt}
   `);
 }
+
+/** A webhook as an operator sees it. */
+interface WebhookStatus {
+  readonly id: string;
+  readonly state: "waiting" | "delivered" | "dead";
+  /** How often it was tried. */
+  readonly attempts: number;
+  readonly room: string;
+  /** When its session ended. Unix ms. */
+  readonly endedAt: number;
+  /** When it is tried next; null when it is not. */
+  readonly dueAt: number | null;
+  /** Why the last attempt failed: a status, or a code. */
+  readonly lastError: string | null;
+}
+
+/** Those that have not been delivered, the oldest first. */
+export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[]> {
+  return await runQuery(sql<WebhookStatus[]>`
+    select
+      webhooks.id, state, attempts, coalesce(room, conversation_id) as room, ended_at as "endedAt",
+      case when state = 'waiting' then due_at end as "dueAt", last_error as "lastError"
+    from webhooks join session_rooms using (session_id, room_sid) join sessions on sessions.id = session_id
+    where state <> 'delivered'
+    order by webhooks.created_at, webhooks.id
+  `);
+}
+
+/** Has webhooks sent again at once, and as often as new ones: those of these ids, or all that are dead. Gives their ids. */
+export async function retryWebhooks(sql: Sql, which: readonly string[] | "dead"): Promise<string[]> {
+  const rows = await runQuery(sql<{ id: string }[]>`
+    update webhooks set state = 'waiting', attempts = 0, due_at = now(), finished_at = null
+    where ${which === "dead" ? sql`state = 'dead'` : sql`id in ${sql(which)}`}
+    returning id
+  `);
+  return rows.map(({ id }) => id);
+}

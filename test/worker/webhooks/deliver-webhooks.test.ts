@@ -4,7 +4,7 @@ import { createId } from "../../../src/lib/id.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
-import { takeWebhooks } from "../../../src/store/webhooks/webhooks.ts";
+import { retryWebhooks, takeWebhooks } from "../../../src/store/webhooks/webhooks.ts";
 import { startDelivery } from "../../../src/worker/webhooks/deliver-webhooks.ts";
 import { newTurn, storedSession, textBlock } from "../../store/store-fixtures.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
@@ -110,7 +110,7 @@ test("what is never taken is dead after its last attempt, and can be sent again"
   await using _delivery = deliver();
 
   await expect.poll(rows, { timeout: 15_000 }).toEqual([{ state: "dead", attempts: 3, last_error: "status 500" }]);
-  await database.sql`update webhooks set state = 'waiting', attempts = 0, due_at = now() where state = 'dead'`;
+  await retryWebhooks(database.sql, "dead");
 
   await expect.poll(rows, { timeout: 10_000 }).toEqual([{ state: "delivered", attempts: 1, last_error: null }]);
 }, 30_000);

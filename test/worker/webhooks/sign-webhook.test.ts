@@ -29,6 +29,19 @@ test("a receiver's library takes what is signed now, and refuses it with another
   for (const verify of refused) expect(verify).toThrow("No matching signature");
 });
 
+test("what somebody has copied and sends again later is refused by a receiver's library", () => {
+  const webhook = new Webhook(secret);
+  const signedAt = (timestamp: number) => ({
+    "webhook-id": "ended_1",
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signWebhook(secret, { id: "ended_1", timestamp, body: "{}" }),
+  });
+  const now = Math.floor(Date.now() / 1_000);
+
+  expect(webhook.verify("{}", signedAt(now - 240))).toEqual({});
+  expect(() => webhook.verify("{}", signedAt(now - 360))).toThrow("timestamp too old");
+});
+
 test.each([
   ["", false],
   ["a text that is long enough to be a secret", false],

@@ -1,0 +1,43 @@
+import { withPassword } from "../../worker/settings/database-url.ts";
+import { readFlags, UsageError } from "../talk/options.ts";
+
+export const WEBHOOKS_USAGE = `Usage: parley webhooks [options]
+
+Lists the webhooks that have not been delivered, those that wait and those that were given up: a line of JSON each.
+
+  --retry <id>        has a worker send this one again at once, delivered or not; may be given several times
+  --retry-dead        the same for all that were given up
+  --database <url>    the worker's PostgreSQL (default: $DATABASE_DIRECT_URL, else $DATABASE_URL)
+  --help              this text
+
+Environment: DATABASE_URL, DATABASE_DIRECT_URL, PGPASSWORD. A worker with WEBHOOK_URL sends what is to be sent.`;
+
+export interface WebhooksOptions {
+  readonly databaseUrl: string;
+  /** What is to be sent again; undefined: what there is is listed. */
+  readonly retry: readonly string[] | "dead" | undefined;
+}
+
+const FLAGS = {
+  retry: { type: "string", multiple: true },
+  "retry-dead": { type: "boolean", default: false },
+  database: { type: "string" },
+  help: { type: "boolean", default: false },
+} as const;
+
+/** @returns `undefined` for `--help`. @throws {UsageError} */
+export function parseWebhooksOptions(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): WebhooksOptions | undefined {
+  const { retry, "retry-dead": isAllDead, database, help } = readFlags(args, FLAGS);
+  if (help) return undefined;
+  if (retry && isAllDead) throw new UsageError("--retry-dead: cannot be given beside --retry");
+  const { DATABASE_DIRECT_URL: direct, DATABASE_URL: pooled, PGPASSWORD: password } = environment;
+  const url = database ?? (direct || pooled);
+  if (!url) throw new UsageError("--database: expected the address of the worker's PostgreSQL, or DATABASE_URL");
+  if (!/^postgres(?:ql)?:$/u.test(URL.parse(url)?.protocol ?? ""))
+    throw new UsageError("--database: expected a URL as postgres://user@127.0.0.1:5432/parley");
+  const databaseUrl = withPassword(url, { name: "--database", password: password || undefined });
+  return { databaseUrl, retry: isAllDead ? "dead" : retry };
+}

@@ -1,0 +1,34 @@
+import { AppError } from "../../errors/app-error.ts";
+import { withoutPreparing } from "../../store/database/database-ways.ts";
+import { connect, type Sql } from "../../store/database/pool.ts";
+import { listUndelivered, retryWebhooks } from "../../store/webhooks/webhooks.ts";
+import { TalkError } from "../talk/talk-error.ts";
+import type { WebhooksOptions } from "./options.ts";
+
+/** Prints the webhooks that have not been delivered, or has some sent again and prints those. @throws {TalkError} */
+export async function runWebhooks(
+  { databaseUrl, retry }: WebhooksOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const sql = connect(withoutPreparing(databaseUrl), { maxConnections: 1, applicationName: "parley-webhooks" });
+  try {
+    const lines = retry === undefined ? await listed(sql) : (await retryWebhooks(sql, retry)).map((id) => ({ id }));
+    for (const line of lines) print(JSON.stringify(line));
+    const missing = Array.isArray(retry) ? retry.filter((id) => !lines.some((line) => line.id === id)) : [];
+    if (missing.length > 0) throw new TalkError(`There is no webhook ${missing.join(", ")}`);
+  } catch (error) {
+    throw error instanceof AppError ? new TalkError(error.message, { cause: error }) : error;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function listed(sql: Sql) {
+  const toText = (moment: number) => new Date(moment).toISOString();
+  const webhooks = await listUndelivered(sql);
+  return webhooks.map(({ endedAt, dueAt, ...webhook }) => ({
+    ...webhook,
+    endedAt: toText(endedAt),
+    dueAt: dueAt === null ? null : toText(dueAt),
+  }));
+}
