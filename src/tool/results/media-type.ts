@@ -25,7 +25,7 @@ export type MediaType =
 export function mediaTypeOf(bytes: Uint8Array): MediaType {
   const [mediaType, image] = IMAGES.find(([, { validate }]) => tried(() => validate(bytes)) === true) ?? [];
   if (mediaType === undefined) {
-    if (isPdf(bytes)) return { kind: "document", mediaType: "application/pdf" };
+    if (isPdf(bytes)) return toPdf(bytes);
     return { fault: "the bytes are no PNG, JPEG, GIF, WebP or PDF" };
   }
   const size = image === JPG && !hasSoundHead(bytes) ? undefined : tried(() => image.calculate(bytes));
@@ -46,6 +46,13 @@ function hasSoundHead(jpeg: Uint8Array): boolean {
     at += 2 + view.getUint16(at + 2);
   }
   return false;
+}
+
+/** The end is looked for anywhere: a PDF may have something after it, and may have been added to. */
+function toPdf(bytes: Uint8Array): MediaType {
+  const isCutOff = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes("%%EOF");
+  if (isCutOff) return { fault: "the bytes begin as a PDF, and have no end" };
+  return { kind: "document", mediaType: "application/pdf" };
 }
 
 export function isPdf(bytes: Uint8Array): boolean {

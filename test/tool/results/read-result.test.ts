@@ -97,6 +97,11 @@ test.each([
     { content: [image(Uint8Array.of(0xff, 0xd8, 0xff, 0xe0))] },
     "content[0].source: the bytes begin as image/jpeg, and cannot be read",
   ],
+  [
+    "a PDF that was cut off",
+    { content: [{ type: "document", source: { data: PDF.slice(0, -4) } }] },
+    "content[0].source: the bytes begin as a PDF, and have no end",
+  ],
   ["a PDF as a picture", { content: [image(PDF)] }, "content[0].type: application/pdf is a document"],
   [
     "a link",
