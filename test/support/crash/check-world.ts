@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { outcomeSubject, toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
-import type { Call } from "../../../src/conversation/call.ts";
+import { asksFor, type Call } from "../../../src/conversation/call.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
@@ -39,6 +40,7 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
   const told = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => toldUse(content?.["input"])));
   promise(new Set(told).size === told.length, "a promised outcome was told twice");
   for (const call of calls) checkCall(call, world, promise);
+  for (const call of calls) if (asksFor(call) === undefined) checkForms(call, calls, promise);
   for (const { callId, toolName } of world.runs)
     promise(
       calls.some(({ id }) => id === callId),
@@ -68,6 +70,19 @@ function checkCall(call: Call, world: CrashWorld, promise: Promise_): void {
   promise(typeof input["n"] === "number" || runs.length === 0, `${name}: ran with arguments that are none`);
   const isNews = outcome !== undefined && "errorCode" in outcome && outcome.errorCode === "not_run";
   promise(!isNews || runs.length === 0, `${name}: said not to have run, and has`);
+}
+
+/** A tool was given what the person had filled in, and nobody was asked for the same again. */
+function checkForms({ id, toolName: name, outcome }: Call, calls: readonly Call[], promise: Promise_): void {
+  const forms = calls.filter((form) => asksFor(form) === id);
+  const shown = forms.filter(({ executionResolved }) => executionResolved === "client");
+  promise(shown.length <= 1, `${name}: its form was shown as ${shown.length} forms`);
+  const given = outcome?.state === "success" ? outcome.result["content"] : undefined;
+  const answers = forms.map((form) => (form.outcome?.state === "success" ? form.outcome.result["content"] : undefined));
+  promise(
+    given === undefined || answers.some((answer) => isDeepStrictEqual(answer, given)),
+    `${name}: its form's answer was lost`,
+  );
 }
 
 /**

@@ -1,4 +1,6 @@
 import { createId } from "../../../src/lib/id.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
+import { ASK_USER } from "../../../src/protocol/forms/form.ts";
 import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { decode, fakeParticipant } from "../doubles/fake-session.ts";
@@ -66,9 +68,10 @@ export class CrashClient {
     if (known === "running") return;
     if (known) return this.send({ type: "tool_use_result", body: known });
     this.#results.set(id, "running");
-    world.note({ callId: id, toolName, by: this.identity, input: parameters });
+    const isForm = toolName === ASK_USER;
+    if (!isForm) world.note({ callId: id, toolName, by: this.identity, input: parameters });
     world.clock.after(world.random() * 2_500, () => {
-      const result = { id, success: true, result: { by: this.identity, id } };
+      const result = { id, success: true, result: isForm ? this.#fillIn() : { by: this.identity, id } };
       this.#results.set(id, result);
       this.send({ type: "tool_use_result", body: result });
       if (world.random() < 0.2) this.send({ type: "tool_use_result", body: result });
@@ -82,6 +85,12 @@ export class CrashClient {
     if (!success) this.#refused.add(id);
     this.send({ type: "acknowledgement", body: { acknowledgedStanzaId: Math.abs(stanzaId), success } });
     return success;
+  }
+
+  #fillIn(): JsonObject {
+    const choice = this.#world.random();
+    if (choice < 0.7) return { action: "accept", content: { n: Math.floor(choice * 1_000_000) } };
+    return { action: choice < 0.85 ? "decline" : "cancel" };
   }
 
   #decide({ id: permissionId, callId = "" }: MessageBody<"permission_request">): void {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../../src/errors/app-error.ts";
 import { createId } from "../../../src/lib/id.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
+import { ASK_USER, ASK_USER_SCHEMA } from "../../../src/protocol/forms/form.ts";
 import { openSession } from "../../../src/session/open-session.ts";
 import type { RoomLink } from "../../../src/session/room/room-link.ts";
 import type { Session } from "../../../src/session/session.ts";
@@ -38,6 +39,8 @@ export const TOOLS = {
   scan: { on: "laptop", isIdempotent: false, needs: "nothing" },
   show: { on: "phone", isIdempotent: false, needs: "nothing" },
   shred: { on: "laptop", isIdempotent: false, needs: "a miracle" },
+  poll: { on: "server", isIdempotent: false, needs: "nothing" },
+  repoll: { on: "server", isIdempotent: true, needs: "nothing" },
 } as const;
 export type ToolName = keyof typeof TOOLS;
 
@@ -63,6 +66,11 @@ interface ToolRun {
 }
 
 const INPUT = z.object({ n: z.number() });
+/** What `poll` and `repoll` have the phone's owner fill in, who may also refuse, or not answer. */
+const FORM = {
+  message: "How many?",
+  schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+};
 const announce = (name: ToolName) => ({
   name,
   description: "D.",
@@ -98,7 +106,8 @@ export class CrashWorld {
     this.#traffic = traffic;
     this.clock = clock;
     this.random = createRandom(scenario.seed);
-    const ofPhone = (["show", "seal", "both", "again"] as const).map(announce);
+    const form = { name: ASK_USER, description: "D.", inputSchema: { ...ASK_USER_SCHEMA }, timeoutMs: TIMEOUT_MS };
+    const ofPhone = [...(["show", "seal", "both", "again"] as const).map(announce), form];
     this.phone = new CrashClient(this, "phone", scenario.phoneNamesTools ? ofPhone : undefined);
     this.#clients = [this.phone, new CrashClient(this, "laptop", [announce("scan"), announce("shred")])];
   }
@@ -238,14 +247,15 @@ export class CrashWorld {
   }
 
   #serverTools(worker: DyingWorker) {
-    const run = async (toolName: string, input: JsonObject, { callId }: Pick<ToolContext, "callId">) => {
+    const run = async (toolName: string, input: JsonObject, { callId, elicit }: ToolContext) => {
       if (!worker.isAlive) return never();
       await this.#mayAct(worker, `ran ${toolName}`);
       this.note({ callId, toolName, by: "server", input });
       await worker.effect();
       await new Promise((resolve) => setTimeout(resolve, this.random() * 2_000));
+      const filled = toolName.endsWith("poll") ? await elicit(FORM) : {};
       await worker.untilAwake();
-      return { by: "server", id: callId };
+      return { by: "server", id: callId, ...filled };
     };
     const define = (name: ToolName) => {
       const { on, isIdempotent, needs } = TOOLS[name];
