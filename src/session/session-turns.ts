@@ -242,7 +242,8 @@ export class SessionTurns {
     });
     if ("turn" in begin || begin.messageId === null) return begin;
     const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
-    return withOutcomes(told, this.#lateOutcomes.take(begin.participant));
+    // Where the model says nothing, nobody would hear of them.
+    return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
   #showing(window: Window): ShownTalk {

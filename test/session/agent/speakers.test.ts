@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { messagesTo, outline } from "../../support/model-view.ts";
 import type { Participant } from "../../support/participant.ts";
 
@@ -86,6 +87,46 @@ test("an agent that answers who names it is silent else, and knows what was said
   expect(agent.model.requests).toHaveLength(2);
   expect(outline(agent)[0]).toContain("shall we parleying go?");
   expect(outline(agent)[0]).toContain("[It was not addressed to you, and you said nothing.]");
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("an outcome that was promised comes with a message to the agent, not with one that it ignores", async () => {
+  const baked = Promise.withResolvers<string>();
+  const bake = defineTool({
+    description: "Bakes.",
+    input: { type: "object" },
+    background: true,
+    onResult: "wait",
+    run: () => baked.promise,
+  });
+  await using agent = await TestAgent.start({
+    agent: { replyTo: "mentioned", names: ["Parley"] },
+    tools: { bake },
+  });
+  const ana = await agent.client("ana");
+  await agent.client("bob");
+  agent.model.script([
+    reply([toolUse("bake", {})]),
+    reply([text("It is in the oven.")]),
+    reply([text("It is baked.")]),
+  ]);
+  await ana.answerTo(await ana.say("Parley, bake a cake"));
+  baked.resolve("golden");
+  await expect.poll(() => agent.calls()).toMatchObject([{ state: "success" }]);
+
+  expect(await ana.answerTo(await ana.say("Bob, are you hungry?"))).toBe("");
+  expect(await ana.answerTo(await ana.say("Parley, is it done?"))).toBe("It is baked.");
+
+  const blocks = () => agent.sql`
+    select position, json_agg(block_type order by sequence) filter (where block_type is not null) as types
+    from turns left join turn_blocks on turn_id = turns.id group by position order by position
+  `;
+  await expect
+    .poll(async () => [...(await blocks())].slice(1))
+    .toEqual([
+      { position: 2, types: null },
+      { position: 3, types: ["tool_use", "tool_result", "text"] },
+    ]);
   expect(agent.model.rejections).toEqual([]);
 });
 
