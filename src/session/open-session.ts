@@ -10,6 +10,7 @@ import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { CallEnd } from "./agent/call-end.ts";
 import type { CallLine } from "./agent/call-line.ts";
+import { chosenLanguages } from "./agent/call-tools.ts";
 import { ofAgent } from "./agent/of-agent.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { SessionRoom } from "./ending/session-room.ts";
@@ -188,6 +189,9 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     voice: options.voice && telemetry.observeVoice(options.voice),
     callEnd,
   });
+  const { window, unfinished } = restored;
+  for (const [identity, language] of chosenLanguages([...window.turns, ...(unfinished ? [unfinished.turn] : [])]))
+    session.setLanguage(identity, language);
   session.resume(restored);
   const { lastPosition } = restored;
   const sessionRoom = roomSid

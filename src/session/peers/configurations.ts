@@ -72,7 +72,7 @@ export class Configurations {
   /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
   take(from: Peer, body: MessageBody<"configuration">): void {
     if (body.features) from.features = new Set(body.features);
-    if (body.preferredLanguage !== undefined) from.language = body.preferredLanguage;
+    if (body.preferredLanguage !== undefined) from.preferLanguage(body.preferredLanguage);
     if (body.tools) {
       from.budget.charge(body.tools.length);
       from.announce(() => this.#readTools(from, body));

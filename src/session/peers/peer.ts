@@ -18,7 +18,9 @@ export class Peer {
   /** Whether it has spoken the protocol, and so can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
-  language: string | undefined;
+  /** What `set_language` has chosen. It holds until the client names another language than it did before. */
+  chosenLanguage: string | undefined;
+  #preferredLanguage: string | undefined;
   #seenStanzas = new Set<number>();
   /** Of messages that are being stored, or could not be. */
   #storing = new Map<number, Promise<void>>();
@@ -30,6 +32,18 @@ export class Peer {
     this.identity = identity;
     this.sid = sid;
     this.isSip = isSip;
+  }
+
+  /** BCP 47; undefined while unknown. */
+  get language(): string | undefined {
+    return this.chosenLanguage ?? this.#preferredLanguage;
+  }
+
+  /** As its client says with each Configuration. */
+  preferLanguage(language: string): void {
+    const before = this.#preferredLanguage ?? language;
+    if (language !== before) this.chosenLanguage = undefined;
+    this.#preferredLanguage = language;
   }
 
   /** Whether it says by Ack if it takes an `either` call. */

@@ -6,19 +6,23 @@ import type { RoomParticipant } from "../room/room-input.ts";
 /** The participants of a session. Those that left are kept, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
+  /** By identity. An earlier worker's choice is known before its participant is. */
+  readonly #languages = new Map<string, string>();
 
   /** The peer of this participant, which is present from now on. `isNewJoin`: it has come, or come back. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
     const known = this.#peers.get(participant.identity);
     if (known) return { peer: known, isNewJoin: known.join(participant) };
     const peer = new Peer(participant);
+    peer.chosenLanguage = this.#languages.get(peer.identity);
     this.#peers.set(peer.identity, peer);
     return { peer, isNewJoin: true };
   }
 
   setLanguage(identity: string, language: string): void {
+    this.#languages.set(identity, language);
     const peer = this.#peers.get(identity);
-    if (peer) peer.language = language;
+    if (peer) peer.chosenLanguage = language;
   }
 
   leave(identity: string): void {

@@ -1,6 +1,7 @@
 import { RoomEvent } from "@livekit/rtc-node";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test } from "vitest";
+import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { offeredTools, outline, toolResults } from "../../support/model-view.ts";
@@ -93,6 +94,30 @@ test("set_language changes the language of the participant's next answers", asyn
 
   const prompts = agent.model.requests.map(({ body }) => (body["system"] as { text: string }[])[0]?.text);
   expect(prompts).toEqual(["Speak English.", "Speak English.", "Speak de."]);
+});
+
+test("the language that was chosen holds with the next worker, until the client names another one than before", async () => {
+  const instructions = ({ participants }: AgentSession) => `Speak ${participants[0]?.language ?? "English"}.`;
+  await using agent = await TestAgent.start({ agent: { instructions, callTools: { set_language: ["de", "en"] } } });
+  const user = await agent.client("ana", { preferredLanguage: "en" });
+  const ask = async () => {
+    agent.model.script([reply([text("Ja.")])]);
+    await user.answerTo(await user.say("Gut?"));
+    return (agent.model.requests.at(-1)?.body["system"] as { text: string }[] | undefined)?.[0]?.text;
+  };
+  agent.model.script([reply([toolUse("set_language", { language: "de" })])]);
+  await ask();
+  await user.configure({ preferredLanguage: "en" });
+  const announced = await ask();
+
+  await agent.leave();
+  await agent.join();
+  await user.configure({ preferredLanguage: "en" });
+  const taken = await ask();
+  await user.configure({ preferredLanguage: "fr" });
+
+  expect([announced, taken, await ask()]).toEqual(["Speak de.", "Speak de.", "Speak fr."]);
+  expect(agent.model.rejections).toEqual([]);
 });
 
 test("press_keys sends the keys of a telephone into the room, in order", async () => {
