@@ -20,7 +20,7 @@ export class CallEnd {
   readonly #line: Pick<CallLine, "hangUp">;
   readonly #logger: Logger;
   #ending: Ending | undefined;
-  #leaving: { readonly participant: string; readonly timer: NodeJS.Timeout } | undefined;
+  #leaving: (Ending & { readonly timer: NodeJS.Timeout }) | undefined;
   #isEnded = false;
 
   constructor(line: Pick<CallLine, "hangUp">, logger: Logger) {
@@ -41,14 +41,20 @@ export class CallEnd {
   watch(event: SessionEvent): void {
     if (event.type !== "turn") return;
     const { participantIdentity } = event.turn;
-    if (event.event.type === "turn_start" && this.#leaving?.participant === participantIdentity)
-      clearTimeout(this.#leaving.timer);
+    if (event.event.type === "turn_start") this.noteSaid(participantIdentity);
     if (event.event.type !== "turn_complete" || this.#ending?.participant !== participantIdentity) return;
-    const { participant, isForAll } = this.#ending;
+    const ending = this.#ending;
     this.#ending = undefined;
     if (event.event.state !== "completed") return;
-    const timer = setTimeout(() => this.now(isForAll ? undefined : participant), LAST_WORDS_MS);
-    this.#leaving = { participant, timer };
+    const timer = setTimeout(() => this.now(ending.isForAll ? undefined : ending.participant), LAST_WORDS_MS);
+    this.#leaving = { ...ending, timer };
+  }
+
+  /** This participant says something, or begins to: who was to leave stays. */
+  noteSaid(identity: string): void {
+    if (!this.#leaving) return;
+    const { participant, isForAll, timer } = this.#leaving;
+    if (isForAll || participant === identity) clearTimeout(timer);
   }
 
   /** Ends it at once: for a participant, else for all. */

@@ -22,6 +22,7 @@ export class Initiative {
   readonly #options: InitiativeOptions;
   readonly #greetings: Greetings;
   readonly #idle: Idle;
+  readonly #unfollow: () => void;
   #lastSpeaker: string | undefined;
 
   constructor(options: InitiativeOptions) {
@@ -38,6 +39,8 @@ export class Initiative {
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       act: (step) => this.#act(step),
     });
+    // Another agent has other steps.
+    this.#unfollow = agents.onChanged(() => this.#idle.noteActivity());
   }
 
   noteJoined(peer: { readonly identity: string; readonly isSip: boolean }): void {
@@ -59,6 +62,7 @@ export class Initiative {
     this.#lastSpeaker = identity;
     this.#greetings.noteSaid(identity);
     this.#idle.noteActivity();
+    this.#options.callEnd?.noteSaid(identity);
   }
 
   watch(event: SessionEvent): void {
@@ -71,6 +75,7 @@ export class Initiative {
   }
 
   close(): void {
+    this.#unfollow();
     this.#greetings.close();
     this.#idle.close();
   }
@@ -79,11 +84,14 @@ export class Initiative {
     const { callEnd } = this.#options;
     const words = "say" in step ? step.say : step.end;
     const participant = this.#to();
-    if (words === true || participant === undefined) return callEnd?.now();
-    if ("end" in step) callEnd?.afterTurn({ participant, isForAll: true });
+    if (words === true) return callEnd?.now();
+    // Nobody is there to hear it.
+    if (participant === undefined) return;
     const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
     try {
       this.#options.begin({ participant, messageId: null, input: [{ type: "note", note, say: words }] });
+      // Not without the words: the next turn would end the call.
+      if ("end" in step) callEnd?.afterTurn({ participant, isForAll: true });
     } catch (error) {
       this.#options.logger.warn({ error }, "the agent could not speak into the silence");
     }

@@ -51,16 +51,34 @@ test("a participant's call ends when its turn has and the last words had time to
   expect(hungUp).toEqual(["ana"]);
 });
 
-test("who says something at once after the last words stays", () => {
+test.each([
+  ["says something", (end: CallEnd) => end.watch(begun("ana"))],
+  ["begins to speak", (end: CallEnd) => end.noteSaid("ana")],
+])("who %s at once after the last words stays", (_, say) => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
   end.watch(ended("ana", "completed"));
 
   vi.advanceTimersByTime(500);
-  end.watch(begun("ana"));
+  say(end);
   vi.advanceTimersByTime(60_000);
 
   expect(hungUp).toEqual([]);
+});
+
+test.each([
+  [true, []],
+  [false, ["ana"]],
+])("somebody else's words in the last second keep a call that ends for all (%s)", (isForAll, left) => {
+  const { hungUp, end } = calling();
+  end.afterTurn({ participant: "ana", isForAll });
+  end.watch(ended("ana", "completed"));
+
+  vi.advanceTimersByTime(500);
+  end.watch(begun("bob"));
+  vi.advanceTimersByTime(60_000);
+
+  expect(hungUp).toEqual(left);
 });
 
 test("words over the last words keep the call", () => {

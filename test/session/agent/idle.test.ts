@@ -76,6 +76,29 @@ test("a question about a permission is no silence", async () => {
   expect(await user.answerTo(messageId)).toBe("Done.");
 });
 
+test("a form that is being filled in is no silence", async () => {
+  const book = defineTool({
+    description: "Books.",
+    input: { type: "object" },
+    run: (_, { elicit }) => elicit({ message: "A table.", schema: { properties: { guests: { type: "integer" } } } }),
+  });
+  await using agent = await TestAgent.start({
+    agent: { idle: [{ afterMs: 500, say: "Are you there?" }] },
+    tools: { book },
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("book", {})]), reply([text("Done.")])]);
+  const messageId = await user.say("Book");
+  const question = "A table. guests? You can say skip.";
+  await user.next("assistant_sentence", ({ text: words }) => words === question);
+
+  await sleep(1_200);
+  await user.say("4");
+  await user.answerTo(messageId);
+
+  expect(said(user)).toEqual([question, "Done."]);
+});
+
 test("the last step says goodbye and closes the room", async () => {
   await using agent = await TestAgent.start({ agent: { idle: [{ afterMs: 500, end: "Goodbye." }] } });
   const user = await agent.client("ana");

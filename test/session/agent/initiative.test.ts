@@ -1,0 +1,78 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { agentSchema, type AgentSettings } from "../../../src/agent/agent-fields.ts";
+import { Initiative } from "../../../src/session/agent/initiative.ts";
+import type { ServedAgent } from "../../../src/session/agent/served-agent.ts";
+import { SessionAgents } from "../../../src/session/agent/session-agents.ts";
+import { CallEnd } from "../../../src/session/agent/call-end.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const logger = pino({ enabled: false });
+
+function served(name: string, idle: AgentSettings["idle"]): ServedAgent {
+  return { ...agentSchema.parse({ instructions: "x", idle }), name } as unknown as ServedAgent;
+}
+
+/** A quiet room with ana in it, whose agents are these; the first one serves it. */
+function quietRoom(idles: Readonly<Record<string, AgentSettings["idle"]>>, onBegin = () => {}) {
+  const said: unknown[] = [];
+  const all = Object.entries(idles).map(([name, idle]) => served(name, idle));
+  const [standard = served("none", [])] = all;
+  const agents = new SessionAgents({
+    agents: new Map(all.map((agent) => [agent.name, agent])),
+    standard,
+    dispatch: "",
+    lookAt: () => ({ name: "kitchen", metadata: "", participants: [] }),
+    logger,
+  });
+  agents.noteConnected();
+  const hungUp: unknown[] = [];
+  const callEnd = new CallEnd({ hangUp: async (identity) => void hungUp.push(identity) }, logger);
+  const initiative = new Initiative({
+    agents,
+    archive: { hasTurnsOf: async () => true },
+    peers: { isPresent: () => true, present: [{ identity: "ana" }] } as never,
+    begin: (turn) => {
+      onBegin();
+      if ("input" in turn) said.push(...turn.input.map((each) => ("say" in each ? each.say : undefined)));
+    },
+    callEnd,
+    isPause: () => true,
+    logger,
+  });
+  return { agents, initiative, said, callEnd, hungUp };
+}
+
+test("an agent that takes over begins with its own first step of a silence", async () => {
+  const { agents, initiative, said } = quietRoom({
+    desk: [{ afterMs: 1_000, say: "Desk?" }],
+    billing: [
+      { afterMs: 1_000, say: "Billing?" },
+      { afterMs: 1_000, say: "Still billing?" },
+    ],
+  });
+  initiative.noteSaid("ana");
+  await vi.advanceTimersByTimeAsync(1_500);
+
+  await agents.handOver("billing");
+  await vi.advanceTimersByTimeAsync(1_500);
+
+  expect(said).toEqual(["Desk?", "Billing?"]);
+});
+
+test("last words that cannot be said do not leave the next turn to end the call", async () => {
+  const refuse = () => {
+    throw new Error("too many turns");
+  };
+  const { initiative, callEnd, hungUp } = quietRoom({ desk: [{ afterMs: 1_000, end: "Goodbye." }] }, refuse);
+  initiative.noteSaid("ana");
+  await vi.advanceTimersByTimeAsync(1_500);
+
+  const event = { type: "turn_complete", state: "completed" };
+  callEnd.watch({ type: "turn", turn: { participantIdentity: "ana" }, event } as never);
+  await vi.advanceTimersByTimeAsync(60_000);
+
+  expect(hungUp).toEqual([]);
+});
