@@ -22,7 +22,7 @@ interface SessionAgentsOptions {
   readonly now?: () => number;
 }
 
-/** Instructions that a function has not written by then stay as they are: a turn waits for them. */
+/** A turn waits so long for what a function writes. What comes later is for the turns after it. */
 const WRITTEN_WITHIN_MS = 2_000;
 
 /** The agent that serves a session, with its instructions as they are now. */
@@ -31,11 +31,15 @@ export class SessionAgents {
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
+  /** What names an agent that cannot serve the room. It is looked at again, and told of once. */
+  readonly #refused = new Set<string>();
   #current: ServedAgent;
   /** What functions have written last, by agent. */
   readonly #written = new Map<string, string>();
   /** What the function was told that has written the present text. */
   #told: string | undefined;
+  /** What the function was told that is writing. */
+  #asked: string | undefined;
   #languageOf: (identity: string) => string | undefined = () => undefined;
   readonly #listeners = new Set<() => void>();
 
@@ -89,8 +93,11 @@ export class SessionAgents {
     const { agents, standard, dispatch, dispatchedTo = "", lookAt, logger } = this.#options;
     if (this.#isDecided || !this.#isConnected) return;
     const room = lookAt();
-    const onBad = (source: string, why: string) =>
+    const onBad = (source: string, why: string) => {
+      if (this.#refused.has(source)) return;
+      this.#refused.add(source);
       logger.warn({ source, why, agents: [...agents.keys()] }, "an agent was named that cannot serve the room");
+    };
     const name = chooseAgent({ names: new Set(agents.keys()), dispatch, room, onBad });
     this.#isDecided = name !== undefined || room.participants.length > 0;
     this.#current = agents.get(name ?? dispatchedTo) ?? standard;
@@ -130,19 +137,27 @@ export class SessionAgents {
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
     const told = JSON.stringify(session);
-    if (told === this.#told) return undefined;
+    // A turn has waited for it once.
+    if (told === this.#told || told === this.#asked) return undefined;
+    this.#asked = told;
     const keep = (text: string) => {
+      if (told !== this.#asked) return;
       this.#written.set(name, text);
       this.#told = told;
     };
     const complain = (error: unknown) =>
       this.#options.logger.error({ error, agent: name }, "the agent's instructions could not be written");
+    const fail = (error: unknown) => {
+      if (told === this.#asked) this.#asked = undefined;
+      complain(error);
+    };
     try {
       const text = write(instructions, session);
-      if (text instanceof Promise) return text.then(keep).catch(complain);
+      if (text instanceof Promise)
+        return abortable(text.then(keep, fail), AbortSignal.timeout(WRITTEN_WITHIN_MS)).catch(complain);
       keep(text);
     } catch (error) {
-      complain(error);
+      fail(error);
     }
     return undefined;
   }
@@ -159,7 +174,7 @@ export class SessionAgents {
     const now = this.#options.agents.get(this.#current.name);
     if (now === undefined || now === this.#current) return;
     this.#current = now;
-    this.#told = undefined;
+    this.#forgetTold();
     this.#tellOfChange();
   }
 
@@ -171,7 +186,13 @@ export class SessionAgents {
     const { agents, standard } = this.#options;
     this.#current = agents.get(name) ?? standard;
     this.#isDecided = true;
+    this.#forgetTold();
+  }
+
+  /** The function is asked again, whatever it was told before. */
+  #forgetTold(): void {
     this.#told = undefined;
+    this.#asked = undefined;
   }
 
   #describe(languageOf: (identity: string) => string | undefined): AgentSession {
@@ -201,6 +222,5 @@ function write(instructions: Exclude<Instructions, string>, session: AgentSessio
     throw new TypeError("instructions: expected the function to give a text");
   };
   const given: unknown = instructions(session);
-  if (!(given instanceof Promise)) return checked(given);
-  return abortable(given as Promise<unknown>, AbortSignal.timeout(WRITTEN_WITHIN_MS)).then(checked);
+  return given instanceof Promise ? given.then(checked) : checked(given);
 }

@@ -88,8 +88,8 @@ test.each([
   await ask(agent, user);
 
   expect(prompts(agent)).toEqual(["Be brief."]);
-  const complaint = lines.find(({ msg }) => msg === "an agent was named that cannot serve the room");
-  expect(complaint).toMatchObject({ source: "dispatch metadata", why, agents: ["billing", "support", "default"] });
+  const complaints = lines.filter(({ msg }) => msg === "an agent was named that cannot serve the room");
+  expect(complaints).toMatchObject([{ source: "dispatch metadata", why, agents: ["billing", "support", "default"] }]);
 });
 
 test("the next worker of the room asks the same agent", async () => {
@@ -170,4 +170,30 @@ test("instructions that cannot be written stay as they were, and the talk goes o
 
   expect(prompts(agent)).toEqual(["For one.", "For one."]);
   expect(lines.map(({ msg }) => msg)).toContain("the agent's instructions could not be written");
+});
+
+test("a function that hangs delays one turn, for two seconds, and what it writes later is used from then on", async () => {
+  const { logger, lines } = listening();
+  const late = Promise.withResolvers<string>();
+  const hanging = written(() => late.promise);
+  await using agent = await TestAgent.start({ agent: hanging.agent, logger });
+  const user = await agent.client("ana");
+  const asked = performance.now();
+  await ask(agent, user);
+  const first = performance.now() - asked;
+  await ask(agent, user);
+  const second = performance.now() - asked - first;
+
+  late.resolve("At last.");
+  await ask(agent, user);
+
+  expect(first).toBeGreaterThan(1_900);
+  expect(second).toBeLessThan(first);
+  expect(agent.model.requests.map(({ body }) => JSON.stringify(body["system"] ?? "").includes("At last."))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(hanging.count()).toBe(1);
+  expect(lines.filter(({ msg }) => msg === "the agent's instructions could not be written")).toHaveLength(1);
 });
