@@ -71,3 +71,17 @@ test("an agent that hands over to one that there is not stops the start", async 
     `${join(folder, "desk.ts")}: handoffs.sales: there is no agent "sales"`,
   );
 });
+
+test.each([
+  ["an agent of the folder", "desk", "desk.ts: handoffs.desk"],
+  ["that of the config", "default", "parley.config.ts: handoffs.default"],
+])("%s cannot hand over to itself", async (_, name, where) => {
+  const handoffs = { [name]: { when: "w", history: "whole" as const } };
+  await write("desk.ts", agent(`instructions: "x", handoffs: ${JSON.stringify(name === "desk" ? handoffs : {})}`));
+  const agents = await loadAgents(folder);
+  const config = { agentsFolder: folder, handoffs: name === "default" ? handoffs : {} };
+
+  expect(() => checkAgents(agents, { config, toolNames: new Set(), prefixes: [] })).toThrow(
+    `${where}: an agent cannot hand over to itself`,
+  );
+});

@@ -22,15 +22,21 @@ export function checkAgents(agents: ReadonlyMap<string, AgentSettings>, { config
     BUILT_IN_TOOLS.includes(name) ||
     prefixes.some((prefix) => name.startsWith(prefix));
   const isAgent = (name: string) => name === DEFAULT_AGENT || agents.has(name);
-  const problemsOf = (file: string, { tools = [], handoffs = {} }: Named) => [
-    ...tools.flatMap((name, index) =>
-      isTool(name) ? [] : `${file}: tools.${index}: there is no tool "${name}", or it is off`,
-    ),
-    ...Object.keys(handoffs).flatMap((name) =>
-      isAgent(name) ? [] : `${file}: handoffs.${name}: there is no agent "${name}"`,
-    ),
-  ];
-  const files = [...agents].flatMap(([name, agent]) => problemsOf(join(config.agentsFolder, `${name}.ts`), agent));
-  const problems = [...problemsOf("parley.config.ts", config), ...files];
+  const problemsOf = (own: string, { tools = [], handoffs = {} }: Named) => {
+    const file = own === DEFAULT_AGENT ? "parley.config.ts" : join(config.agentsFolder, `${own}.ts`);
+    const handingTo = (name: string) =>
+      name === own ? "an agent cannot hand over to itself" : !isAgent(name) && `there is no agent "${name}"`;
+    return [
+      ...tools.flatMap((name, index) =>
+        isTool(name) ? [] : `${file}: tools.${index}: there is no tool "${name}", or it is off`,
+      ),
+      ...Object.keys(handoffs).flatMap((name) => {
+        const why = handingTo(name);
+        return why ? `${file}: handoffs.${name}: ${why}` : [];
+      }),
+    ];
+  };
+  const named: [string, Named][] = [[DEFAULT_AGENT, config], ...agents];
+  const problems = named.flatMap(([name, agent]) => problemsOf(name, agent));
   if (problems.length > 0) throw new AppError("invalid_config", problems.join("\n"));
 }

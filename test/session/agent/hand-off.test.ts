@@ -104,3 +104,17 @@ test("a rule denies a hand-off, and the agent goes on itself", async () => {
 
   expect(prompts(agent)).toEqual(["You are the front desk.", "You are the front desk."]);
 });
+
+test("agents that hand the talk to and fro are stopped by the limit of steps, and the last one answers", async () => {
+  await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
+  const user = await agent.client("ana");
+  const toDesk = toolUse("hand_off", { to: "default", summary: "Not about an invoice." });
+  const circle = Array.from({ length: 10 }, (_, index) => reply([index % 2 === 0 ? toBilling : toDesk]));
+  agent.model.script([...circle, reply([text("I am here.")])]);
+
+  expect(await user.answerTo(await user.say("Hm?"))).toBe("I am here.");
+
+  expect(agent.model.requests).toHaveLength(11);
+  expect(prompts(agent).at(-1)).toBe("You are the front desk.");
+  expect(agent.model.rejections).toEqual([]);
+});
