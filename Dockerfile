@@ -33,7 +33,7 @@ COPY --from=modules /app/package.json ./
 COPY --from=modules /app/node_modules ./node_modules
 COPY parley.config.ts ./
 COPY tools ./tools
-# When there is one: a pattern may match nothing.
+# When there is one: to BuildKit a pattern may match nothing. What is in the folder is copied.
 COPY agent[s] ./agents/
 COPY src ./src
 COPY --from=page /app/web/dist ./web/dist

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import type { Hooks } from "../../../src/agent/hooks.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
@@ -162,6 +163,33 @@ test("hooks that throw, reject or never end change no turn, and are a line in th
     "the hook onTurnEnd failed",
   ]);
 }, 20_000);
+
+test("what a hook changes in its data changes nothing in the session, nor in what others are told", async () => {
+  const seen: unknown[] = [];
+  const onSessionStart: Hooks["onSessionStart"] = ({ participants, metadata }) => {
+    Object.assign(participants[0]?.attributes ?? {}, { plan: "gold" });
+    Object.assign(metadata, { tenant: "theirs" });
+  };
+  const onTurnEnd: Hooks["onTurnEnd"] = ({ turn }) => {
+    seen.push(turn.said);
+    Object.assign(turn, { said: "Nothing" });
+  };
+  const onSessionEnd: Hooks["onSessionEnd"] = ({ turns }) => void seen.push(turns[0]?.said);
+  const instructions = ({ participants, metadata }: AgentSession) =>
+    `${participants.map(({ attributes }) => attributes["plan"]).join(" ")} of ${JSON.stringify(metadata["tenant"])}`;
+  const hooks = { onSessionStart, onTurnEnd, onSessionEnd };
+  await using agent = await start({ agent: { instructions, ...hooks }, metadata: '{"tenant": "ours"}' });
+  const user = await agent.client("ana", {}, { attributes: { plan: "tin" } });
+  agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
+  await user.answerTo(await user.say("Count"));
+  // Somebody else has come: the instructions are written anew.
+  await agent.client("bob", {}, { attributes: { plan: "tin" } });
+  await user.answerTo(await user.say("On"));
+  await agent.deleteRoom();
+
+  expect(JSON.stringify(agent.model.requests.at(-1)?.body["system"])).toContain(String.raw`tin tin of \"ours\"`);
+  expect(seen).toEqual(["Count", "On", "Count"]);
+});
 
 test("the end of a session waits for its hook, for five seconds and no longer", async () => {
   let endedAt = 0;

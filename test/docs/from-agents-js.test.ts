@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const page = readFileSync("docs/from-agents-js.md", "utf8");
+const rows = [...page.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(2);
+const declared = globSync("node_modules/@livekit/agents/dist/**/*.d.ts").map((file) => readFileSync(file, "utf8"));
+/** Of other packages, or names that stand for any. */
+const OTHERS = ["openai", "RoomServiceClient", "SipClient", "z", "object", "throw", "new", "args", "text"];
+
+test("the page speaks of the version of agents-js that is installed", () => {
+  const { version } = JSON.parse(readFileSync("node_modules/@livekit/agents/package.json", "utf8")) as {
+    version: string;
+  };
+
+  expect(page).toContain(`\`@livekit/agents\` ${version.split(".").slice(0, 2).join(".")}.`);
+});
+
+test("each name on the left is one of agents-js", () => {
+  const code = rows.flatMap(([, left = ""]) => [...left.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text));
+  const names = code.flatMap((text) => text.replaceAll(/"[^"]*"/g, "").match(/[A-Za-z_]{2,}/g) ?? []);
+  const isDeclared = (name: string) => declared.some((text) => new RegExp(`\\b${name}\\b`).test(text));
+
+  expect(names.length).toBeGreaterThan(40);
+  expect(names.filter((name) => !OTHERS.includes(name) && !isDeclared(name))).toEqual([]);
+});
