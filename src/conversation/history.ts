@@ -10,7 +10,7 @@ export type HistoryBlock = Omit<TurnBlock, "sequence">;
 
 /** One message of the model's history. Neighbours never have the same role. */
 export interface HistoryMessage {
-  /** `system`: tools of clients that have come or gone. It follows a user's message and is the last, or an assistant's follows. */
+  /** `system`: tools that have come or gone. It follows a user's message and is the last, or an assistant's follows. */
   readonly role: "user" | "assistant" | "system";
   readonly blocks: readonly HistoryBlock[];
 }
@@ -34,7 +34,7 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
  *
  * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged
  * @param options.preface what stands for turns that are left out
- * @param options.tellsTools whether the model is told in the talk which tools of clients come and go
+ * @param options.tellsTools whether the model is told in the talk which tools come and go
  */
 export function buildHistory(
   turns: readonly TurnRecord[],

@@ -35,6 +35,19 @@ export function largePlaces({ position, input, blocks }: Shown): BlockPlace[] {
   return [...said, ...done].map((sequence) => ({ position, sequence }));
 }
 
+/** Behind all that a turn has by now. */
+export function endOf({ position, blocks }: Shown): BlockPlace {
+  return { position, sequence: (blocks.at(-1)?.sequence ?? -1) + 1 };
+}
+
+/** Where the results of the turn's last model call begin. */
+export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
+  const isResult = ({ blockType }: TurnBlock) => blockType === "tool_result";
+  const lastResult = blocks.findLastIndex(isResult);
+  const lastUse = blocks.findLastIndex((block, index) => index < lastResult && !isResult(block));
+  return { position, sequence: blocks[lastUse + 1]?.sequence ?? 0 };
+}
+
 /** What one request shows at most: with more pictures the API wants them smaller, and it takes 32 MB in all. */
 const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
 

@@ -42,10 +42,15 @@ export function turnBytes(turn: TurnRecord): number {
   return remembered(turn, sizeOfTurn);
 }
 
-function sizeOfTurn({ input, blocks, context }: TurnRecord): number {
+/** Of that, what the turn tells of tools. */
+export function toldBytes({ context }: TurnRecord): number {
+  return (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), 0);
+}
+
+function sizeOfTurn(turn: TurnRecord): number {
+  const { input, blocks } = turn;
   const said = input.reduce((sum, part) => sum + FRAME_BYTES + sizeOfPart(part), NOTES_BYTES);
-  const told = (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), said);
-  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), told);
+  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), said + toldBytes(turn));
 }
 
 function sizeOfPart(part: InputPart): number {
@@ -53,7 +58,7 @@ function sizeOfPart(part: InputPart): number {
 }
 
 /** Each tool may be told in the form that is longest. */
-function sizeOfChange({ added, removed }: ToolChange): number {
+export function sizeOfChange({ added, removed }: Pick<ToolChange, "added" | "removed">): number {
   const names = removed.reduce((sum, name) => sum + 3 * FRAME_BYTES + byteLength(name), 0);
   return added.reduce((sum, tool) => sum + 3 * FRAME_BYTES + byteLength(JSON.stringify(tool)), names);
 }

@@ -1,12 +1,13 @@
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../lib/json.ts";
 import type { TurnBlock } from "./block.ts";
+import { sizeOfChange } from "./shown-context.ts";
 import type { ToldTool, ToolChange, TurnRecord } from "./turn-record.ts";
 
 type ToldBlock = Omit<TurnBlock, "sequence">;
 
 /**
- * The tools of clients as the model knows them at a place in the talk. With turns that are left out their changes are
+ * The tools that come and go, as the model knows them at a place in the talk. With turns that are left out their changes are
  * gone, too: what a later one says of a tool that is not known there is left out of the history.
  */
 export class KnownTools {
@@ -33,6 +34,12 @@ export class KnownTools {
       blocks.push(toldBlock("tool_addition", isDefined ? referenceTo(tool.name) : definitionOf(tool)));
     }
     return blocks;
+  }
+
+  /** What telling all of them costs. */
+  get bytes(): number {
+    const added = [...this.#offered].flatMap((name) => this.#defined.get(name) ?? []);
+    return sizeOfChange({ added, removed: [] });
   }
 
   /** What is to be told so that the model knows these tools and no others; `undefined` when it does. */

@@ -66,20 +66,20 @@ export type ShownContext = {
   readonly summary?: string;
   /** How many tokens the call's request had, by the API's own count, and how many bytes they were made of. */
   readonly measured?: Measured;
-  /** Which tools of clients came and went in the turn, where the model is told so in the talk. */
+  /** Which tools came and went in the turn, where the model is told so in the talk. */
   readonly tools?: readonly ToolChange[];
 };
 
-/** A tool of a client, as the model is told of it. */
+/** A tool of a client or an MCP server, as the model is told of it. */
 export type ToldTool = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
   /** The participant that announced it. */
-  readonly owner: string;
+  readonly owner?: string;
 };
 
-/** From a place in a turn on, the model may call other tools of clients than before. */
+/** From a place in a turn on, the model may call other tools than before. */
 export type ToolChange = {
   /** It is told before the block of this sequence. */
   readonly before: number;

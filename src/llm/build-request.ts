@@ -12,8 +12,8 @@ interface ToolSpec {
   readonly description: string;
   /** JSON Schema whose root is an object. */
   readonly inputSchema: JsonObject;
-  /** Who announced it. Such tools come and go: they stand behind the others. */
-  readonly owner?: string;
+  /** Such tools stand behind the others, whose cache then lasts. @defaultValue false */
+  readonly mayGo?: boolean;
 }
 
 /** `adaptive` lets the model decide; `enabled` gives it a budget of tokens, at least 1024. */
@@ -50,9 +50,9 @@ export interface RequestInput {
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "" } = input;
   const messages = toMessages(input.messages, input.media);
-  const ofClients = (is: boolean) => (input.tools ?? []).filter(({ owner }) => (owner !== undefined) === is);
-  const staying = [...sorted(input.serverTools ?? []), ...sorted(ofClients(false).map(toApiTool))];
-  const tools = [...staying, ...sorted(ofClients(true).map(toApiTool))];
+  const thatGo = (may: boolean) => (input.tools ?? []).filter(({ mayGo = false }) => mayGo === may);
+  const staying = [...sorted(input.serverTools ?? []), ...sorted(thatGo(false).map(toApiTool))];
+  const tools = [...staying, ...sorted(thatGo(true).map(toApiTool))];
   const standIns = tools.length === 0 ? toStandIns(messages) : [];
   const toolChoice =
     standIns.length > 0 ? ({ type: "none" } as const) : tools.length > 0 ? input.toolChoice : undefined;

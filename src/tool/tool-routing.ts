@@ -42,6 +42,8 @@ export interface OfferedTool {
   readonly inputSchema: JsonObject;
   /** The participant that announced it; absent for the worker's own tools and for MCP servers'. */
   readonly owner?: string;
+  /** It comes and goes with a client or an MCP server. @defaultValue false */
+  readonly mayGo?: boolean;
 }
 
 /** Everything that is needed to run a tool, wherever it was declared. */
@@ -73,7 +75,9 @@ export function offeredTools(
   for (const tool of serverTools.values()) {
     if (tool.isAway?.() || (tool.isForCutTalks && !isCut)) continue;
     if (tool.execution === "client" && !hosts.some((host) => host.tools?.has(tool.name) ?? true)) continue;
-    offered.set(tool.name, { name: tool.name, description: tool.description, inputSchema: tool.input.jsonSchema });
+    const { name, description, input } = tool;
+    const mayGo = tool.execution === "client" || tool.isAway !== undefined;
+    offered.set(name, { name, description, inputSchema: input.jsonSchema, ...(mayGo && { mayGo }) });
   }
   for (const host of hosts) {
     for (const tool of host.tools?.values() ?? []) {
@@ -83,6 +87,7 @@ export function offeredTools(
         description: describeAnnounced(host.identity, tool.description),
         inputSchema: tool.input.jsonSchema,
         owner: host.identity,
+        mayGo: true,
       });
     }
   }

@@ -21,8 +21,8 @@ export interface TurnDependencies {
   readonly record: BlockRecord;
   /** What goes with the history in the next model call. */
   readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
-  /** The tools of clients that may be called now. @defaultValue none */
-  readonly clientTools?: () => readonly ToldTool[];
+  /** The tools that may be called now and may go. @defaultValue none */
+  readonly passingTools?: () => readonly ToldTool[];
   /** The turn goes on from something else than the turn before was shown: a worker that takes it up must know. */
   readonly onShown?: (context: ShownContext) => void;
   /** How many tokens the API counts in a request; `undefined` when it does not tell. Never rejects, but when aborted. */
@@ -81,8 +81,8 @@ async function* runSteps(
       return { history, isCut: shown.isCut, toolChoice: isLast ? "none" : "auto", ...container };
     };
     const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
-    const clientTools = deps.clientTools?.() ?? [];
-    const built = await shown.fit({ turn: draft.toRecord(), isPaused, clientTools, others: deps.others, count });
+    const passingTools = deps.passingTools?.() ?? [];
+    const built = await shown.fit({ turn: draft.toRecord(), isPaused, passingTools, others: deps.others, count });
     const change = shown.takeChange();
     if (change) deps.onShown?.(change);
     const stepDeps = {

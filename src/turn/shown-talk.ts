@@ -1,7 +1,14 @@
-import type { TurnBlock } from "../conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
-import { largePlaces, placeOfMedia, shortenTurn } from "../conversation/shorten.ts";
-import { byteLength, isBefore, isThinking, START, turnBytes, withoutThinking } from "../conversation/shown-context.ts";
+import { beginOfLastResults, endOf, largePlaces, placeOfMedia, shortenTurn } from "../conversation/shorten.ts";
+import {
+  byteLength,
+  isBefore,
+  isThinking,
+  START,
+  toldBytes,
+  turnBytes,
+  withoutThinking,
+} from "../conversation/shown-context.ts";
 import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
 import { KnownTools } from "../conversation/tool-changes.ts";
 import type { BlockPlace, ShownContext, ToldTool, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
@@ -15,7 +22,7 @@ export interface ContextLimits {
   readonly budgetTokens: number;
   /** Tokens of a whole request, with instructions, tools and the running turn: never more. */
   readonly hardTokens: number;
-  /** Whether the model is told in the talk which tools of clients come and go. @defaultValue false */
+  /** Whether the model is told in the talk which tools come and go. @defaultValue false */
   readonly inlineTools?: boolean;
 }
 
@@ -49,8 +56,8 @@ export interface NextCall {
   /** The running turn by now. */
   readonly turn: TurnRecord;
   readonly isPaused: boolean;
-  /** The tools of clients that may be called now. Told in the talk with `inlineTools`. */
-  readonly clientTools?: readonly ToldTool[];
+  /** The tools that may be called now and may go. Told in the talk with `inlineTools`. */
+  readonly passingTools?: readonly ToldTool[];
   /** What goes with the history, which may depend on whether that is the whole talk. */
   readonly others: (talk: { readonly isCut: boolean }) => Others;
   /** Asks the API how many tokens a request with this history has; `undefined` when it does not tell. */
@@ -135,15 +142,16 @@ export class ShownTalk {
 
   /** The turns that are shown after a position, without the newest ones of so many tokens. */
   turnsAfter(position: number, { without }: { readonly without: number }): readonly TurnRecord[] {
-    let bytes = 0;
-    const isOlder = (turn: TurnRecord) => (bytes += turnBytes(turn)) * (this.#gauge.rate ?? 0) > without;
+    const bytesWith = this.#weigh();
+    const isOlder = (turn: TurnRecord) => bytesWith(turn) * (this.#gauge.rate ?? 0) > without;
     const end = this.#turns.findLastIndex(isOlder) + 1;
     return this.#turns.slice(0, end).filter((turn) => turn.position > position);
   }
 
   /** By their share of what the API counted. */
   tokensOf(turns: readonly TurnRecord[]): number {
-    return (this.#gauge.rate ?? 0) * turns.reduce((sum, turn) => sum + turnBytes(turn), 0);
+    const bytesWith = this.#weigh();
+    return (this.#gauge.rate ?? 0) * turns.reduce((_, turn) => bytesWith(turn), 0);
   }
 
   /** Takes a turn that has ended. */
@@ -233,9 +241,9 @@ export class ShownTalk {
   }
 
   /** Turns that are left out take with them what they told: it is told anew. */
-  #tell({ turn, clientTools = [] }: NextCall): void {
+  #tell({ turn, passingTools = [] }: NextCall): void {
     const known = KnownTools.after([...this.#turns, { ...turn, context: this.context }]);
-    const change = known.changeTo(clientTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
+    const change = known.changeTo(passingTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
     if (!change) return;
     this.#told = [...this.#told, change];
     this.#hasChanged = true;
@@ -274,11 +282,25 @@ export class ShownTalk {
     return this.#turns.reduce((sum, turn) => sum + turnBytes(turn), 0);
   }
 
+  /**
+   * Adds up what turns are worth. The tools that the model knows do not count: with the turns that told of them left out,
+   * they would be told anew.
+   */
+  #weigh(): (turn: TurnRecord) => number {
+    const free = KnownTools.after(this.#turns).bytes;
+    let [bytes, told] = [0, 0];
+    return (turn) => {
+      bytes += turnBytes(turn);
+      told += toldBytes(turn);
+      return bytes - Math.min(told, free);
+    };
+  }
+
   /** Leaves out the oldest turns until the rest has so many tokens, or is one turn. `false`: it has that already. */
   #keepNewest(tokens: number, notes?: Notes): boolean {
     const { rate = USUAL_RATE } = this.#gauge;
-    let bytes = 0;
-    const isTooMuch = (turn: TurnRecord) => (bytes += turnBytes(turn)) * rate > tokens;
+    const bytesWith = this.#weigh();
+    const isTooMuch = (turn: TurnRecord) => bytesWith(turn) * rate > tokens;
     const lastLeftOut = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
     if (lastLeftOut < 0) return false;
     this.#leaveOut(lastLeftOut + 1, notes);
@@ -324,16 +346,3 @@ export class ShownTalk {
 }
 
 const NOTHING: LeaveOutPorts = { languageOf: () => undefined, onLeftOut: () => {} };
-
-/** Behind all that a turn has by now. */
-function endOf({ position, blocks }: TurnRecord): BlockPlace {
-  return { position, sequence: (blocks.at(-1)?.sequence ?? -1) + 1 };
-}
-
-/** Where the results of the turn's last model call begin. */
-function beginOfLastResults({ position, blocks }: TurnRecord): BlockPlace {
-  const isResult = ({ blockType }: TurnBlock) => blockType === "tool_result";
-  const lastResult = blocks.findLastIndex(isResult);
-  const lastUse = blocks.findLastIndex((block, index) => index < lastResult && !isResult(block));
-  return { position, sequence: blocks[lastUse + 1]?.sequence ?? 0 };
-}

@@ -43,7 +43,7 @@ const contextSchema = z
     hardTokens: z.number().int().min(2_000).default(120_000),
     /** A model id: it writes notes on turns before they are left out. Absent: they are left out without. */
     summaryModel: z.string().min(1).optional(),
-    /** Tools of clients are told in the talk and not with the request: Anthropic's beta, not for all models. */
+    /** Tools that come and go are told in the talk and not with the request: Anthropic's beta, not for all models. */
     inlineTools: z.boolean().default(false),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {

@@ -37,7 +37,7 @@ export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal
 
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
   readonly instructions?: string;
-  /** Tools of clients are told in the history, and are not among the request's tools. @defaultValue false */
+  /** Tools that come and go are told in the history, and are not among the request's tools. @defaultValue false */
   readonly inlineTools?: boolean;
 };
 
@@ -97,7 +97,7 @@ function toRequest(
     ...fixed,
     ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
     system: instructions,
-    tools: inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools,
+    tools: inlineTools ? tools.filter(({ mayGo }) => !mayGo) : tools,
     messages: history,
     ...(media && { media }),
     toolChoice: { type: toolChoice },
@@ -105,9 +105,9 @@ function toRequest(
   });
 }
 
-/** A tool of a client as it is told in the talk; the worker's own tools are not. */
-export function toToldTool({ owner, ...tool }: OfferedTool): ToldTool[] {
-  return owner === undefined ? [] : [{ ...tool, owner }];
+/** A tool that comes and goes, as it is told in the talk; those that stay are not. */
+export function toToldTool({ mayGo, ...tool }: OfferedTool): ToldTool[] {
+  return mayGo ? [tool] : [];
 }
 
 /** The history without what it tells of some tools: those that the API refuses, or whose names are Anthropic's. */

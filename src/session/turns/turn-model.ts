@@ -67,9 +67,9 @@ export class TurnModel {
         const { inlineTools = false } = policy.context;
         const { instructionBytes } = agents ?? policy.context;
         const { tools } = calls.offer(participant, shownPart);
-        return othersOf(inlineTools ? tools.filter(({ owner }) => owner === undefined) : tools, instructionBytes);
+        return othersOf(inlineTools ? tools.filter(({ mayGo }) => !mayGo) : tools, instructionBytes);
       },
-      clientTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
+      passingTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
     };
   }
 
@@ -78,11 +78,11 @@ export class TurnModel {
     if (!this.#speculations?.mayBegin) return;
     const { shown: shownNow, openStream, voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
-    const { others, clientTools } = this.#of(participant);
+    const { others, passingTools } = this.#of(participant);
     // Where the API would have to count first, there is no time to be won.
     const count = () => Promise.reject(new Error("It cannot be known at once"));
     const shown = shownNow();
-    const next = { turn, isPaused: false, others, clientTools: clientTools(), count };
+    const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
     const asked = this.#asked(participant, { history, isCut: shown.isCut, toolChoice: "auto" });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
+import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
 import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
@@ -83,6 +84,58 @@ test("the prompt cache is read on when a client's tool comes, goes and comes bac
   const tools = agent.model.requests.map(({ body }) => (body["tools"] as { name: string }[]).map(({ name }) => name));
   expect(new Set(tools.flat())).toEqual(new Set(["look"]));
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("the prompt cache is read on when a tool of an MCP server comes, goes and comes back", async () => {
+  let isAway = false;
+  const book = { ...toServerTool("shop_book", look, undefined), isAway: () => isAway };
+  const liveTools = new Map([["look", toServerTool("look", look, undefined)]]);
+  await using agent = await TestAgent.start({ liveTools, policy: { context } });
+  follow(agent);
+  const user = await agent.client("user");
+  await talk(user, 5);
+  liveTools.set(book.name, book);
+  await talk(user, 2);
+  isAway = true;
+  await talk(user, 2);
+  isAway = false;
+  await talk(user, 1);
+  await ask(user, "Use shop_book");
+
+  expect(Math.min(...sharesRead(agent.model.requests.slice(1)))).toBeGreaterThan(0.95);
+  const last = agent.model.requests.at(-1) as RecordedRequest;
+  expect(told(last)).toEqual(["+shop_book", "-shop_book", "+shop_book again"]);
+  expect((last.body["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["look"]);
+  expect(toolResults(agent)).toEqual([{ content: "clear sky", isError: false }]);
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("a tool of the worker that only clients run is told in the talk, too", async () => {
+  const scan = defineTool({ description: "S.", input: z.object({}), execution: "client" });
+  await using agent = await TestAgent.start({ tools: { look, scan }, policy: { context } });
+  follow(agent);
+  const user = await agent.client("user", { tools: [] });
+  await talk(user, 5);
+  await user.configure({ tools: [announced("scan")] });
+  await talk(user, 2);
+
+  expect(Math.min(...sharesRead(agent.model.requests.slice(1)))).toBeGreaterThan(0.95);
+  expect(told(agent.model.requests.at(-1) as RecordedRequest)).toEqual(["+scan"]);
+});
+
+test("tools with long descriptions do not crowd the talk out", async () => {
+  await using agent = await startAgent({ budgetTokens: 2_000, hardTokens: 40_000 });
+  follow(agent);
+  const tools = Array.from({ length: 10 }, (_, index) =>
+    announced(`tool_${index}`, { description: "D. ".repeat(600) }),
+  );
+  const user = await agent.client("user", { tools });
+
+  await talk(user, 10);
+
+  expect(tokensOf(agent.model.requests[0] as RecordedRequest)).toBeGreaterThan(2_000);
+  expect(JSON.stringify(agent.model.requests.at(-1)?.body["messages"])).not.toContain("not shown any more");
+  expect(Math.min(...sharesRead(agent.model.requests))).toBeGreaterThan(0.95);
 });
 
 test("a tool that was told in the talk is called, and one that was taken back is not", async () => {
