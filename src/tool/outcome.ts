@@ -1,4 +1,4 @@
-import type { CallErrorCode, Failure, Outcome } from "../conversation/call.ts";
+import type { Call, CallErrorCode, Failure, Outcome } from "../conversation/call.ts";
 import { asBlocks, type ContentBlock } from "../conversation/content.ts";
 import { cleanText } from "../lib/clean-json.ts";
 import { asText, isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
@@ -94,4 +94,34 @@ export function resultText(result: JsonObject): string {
   const isWrapped = Object.keys(result).length === 1 && "value" in result;
   const value = isWrapped ? result["value"] : result;
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The outcome in words for the model. When the participant changed the arguments, the words say so. */
+export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome, maxBytes: number): ModelAnswer {
+  const answer = toModelAnswer(outcome, { timeoutMs, maxBytes });
+  if (!editedInput) return answer;
+  const note = `The participant changed the arguments to ${JSON.stringify(editedInput)}.`;
+  const { content } = answer;
+  if (typeof content === "string") return { ...answer, content: `${note}\n${content}` };
+  return { ...answer, content: [{ type: "text", text: note }, ...content] };
+}
+
+/** The receipt for a running call that goes on without its turn. */
+export const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
+/** The receipt for a call that goes on without its turn and waits for a permission to start. */
+export const STILL_WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
+
+/** The same for a running call that waits for any answer. */
+export const STILL_ASKING = "Waiting for the participant's answer. Its outcome will be reported when it arrives.";
+const RECEIPTS: readonly string[] = [STILL_RUNNING, STILL_WAITING, STILL_ASKING];
+
+/** Whether a result that the model was given is a receipt. */
+export function isReceipt(content: unknown): boolean {
+  if (typeof content !== "string") return false;
+  if (RECEIPTS.includes(content)) return true;
+  return /^Started in the background \(call [\w-]+\)\. Its result will /u.test(content);
+}
+
+export function backgroundReceipt(callId: string): string {
+  return `Started in the background (call ${callId}). Its result will be reported when it arrives.`;
 }

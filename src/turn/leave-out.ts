@@ -3,7 +3,7 @@ import { NO_NOTES, type Notes, type Person, type PromisedOutcome, type Summary }
 import type { TurnRecord } from "../conversation/turn-record.ts";
 import { createId } from "../lib/id.ts";
 import { asText } from "../lib/json.ts";
-import { isReceipt } from "../tool/calls/follow-call.ts";
+import { isReceipt } from "../tool/outcome.ts";
 
 interface LeaveOut {
   /** What stands for earlier turns by now. */

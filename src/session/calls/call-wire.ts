@@ -6,7 +6,7 @@ import { toToolName } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { CallPorts } from "../../tool/calls/call-ports.ts";
 import type { CallLedger } from "../../tool/calls/call-ledger.ts";
-import { cancelCall } from "../../tool/calls/follow-call.ts";
+import { cancelCall } from "../../tool/calls/end-call.ts";
 import { failure } from "../../tool/outcome.ts";
 import { readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";

@@ -1,6 +1,6 @@
 import { asksFor, type Call } from "../../conversation/call.ts";
 import { fillInForm } from "../../tool/calls/fill-in-form.ts";
-import { cancelCall } from "../../tool/calls/follow-call.ts";
+import { cancelCall } from "../../tool/calls/end-call.ts";
 import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
 import type { Elicitation, Elicited } from "../../tool/define-tool.ts";

@@ -13,7 +13,7 @@ import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { loadLastPosition, loadMessageIds } from "../../store/turns/find-turns.ts";
 import { loadRunningTurns } from "../../store/turns/load-turns.ts";
 import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import { isReceipt } from "../../tool/calls/follow-call.ts";
+import { isReceipt } from "../../tool/outcome.ts";
 import type { Window } from "../../turn/shown-talk.ts";
 import { KNOWN_MESSAGES } from "../inbox/said.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";

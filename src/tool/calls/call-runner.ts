@@ -1,20 +1,29 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { type Call, UNTOUCHED } from "../../conversation/call.ts";
-import { isUserAbort } from "../../conversation/turn-abort.ts";
+import { type Call, type Outcome, UNTOUCHED } from "../../conversation/call.ts";
+import { isUserAbort, TurnAbort } from "../../conversation/turn-abort.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { findTool, routeCall, type FoundTool } from "../tool-routing.ts";
 import { tryParse } from "../input-schema.ts";
-import { failure, type ModelAnswer } from "../outcome.ts";
+import {
+  backgroundReceipt,
+  failure,
+  messageOf,
+  type ModelAnswer,
+  STILL_ASKING,
+  STILL_RUNNING,
+  STILL_WAITING,
+  toCallAnswer,
+} from "../outcome.ts";
 import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts, CallTurn, ToolUse } from "./call-ports.ts";
-import { followCall, refuseOpenCall, toCallAnswer } from "./follow-call.ts";
+import { cancelCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
-import { runOnServer } from "./run-on-server.ts";
+import { NotStored, runOnServer } from "./run-on-server.ts";
 
 /** For the model: nothing runs before its call is on record as running, so this one was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
@@ -193,6 +202,71 @@ export class CallRunner {
     if (route.to !== "nobody") return runOnClient(call, { ...run, route, wasRequested: false });
     return this.#refuse(call, "unknown_tool", `Tool '${tool.name}' is not available on any connected device`);
   }
+}
+
+interface Follow {
+  readonly ports: CallPorts;
+  /** Hands the stored call to the server or a client. A rejection is the call's failure. */
+  readonly start: (call: OpenCall) => Promise<void> | undefined;
+}
+
+/**
+ * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
+ * until it has begun. It is stored once, as it is when it is started, and before anybody runs it.
+ *
+ * @throws the record's error, when the call could not be stored
+ */
+async function followCall(call: Call, turn: CallTurn, { ports, start }: Follow): Promise<ModelAnswer> {
+  const open = ports.ledger.open(call);
+  const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, ports.resultMaxBytes);
+  const detached = watchTurn(open, turn.signal, ports);
+  let unstored: NotStored | undefined;
+  void startWhenAllowed(open, turn, { ports, start, onNotStored: (error) => (unstored = error) });
+  const begun = call.isBackground ? [open.begun] : [];
+  const end = await Promise.race([open.settled, detached, ...begun]);
+  if (unstored) throw unstored.cause;
+  if (typeof end === "object") return toAnswer(end);
+  void open.settled.then((late) => ports.onLateOutcome(open.current, toAnswer(late)));
+  return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
+}
+
+/** Never rejects: a start that fails in any way is the call's failure. */
+async function startWhenAllowed(
+  open: OpenCall,
+  turn: CallTurn,
+  { ports, start, onNotStored }: Follow & { readonly onNotStored: (error: NotStored) => void },
+): Promise<void> {
+  try {
+    const mayStart = open.over.aborted ? undefined : ports.untilMayStart(open, turn);
+    if (mayStart) await mayStart;
+    if (!open.over.aborted) await start(open);
+  } catch (error) {
+    if (error instanceof NotStored) onNotStored(error);
+    const failed = failure("execution_error", messageOf(error));
+    if (open.current.state === "pending") refuseOpenCall(open, ports, [failed.errorCode, failed.errorMessage]);
+    else ports.ledger.settle(open.current.id, failed);
+  }
+}
+
+type DetachedReceipt = typeof STILL_RUNNING | typeof STILL_WAITING | typeof STILL_ASKING;
+
+/** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with its receipt. */
+function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<DetachedReceipt> {
+  const detached = Promise.withResolvers<DetachedReceipt>();
+  const onAbort = () => {
+    const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
+    const { id, state, onInterrupt, isBackground } = call.current;
+    const mayGoOn = call.isGiven && state === "running";
+    const isKept = call.isWaiting || (mayGoOn && (onInterrupt !== "cancel" || isBackground));
+    if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
+    if (!isBackground) ports.ledger.update(id, { isBackground: true });
+    const waiting = state === "running" ? STILL_ASKING : STILL_WAITING;
+    detached.resolve(call.isWaiting ? waiting : STILL_RUNNING);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  void call.settled.then(() => signal.removeEventListener("abort", onAbort));
+  return detached.promise;
 }
 
 function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {

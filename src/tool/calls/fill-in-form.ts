@@ -18,8 +18,9 @@ import { failure, messageOf, success, timedOut } from "../outcome.ts";
 import type { AnnouncedTool } from "../tool-routing.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
-import { cancelCall, untilStored } from "./follow-call.ts";
+import { cancelCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
+import { untilStored } from "./run-on-server.ts";
 
 /** One field that is asked for in words. */
 export interface WordedField {

@@ -2,10 +2,9 @@ import type { Failure } from "../../conversation/call.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import type { ClientSignal, OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
-import { untilStored } from "./follow-call.ts";
 import type { FoundTool, Route } from "../tool-routing.ts";
 import { failure, timedOut } from "../outcome.ts";
-import { runOnServer } from "./run-on-server.ts";
+import { runOnServer, untilStored } from "./run-on-server.ts";
 
 interface ClientRun {
   readonly tool: Pick<FoundTool, "run" | "idempotent">;

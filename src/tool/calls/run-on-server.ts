@@ -5,7 +5,26 @@ import { readReturned, type ReadResult } from "../results/read-result.ts";
 import { askWhileRunning, Deadline } from "./ask-while-running.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
-import { untilStored } from "./follow-call.ts";
+
+/** The call is not on record, and so must not run. */
+export class NotStored extends Error {
+  override readonly message = "Not run: the call could not be stored";
+}
+
+/**
+ * Resolves when the call, which has been set running, is stored with its tool_use block. Whoever hands it to the
+ * server's function or to a client waits for this first.
+ *
+ * @throws {NotStored}
+ */
+export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, "durable" | "ledger">): Promise<void> {
+  try {
+    await ports.durable(current.id);
+  } catch (error) {
+    throw new NotStored(undefined, { cause: error });
+  }
+  ports.ledger.setGiven(current.id);
+}
 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;

@@ -5,7 +5,7 @@ import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
-import { isReceipt } from "../../../src/tool/calls/follow-call.ts";
+import { isReceipt } from "../../../src/tool/outcome.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
 
 /** Where a world broke a promise, after its last worker had all the time it needs. */
