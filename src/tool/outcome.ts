@@ -106,19 +106,17 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
   return { ...answer, content: [{ type: "text", text: note }, ...content] };
 }
 
-/** The receipt for a running call that goes on without its turn. */
-export const STILL_RUNNING = "Still running. Its outcome will be reported when it arrives.";
-/** The receipt for a call that goes on without its turn and waits for a permission to start. */
-export const STILL_WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
-
-/** The same for a running call that waits for any answer. */
-export const STILL_ASKING = "Waiting for the participant's answer. Its outcome will be reported when it arrives.";
-const RECEIPTS: readonly string[] = [STILL_RUNNING, STILL_WAITING, STILL_ASKING];
+/** What the model reads of a call that goes on without its turn: it runs, waits to start, or waits for an answer. */
+export const RECEIPTS = {
+  running: "Still running. Its outcome will be reported when it arrives.",
+  toStart: "Waiting for the participant's permission. Its outcome will be reported when it arrives.",
+  asking: "Waiting for the participant's answer. Its outcome will be reported when it arrives.",
+} as const;
 
 /** Whether a result that the model was given is a receipt. */
 export function isReceipt(content: unknown): boolean {
   if (typeof content !== "string") return false;
-  if (RECEIPTS.includes(content)) return true;
+  if (Object.values<string>(RECEIPTS).includes(content)) return true;
   return /^Started in the background \(call [\w-]+\)\. Its result will /u.test(content);
 }
 

@@ -8,16 +8,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { findTool, routeCall, type FoundTool } from "../tool-routing.ts";
 import { tryParse } from "../input-schema.ts";
-import {
-  backgroundReceipt,
-  failure,
-  messageOf,
-  type ModelAnswer,
-  STILL_ASKING,
-  STILL_RUNNING,
-  STILL_WAITING,
-  toCallAnswer,
-} from "../outcome.ts";
+import { backgroundReceipt, failure, messageOf, type ModelAnswer, RECEIPTS, toCallAnswer } from "../outcome.ts";
 import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts, CallTurn, ToolUse } from "./call-ports.ts";
@@ -40,6 +31,9 @@ interface Checked {
 interface Judged extends Checked {
   readonly need: PermissionNeed;
 }
+
+/** Hands the stored call to the server or a client, or settles it. */
+type Start = (call: OpenCall) => Promise<void> | undefined;
 
 /**
  * Takes a session's calls from the model's tool use to what the model reads of it: finds the tool, checks the
@@ -123,8 +117,42 @@ export class CallRunner {
     return findTool(use.toolName, this.#ports.serverTools, this.#ports.hosts(turn.participant));
   }
 
-  #follow(call: Call, turn: CallTurn, start: (call: OpenCall) => Promise<void> | undefined): Promise<ModelAnswer> {
-    return followCall(call, turn, { ports: this.#ports, start });
+  /**
+   * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
+   * until it has begun. It is stored once, as it is when it is started, and before anybody runs it.
+   *
+   * @throws the record's error, when the call could not be stored
+   */
+  async #follow(call: Call, turn: CallTurn, start: Start): Promise<ModelAnswer> {
+    const { ledger, resultMaxBytes, untilMayStart, onLateOutcome } = this.#ports;
+    const open = ledger.open(call);
+    const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, resultMaxBytes);
+    const detached = watchTurn(open, turn.signal, this.#ports);
+    let unstored: NotStored | undefined;
+    const startIt = async () => {
+      try {
+        const mayStart = open.over.aborted ? undefined : untilMayStart(open, turn);
+        if (mayStart) await mayStart;
+        if (!open.over.aborted) await start(open);
+      } catch (error) {
+        if (error instanceof NotStored) unstored = error;
+        this.#fail(open, error);
+      }
+    };
+    void startIt();
+    const begun = call.isBackground ? [open.begun] : [];
+    const end = await Promise.race([open.settled, detached, ...begun]);
+    if (unstored) throw unstored.cause;
+    if (typeof end === "object") return toAnswer(end);
+    void open.settled.then((late) => onLateOutcome(open.current, toAnswer(late)));
+    return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
+  }
+
+  /** A start that fails in any way is the call's failure. */
+  #fail(open: OpenCall, error: unknown): void {
+    const why = messageOf(error);
+    if (open.current.state === "pending") this.#refuse(open, "execution_error", why);
+    else this.#ports.ledger.settle(open.current.id, failure("execution_error", why));
   }
 
   #refuse(call: OpenCall, ...why: Parameters<typeof failure>): undefined {
@@ -204,55 +232,9 @@ export class CallRunner {
   }
 }
 
-interface Follow {
-  readonly ports: CallPorts;
-  /** Hands the stored call to the server or a client. A rejection is the call's failure. */
-  readonly start: (call: OpenCall) => Promise<void> | undefined;
-}
-
-/**
- * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
- * until it has begun. It is stored once, as it is when it is started, and before anybody runs it.
- *
- * @throws the record's error, when the call could not be stored
- */
-async function followCall(call: Call, turn: CallTurn, { ports, start }: Follow): Promise<ModelAnswer> {
-  const open = ports.ledger.open(call);
-  const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, ports.resultMaxBytes);
-  const detached = watchTurn(open, turn.signal, ports);
-  let unstored: NotStored | undefined;
-  void startWhenAllowed(open, turn, { ports, start, onNotStored: (error) => (unstored = error) });
-  const begun = call.isBackground ? [open.begun] : [];
-  const end = await Promise.race([open.settled, detached, ...begun]);
-  if (unstored) throw unstored.cause;
-  if (typeof end === "object") return toAnswer(end);
-  void open.settled.then((late) => ports.onLateOutcome(open.current, toAnswer(late)));
-  return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
-}
-
-/** Never rejects: a start that fails in any way is the call's failure. */
-async function startWhenAllowed(
-  open: OpenCall,
-  turn: CallTurn,
-  { ports, start, onNotStored }: Follow & { readonly onNotStored: (error: NotStored) => void },
-): Promise<void> {
-  try {
-    const mayStart = open.over.aborted ? undefined : ports.untilMayStart(open, turn);
-    if (mayStart) await mayStart;
-    if (!open.over.aborted) await start(open);
-  } catch (error) {
-    if (error instanceof NotStored) onNotStored(error);
-    const failed = failure("execution_error", messageOf(error));
-    if (open.current.state === "pending") refuseOpenCall(open, ports, [failed.errorCode, failed.errorMessage]);
-    else ports.ledger.settle(open.current.id, failed);
-  }
-}
-
-type DetachedReceipt = typeof STILL_RUNNING | typeof STILL_WAITING | typeof STILL_ASKING;
-
 /** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with its receipt. */
-function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<DetachedReceipt> {
-  const detached = Promise.withResolvers<DetachedReceipt>();
+function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<string> {
+  const detached = Promise.withResolvers<string>();
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
@@ -260,8 +242,8 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
     const isKept = call.isWaiting || (mayGoOn && (onInterrupt !== "cancel" || isBackground));
     if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
     if (!isBackground) ports.ledger.update(id, { isBackground: true });
-    const waiting = state === "running" ? STILL_ASKING : STILL_WAITING;
-    detached.resolve(call.isWaiting ? waiting : STILL_RUNNING);
+    const waiting = state === "running" ? RECEIPTS.asking : RECEIPTS.toStart;
+    detached.resolve(call.isWaiting ? waiting : RECEIPTS.running);
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
