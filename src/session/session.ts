@@ -137,7 +137,7 @@ export class Session {
       telemetry,
       tell,
     });
-    const asking = [this.#calls, this.#permissions];
+    const asking = [this.#calls.wire, this.#permissions];
     this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
     this.#messages = new UserMessages({
       ...options,
@@ -246,12 +246,12 @@ export class Session {
       this.#permissions.showAgain(from);
       this.#initiative?.noteReady(from.identity);
     },
-    tool_use_result: (from, body, meta) => this.#calls.handleResult(from, body, meta),
-    onUnreadableResult: (from, callId, error) => this.#calls.handleUnreadableResult(from, callId, error),
-    acknowledgement: (from, body) => this.#calls.handleAcknowledgement(from, body),
-    error_message: (from, body) => this.#calls.handleError(from, body),
+    tool_use_result: (from, body, meta) => this.#calls.wire.handleResult(from, body, meta),
+    onUnreadableResult: (from, callId, error) => this.#calls.wire.handleUnreadableResult(from, callId, error),
+    acknowledgement: (from, body) => this.#calls.wire.handleAcknowledgement(from, body),
+    error_message: (from, body) => this.#calls.wire.handleError(from, body),
     permission_response: (from, body) => this.#permissions.handleResponse(from, body),
-    tool_use_progress: (from, body) => this.#calls.handleProgress(from, body),
+    tool_use_progress: (from, body) => this.#calls.wire.handleProgress(from, body),
     control_variation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
     commentary: (from, body) => keepCommentary(from, body, { recorder: this.#recorder, outbox: this.#outbox }),
     control_stop: (_from, { targetId, stopType = "generation" }) => this.#turns.stop(targetId, stopType),

@@ -1,15 +1,16 @@
 import type { Call, CancelReason, Execution, Outcome } from "../../conversation/call.ts";
-import type { AppError } from "../../errors/app-error.ts";
+import { AppError } from "../../errors/app-error.ts";
 import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { toToolName } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { CallPorts } from "../../tool/calls/call-ports.ts";
 import type { CallLedger } from "../../tool/calls/call-ledger.ts";
-import { cancelCall } from "../../tool/calls/end-call.ts";
+import { cancelCall, refuseOpenCall } from "../../tool/calls/end-call.ts";
 import { failure } from "../../tool/outcome.ts";
 import { readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
+import type { AnsweredRequest } from "../inbox/admission.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
@@ -18,14 +19,16 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 const CANCEL_ANSWER_MS = 500;
 
 interface CallWireOptions {
+  readonly ledger: CallLedger;
   readonly outbox: Outbox;
   readonly peers: Peers;
-  readonly telemetry: Pick<SessionTelemetry, "traceOfCall">;
+  readonly telemetry: Pick<SessionTelemetry, "traceOfCall" | "noteAnswer">;
   readonly keepMedia: CallPorts["keepMedia"];
 }
 
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
 export class CallWire {
+  readonly ledger: CallLedger;
   readonly #outbox: Outbox;
   readonly #peers: Peers;
   readonly #telemetry: CallWireOptions["telemetry"];
@@ -37,15 +40,31 @@ export class CallWire {
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
-  constructor({ outbox, peers, telemetry, keepMedia }: CallWireOptions) {
+  constructor({ ledger, outbox, peers, telemetry, keepMedia }: CallWireOptions) {
+    this.ledger = ledger;
     this.#outbox = outbox;
     this.#telemetry = telemetry;
     this.#peers = peers;
     this.#keepMedia = keepMedia;
   }
 
-  /** @throws when it cannot be encoded or sent in time */
+  /**
+   * Arguments that no envelope can hold fail the call as `invalid_parameters`: the model may try others.
+   *
+   * @throws when it cannot be encoded or sent in time
+   */
   async sendRequest(call: Call): Promise<void> {
+    try {
+      await this.#sendRequest(call);
+    } catch (error) {
+      const open = this.ledger.find(call.id);
+      if (error instanceof AppError && error.code === "too_large" && open?.current.addressee !== undefined)
+        refuseOpenCall(open, this, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
+      throw error;
+    }
+  }
+
+  async #sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
     // A call that has ended is run by nobody. Its request is shown to all, as for a call that the server runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
@@ -98,18 +117,14 @@ export class CallWire {
     );
   }
 
-  /** Cancels all open calls but those that wait for permission to start: the next worker goes on waiting for these. */
-  cancelAll(ledger: CallLedger): void {
-    const sendCancel = (call: Call, reason: CancelReason) => this.sendCancel(call, reason);
-    const open = ledger.openCalls().filter(({ isWaiting, current }) => !(isWaiting && current.state === "pending"));
-    for (const call of open) cancelCall(call, "closed", { ledger, sendCancel });
-  }
-
   /**
-   * Resolves when the clients have answered a closing session's cancels, or after `CANCEL_ANSWER_MS`. A cancel that is
-   * still on its way when the worker leaves the room is lost, and its tool runs on.
+   * Cancels all open calls but those that wait for permission to start: the next worker goes on waiting for these.
+   * Resolves when the clients have answered, or after `CANCEL_ANSWER_MS`. A cancel that is still on its way when the
+   * worker leaves the room is lost, and its tool runs on.
    */
-  async whenCancelsAreAnswered(): Promise<void> {
+  async cancelAll(): Promise<void> {
+    const open = this.ledger.openCalls();
+    for (const call of open) if (!call.isWaiting || call.current.state !== "pending") cancelCall(call, "closed", this);
     if (this.#unconfirmed.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onAllConfirmed = resolve;
@@ -118,7 +133,9 @@ export class CallWire {
     clearTimeout(timer);
   }
 
-  handleResult(from: Peer, body: MessageBody<"tool_use_result">, ledger: CallLedger): void {
+  handleResult(from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
+    const { ledger } = this;
+    this.#telemetry.noteAnswer(body.id, from.identity, meta);
     const { outcome, media } = readResult(body);
     const call = ledger.find(body.id)?.current;
     const isShared = call?.executionAsked === "either";
@@ -129,25 +146,37 @@ export class CallWire {
     this.#confirm(body.id, from);
   }
 
-  handleUnreadableResult(from: Peer, { callId, error }: { callId: string; error: AppError }, ledger: CallLedger): void {
+  handleUnreadableResult(from: Peer, callId: string, error: AppError): void {
     const code = error.code === "too_large" ? "result_too_large" : "protocol_error";
-    ledger.answer(callId, failure(code, error.message), from.identity);
+    this.ledger.answer(callId, failure(code, error.message), from.identity);
   }
 
-  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">, ledger: CallLedger): void {
+  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">): void {
     const callId = this.#callOfStanza.get(Math.abs(body.acknowledgedStanzaId));
-    if (callId !== undefined) ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
+    if (callId !== undefined) this.ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
   }
 
   /** An ErrorMessage about an open call ends the call. Any other is ignored. */
-  handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">, ledger: CallLedger): void {
-    if (originatingId === undefined || !ledger.find(originatingId)) return;
-    ledger.answer(originatingId, failure("protocol_error", message || "The client reported an error"), from.identity);
+  handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">): void {
+    if (originatingId === undefined || !this.ledger.find(originatingId)) return;
+    const reported = failure("protocol_error", message || "The client reported an error");
+    this.ledger.answer(originatingId, reported, from.identity);
   }
 
-  /** The call that a client claims when it acknowledges this stanza. */
-  callOf(stanzaId: number): string | undefined {
-    return this.#callOfStanza.get(stanzaId);
+  handleProgress(from: Peer, { id, ...said }: MessageBody<"tool_use_progress">): void {
+    if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
+  }
+
+  /** Whether this participant runs an open call, so that any answer of it is waited for. */
+  isAnyAwaited(from: string): boolean {
+    return this.ledger.openCalls().some(({ current }) => current.addressee === from);
+  }
+
+  /** Whether this participant was asked for this answer, and the call is still open. */
+  isAwaited(from: string, answer: AnsweredRequest): boolean {
+    if (answer.kind === "permission") return false;
+    const callId = answer.kind === "claim" ? this.#callOfStanza.get(answer.stanzaId) : answer.callId;
+    return callId !== undefined && this.ledger.find(callId)?.current.addressee === from;
   }
 
   #confirm(callId: string, from: Peer): void {

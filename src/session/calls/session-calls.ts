@@ -1,18 +1,13 @@
 import type { Logger } from "pino";
 import type { Call, StateDetail } from "../../conversation/call.ts";
-import { AppError } from "../../errors/app-error.ts";
-import type { JsonObject } from "../../lib/json.ts";
-import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
 import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
-import { refuseOpenCall } from "../../tool/calls/end-call.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../../tool/talk-behavior.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
-import type { AnsweredRequest } from "../inbox/admission.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
 import type { LateOutcome } from "../turns/outcome-turn.ts";
@@ -58,8 +53,9 @@ export interface SessionCallsOptions {
 /** The tool calls of a session: runs them for its turns, and hands them what participants send. */
 export class SessionCalls {
   readonly forms: SessionForms;
+  /** Takes what clients say of their calls. */
+  readonly wire: CallWire;
   readonly #options: SessionCallsOptions;
-  readonly #wire: CallWire;
   readonly #ledger: CallLedger;
   readonly #states: ToolStates;
   readonly #ports: CallPorts;
@@ -72,7 +68,6 @@ export class SessionCalls {
   constructor(options: SessionCallsOptions) {
     const { recorder, peers, policy, voice, onState } = options;
     this.#options = options;
-    this.#wire = new CallWire(options);
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(options.serverTools);
     this.#offer = new ToolOffer(options);
@@ -108,6 +103,7 @@ export class SessionCalls {
       },
     };
     this.#ledger = new CallLedger(listener, options.serverTools);
+    this.wire = new CallWire({ ...options, ledger: this.#ledger });
     this.#ports = {
       ledger: this.#ledger,
       serverTools: options.serverTools,
@@ -117,10 +113,10 @@ export class SessionCalls {
       resultMaxBytes: policy.toolResultMaxBytes,
       durable: (callId) => recorder.durable(callId),
       isPresent: (identity) => peers.isPresent(identity),
-      sendRequest: (call) => this.#sendRequest(call),
+      sendRequest: (call) => this.wire.sendRequest(call),
       keepMedia: options.keepMedia,
-      sendResult: (call) => this.#wire.sendResult(call),
-      sendCancel: (call, reason) => this.#wire.sendCancel(call, reason),
+      sendResult: (call) => this.wire.sendResult(call),
+      sendCancel: (call, reason) => this.wire.sendCancel(call, reason),
       traceOf: (callId) => options.telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
       untilMayStart: (call, turn) => {
@@ -205,39 +201,8 @@ export class SessionCalls {
     return this.#ledger.openCalls().some(({ current }) => current.state === "running");
   }
 
-  isAnyAwaited(from: string): boolean {
-    return this.#ledger.openCalls().some(({ current }) => current.addressee === from);
-  }
-
-  isAwaited(from: string, answer: AnsweredRequest): boolean {
-    if (answer.kind === "permission") return false;
-    const callId = answer.kind === "claim" ? this.#wire.callOf(answer.stanzaId) : answer.callId;
-    return this.#ledger.openCalls().some(({ current: { id, addressee } }) => id === callId && addressee === from);
-  }
-
   handlePresence(identity: string, signal: "left" | "returned"): void {
     this.#ledger.signalAll(identity, signal);
-  }
-
-  handleResult(from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
-    this.#options.telemetry.noteAnswer(body.id, from.identity, meta);
-    this.#wire.handleResult(from, body, this.#ledger);
-  }
-
-  handleUnreadableResult(from: Peer, callId: string, error: AppError): void {
-    this.#wire.handleUnreadableResult(from, { callId, error }, this.#ledger);
-  }
-
-  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">): void {
-    this.#wire.handleAcknowledgement(from, body, this.#ledger);
-  }
-
-  handleError(from: Peer, body: MessageBody<"error_message">): void {
-    this.#wire.handleError(from, body, this.#ledger);
-  }
-
-  handleProgress(from: Peer, { id, ...said }: MessageBody<"tool_use_progress">): void {
-    if (this.#ledger.find(id)?.current.addressee === from.identity) this.#ledger.report(id, said);
   }
 
   /** Shows a client that has just named its features the states of calls that it does not know. */
@@ -248,20 +213,7 @@ export class SessionCalls {
 
   /** Cancels the open calls, and waits for a moment for the clients' answers. */
   async close(): Promise<void> {
-    this.#wire.cancelAll(this.#ledger);
-    await this.#wire.whenCancelsAreAnswered();
-  }
-
-  /** Arguments that no envelope can hold fail the call as `invalid_parameters`: the model may try others. */
-  async #sendRequest(call: Call): Promise<void> {
-    try {
-      await this.#wire.sendRequest(call);
-    } catch (error) {
-      const open = this.#ledger.find(call.id);
-      if (error instanceof AppError && error.code === "too_large" && open?.current.addressee !== undefined)
-        refuseOpenCall(open, this.#ports, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
-      throw error;
-    }
+    await this.wire.cancelAll();
   }
 
   /** A cancelled call begins no turn of its own: nobody waits for that news. */
@@ -288,7 +240,7 @@ export class SessionCalls {
     this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
     this.#options.recorder.onSettled(call);
     if (call.permissionAsked) void this.#options.permissions.withdraw(call);
-    this.#wire.forget(call);
+    this.wire.forget(call);
     this.forms.end(call);
   }
 }
