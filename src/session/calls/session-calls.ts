@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
 import type { Call, StateDetail } from "../../conversation/call.ts";
+import { abortable } from "../../lib/abortable.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
 import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { DEFAULT_TALK_BEHAVIOR, type TalkBehavior } from "../../tool/talk-behavior.ts";
+import { DEFAULT_TALK_BEHAVIOR, type StartWhen, type TalkBehavior } from "../../tool/talk-behavior.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
@@ -22,7 +23,6 @@ import type { Recorder } from "../record/recorder.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { SessionForms } from "./session-forms.ts";
-import { untilMayStart } from "./start-gate.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
 export interface SessionCallsOptions {
@@ -243,4 +243,20 @@ export class SessionCalls {
     this.wire.forget(call);
     this.forms.end(call);
   }
+}
+
+interface StartGate {
+  readonly voice: VoicePort;
+  readonly startWhen: StartWhen;
+}
+
+/**
+ * Resolves when a call may start beside a voice: when the participant is silent. It may be saying the rest of its
+ * question; then the turn is aborted, and the call has never run.
+ *
+ * @throws the reason of `call.over`, when the call ends before
+ */
+async function untilMayStart({ over }: OpenCall, { speech }: CallTurn, { voice, startWhen }: StartGate): Promise<void> {
+  if (startWhen === "words_spoken" && speech) await abortable(speech.untilHeard(), over);
+  await voice.untilQuiet(over);
 }
