@@ -6,7 +6,7 @@ import type { ModelAnswer } from "../tool/outcome.ts";
 import type { TurnDraft } from "./turn-draft.ts";
 import type { TurnEvent } from "./turn-event.ts";
 
-/** How a turn runs tools. */
+/** How a turn runs tools: in a session, by `SessionCalls`. */
 export interface ToolRunner {
   /** Rejects only when the call could not be stored. */
   readonly run: (use: ToolUse) => Promise<ModelAnswer>;
@@ -26,7 +26,7 @@ interface Given {
   readonly error?: { readonly reason: unknown };
 }
 
-/** The tool uses of one step, in call order. */
+/** The tool uses of one step, in call order. `runStep` adds them, and `runTurn` has them answered when it has ended. */
 export class StepUses {
   readonly #uses: { readonly use: ToolUse; given: Promise<Given> | undefined }[] = [];
   readonly #tools: ToolRunner;
@@ -45,6 +45,7 @@ export class StepUses {
     return this.#endsTurn;
   }
 
+  /** A call that may start early is started now, all others by `answerAll`. */
   add(use: ToolUse): void {
     const startsEarly = use.inputError === undefined && this.#tools.startsEarly(use.toolName);
     this.#uses.push({ use, given: startsEarly ? answered(() => this.#tools.run(use)) : undefined });

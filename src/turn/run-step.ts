@@ -4,6 +4,7 @@ import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import type { ModelBlock, ModelEvent, StopReason, Usage } from "../llm/model-event.ts";
 import type { ToolUse } from "../tool/calls/call-ports.ts";
+import type { StepUses } from "./answer-uses.ts";
 import type { TurnDraft } from "./turn-draft.ts";
 import type { TurnEvent } from "./turn-event.ts";
 
@@ -20,8 +21,8 @@ export interface StepRequest {
 export interface StepDependencies {
   readonly draft: TurnDraft;
   readonly openStream: (request: StepRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
-  /** Called for each complete tool_use block, in order, while the model still streams. */
-  readonly onToolUse: (use: ToolUse) => void;
+  /** Gets each complete tool_use block, in order, while the model still streams. */
+  readonly uses: StepUses;
   /** The conversation's tool use ids so far. A use whose id comes again is renamed, for the API wants them unique. */
   readonly usedIds: Set<string>;
 }
@@ -77,7 +78,7 @@ export async function* runStep(
           open.delete(event.index);
           const placed = deps.draft.put(block.sequence, renamed(event.block, block.toolUseId));
           yield { type: "block_stop", sequence: block.sequence, block: placed };
-          if (placed.blockType === "tool_use") deps.onToolUse(toToolUse(placed, event.inputError));
+          if (placed.blockType === "tool_use") deps.uses.add(toToolUse(placed, event.inputError));
           break;
         }
         case "message_stop":

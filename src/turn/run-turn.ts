@@ -85,12 +85,7 @@ async function* runSteps(
     const built = await shown.fit({ turn: draft.toRecord(), isPaused, passingTools, others: deps.others, count });
     const change = shown.takeChange();
     if (change) deps.onShown?.(change);
-    const stepDeps = {
-      draft,
-      openStream: deps.openStream,
-      onToolUse: (use) => uses.add(use),
-      usedIds,
-    } satisfies StepDependencies;
+    const stepDeps = { draft, openStream: deps.openStream, uses, usedIds };
     const end = yield* runStep(requestOf(built), stepDeps, signal);
     if (end.promptTokens !== undefined) shown.measure(end.promptTokens);
     if (end.containerId !== undefined) container = { containerId: end.containerId };
