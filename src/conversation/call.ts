@@ -47,7 +47,7 @@ export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
  * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it. A new
- * field also needs a column in the table.
+ * field also needs a line in `COLUMNS` of `src/store/calls.ts`, and one in `UNTOUCHED` if it may change.
  */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */
@@ -87,12 +87,15 @@ export interface Call {
   /** What may be shown of the call. */
   readonly detail: StateDetail;
   /** The arguments that the participant put in the place of `input`; the call runs with these. */
-  readonly editedInput?: JsonObject;
-  /** Set on a stored call for which a permission was ever asked. */
-  readonly permissionAsked?: boolean;
+  readonly editedInput: JsonObject | undefined;
+  /** Of a call that was loaded: whether a permission was ever asked for it. */
+  readonly permissionAsked: boolean;
 }
 
-/** A call to which nothing has happened yet. */
+/**
+ * A call to which nothing has happened yet. All fields that change while it is open are here, but `isBackground`, which
+ * is first what its tool says; what `update` takes and what live events tell follow from this list.
+ */
 export const UNTOUCHED = {
   state: "pending",
   executionResolved: undefined,
@@ -104,6 +107,8 @@ export const UNTOUCHED = {
   revision: 0,
   logs: [],
   progress: undefined,
+  editedInput: undefined,
+  permissionAsked: false,
 } as const satisfies Partial<Call>;
 
 /** An answer that changed nothing, kept on the call's record. */

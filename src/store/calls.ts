@@ -1,10 +1,58 @@
 import type postgres from "postgres";
-import { asksFor, type Call, type ExtraAnswer, type Outcome } from "../conversation/call.ts";
-import type { ContentBlock } from "../conversation/content.ts";
+import {
+  asksFor,
+  type Call,
+  type ExtraAnswer,
+  type Failure,
+  type Outcome,
+  type Success,
+} from "../conversation/call.ts";
 import type { JsonObject } from "../lib/json.ts";
-import { type Sql, jsonParameter } from "./database/pool.ts";
+import type { Sql } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
+
+/** The fields of a call that have no column: they are read from other tables, or are not stored. */
+type Elsewhere = "outcome" | "messageId" | "participant" | "editedInput" | "permissionAsked" | "onInterrupt";
+type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
+
+/** The columns of `tool_calls` that a call has from its beginning, by field. `started_at` is set once. */
+const FIXED = {
+  id: "id",
+  turnId: "turn_id",
+  toolUseId: "tool_use_id",
+  toolName: "name",
+  input: "input",
+  timeoutMs: "timeout_ms",
+  executionAsked: "execution_asked",
+  idempotencyKey: "idempotency_key",
+  detail: "detail",
+  startedAt: "started_at",
+} as const;
+
+/** Those that change while the call is open, with those of its outcome. */
+const CHANGING = {
+  state: "state",
+  executionResolved: "execution_resolved",
+  addressee: "participant_identity",
+  deadlineAt: "deadline_at",
+  isBackground: "is_background",
+  logs: "logs",
+  progress: "progress",
+  finishedAt: "finished_at",
+  revision: "revision",
+  result: "result",
+  content: "shown",
+  display: "display",
+  errorCode: "error_code",
+  errorMessage: "error_message",
+} as const;
+
+/** A new field of a call is a line in one of the two, and a migration: what is written and read follows from them. */
+const COLUMNS: Readonly<Record<Exclude<keyof Call, Elsewhere> | OutcomeField, string>> = { ...FIXED, ...CHANGING };
+const NAMES = Object.values(COLUMNS).join(", ");
+const CHANGES = Object.values(CHANGING).map((column) => `${column} = excluded.${column}`);
+const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${column} as "${field}"`);
 
 /**
  * Stores a call as it is now. A stored call is changed only while it is open, and only by a newer revision: the first
@@ -13,41 +61,13 @@ import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessio
  * @throws {AppError} `lost_lease`; `internal` for another call of the same tool use
  */
 export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promise<void> {
-  const { outcome } = call;
-  const failure = outcome && "errorCode" in outcome ? outcome : undefined;
-  const success = outcome?.state === "success" ? outcome : undefined;
-  const time = (at: number | undefined) => (at === undefined ? null : sql.types.timestamp(at));
   const rows = await runQuery(sql`
     with fence as materialized (${fencingRow({ sql, lease })}), saved as (
-      insert into tool_calls (
-        id, turn_id, in_session, tool_use_id, name, execution_asked, timeout_ms, idempotency_key, input, detail, state,
-        execution_resolved, participant_identity, started_at, deadline_at, is_background, logs, progress,
-        result, shown, display, error_code, error_message, finished_at, revision
-      ) select
-        ${call.id}, ${call.turnId}, ${lease.sessionId}, ${call.toolUseId}, ${call.toolName}, ${call.executionAsked}, ${call.timeoutMs},
-        ${call.idempotencyKey}, ${sql.json(call.input)}, ${call.detail}, ${call.state},
-        ${call.executionResolved ?? null}, ${call.addressee ?? null}, ${time(call.startedAt)}::timestamptz,
-        ${time(call.deadlineAt)}::timestamptz, ${call.isBackground}, ${sql.json(call.logs)}, ${call.progress ?? null}::real,
-        ${jsonParameter(sql, outcome?.result)}::jsonb, ${jsonParameter(sql, success?.content)}::jsonb,
-        ${jsonParameter(sql, success?.display)}::jsonb, ${failure?.errorCode ?? null}, ${failure?.errorMessage ?? null},
-        ${time(call.finishedAt)}::timestamptz, ${call.revision}
-      from fence
+      insert into tool_calls (in_session, ${sql.unsafe(NAMES)})
+      select ${lease.sessionId}, ${sql.unsafe(NAMES)}
+      from fence, jsonb_populate_record(null::tool_calls, ${sql.json(toRow(call))})
       on conflict (id) do update set
-        state = excluded.state,
-        execution_resolved = excluded.execution_resolved,
-        participant_identity = excluded.participant_identity,
-        started_at = coalesce(tool_calls.started_at, excluded.started_at),
-        deadline_at = excluded.deadline_at,
-        is_background = excluded.is_background,
-        logs = excluded.logs,
-        progress = excluded.progress,
-        result = excluded.result,
-        shown = excluded.shown,
-        display = excluded.display,
-        error_code = excluded.error_code,
-        error_message = excluded.error_message,
-        finished_at = excluded.finished_at,
-        revision = excluded.revision
+        started_at = coalesce(tool_calls.started_at, excluded.started_at), ${sql.unsafe(CHANGES.join(", "))}
       where tool_calls.state in ('pending', 'running') and tool_calls.revision < excluded.revision
       returning id, state
     ), withdrawn as (
@@ -59,6 +79,20 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
     select from fence
   `);
   if (rows.length === 0) throw lostLease();
+}
+
+/** The call by its columns' names, as JSON. */
+function toRow(call: Call): JsonObject {
+  const fields: Readonly<Record<string, unknown>> = { ...call, ...call.outcome };
+  return Object.fromEntries(
+    Object.entries(COLUMNS).map(([field, column]) => [column, toColumn(field, fields[field])]),
+  ) as JsonObject;
+}
+
+/** A field whose name ends with `At` is a time. Half a surrogate pair, as in a model's name of a tool, is no JSON. */
+function toColumn(field: string, value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  return field.endsWith("At") && typeof value === "number" ? new Date(value).toISOString() : value;
 }
 
 /** A turn's calls, in the order in which they were asked for. */
@@ -159,83 +193,34 @@ export async function loadCall(
   return call;
 }
 
-/**
- * A row of the query below, which must select each field that is listed here. A field of `Call` that is missing here
- * is a type error in `toCall`.
- */
-interface Row extends Pick<
-  Call,
-  | "id"
-  | "turnId"
-  | "messageId"
-  | "participant"
-  | "toolUseId"
-  | "toolName"
-  | "input"
-  | "timeoutMs"
-  | "executionAsked"
-  | "executionResolved"
-  | "addressee"
-  | "idempotencyKey"
-  | "isBackground"
-  | "state"
-  | "startedAt"
-  | "deadlineAt"
-  | "finishedAt"
-  | "revision"
-  | "logs"
-  | "progress"
-  | "detail"
-  | "permissionAsked"
-> {
-  readonly result: JsonObject | null;
-  readonly content: readonly ContentBlock[] | null;
-  readonly display: JsonObject | null;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly editedInput: JsonObject | null;
-}
+/** A row of the query below, without its nulls. */
+type Row = Omit<Call, "outcome" | "onInterrupt"> & Partial<Omit<Success, "state"> & Omit<Failure, "state">>;
 
 async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]> {
-  const rows = await runQuery(sql<Row[]>`
+  const rows = await runQuery(sql<Record<string, unknown>[]>`
     select
-      tool_calls.id, turn_id as "turnId", message_id as "messageId", turns.participant_identity as participant,
-      tool_use_id as "toolUseId", name as "toolName", tool_calls.input, timeout_ms as "timeoutMs",
-      execution_asked as "executionAsked", execution_resolved as "executionResolved",
-      tool_calls.participant_identity as addressee, idempotency_key as "idempotencyKey",
-      is_background as "isBackground", tool_calls.state, started_at as "startedAt", deadline_at as "deadlineAt",
-      tool_calls.finished_at as "finishedAt", revision, logs, progress, detail,
-      result, shown as content, display, tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
+      ${sql.unsafe(SELECTED.join(", "))}, message_id as "messageId", turns.participant_identity as participant,
       (select edited_input from permissions where call_id = tool_calls.id and not while_running) as "editedInput",
       exists (select from permissions where call_id = tool_calls.id) as "permissionAsked"
     from tool_calls join turns on turns.id = turn_id
     where ${isWanted}
     order by tool_calls.created_at, tool_calls.id
   `);
-  return rows.map(toCall);
+  return rows.map((row) => {
+    const fields = Object.entries(row).map(([field, value]) => [field, value ?? undefined]);
+    return toCall(Object.fromEntries(fields) as Row);
+  });
 }
 
 /** `onInterrupt` is not stored: a call of an earlier worker goes on when it is interrupted. */
-function toCall({ result, content, display, errorCode, errorMessage, editedInput, ...row }: Row): Call {
-  return {
-    ...row,
-    onInterrupt: "finish",
-    executionResolved: row.executionResolved ?? undefined,
-    addressee: row.addressee ?? undefined,
-    startedAt: row.startedAt ?? undefined,
-    deadlineAt: row.deadlineAt ?? undefined,
-    finishedAt: row.finishedAt ?? undefined,
-    progress: row.progress ?? undefined,
-    outcome: storedOutcome(row.state, { result, content, display, errorCode, errorMessage }),
-    ...(editedInput && { editedInput }),
-  };
+function toCall({ result, content, display, errorCode, errorMessage, ...row }: Row): Call {
+  const outcome = storedOutcome(row.state, { result, content, display, errorCode, errorMessage });
+  return { ...row, onInterrupt: "finish", outcome };
 }
-
-type StoredOutcome = Pick<Row, "result" | "content" | "display" | "errorCode" | "errorMessage">;
 
 function storedOutcome(
   state: Call["state"],
-  { result, content, display, errorCode, errorMessage }: StoredOutcome,
+  { result, content, display, errorCode, errorMessage }: { readonly [Field in OutcomeField]?: Row[Field] | undefined },
 ): Outcome | undefined {
   if (state === "success")
     return { state, result: result ?? {}, ...(content && { content }), ...(display && { display }) };

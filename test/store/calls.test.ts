@@ -55,6 +55,14 @@ test("the server may take a call over, which keeps its start", async () => {
   expect(await load(call)).toMatchObject({ executionResolved: "server", addressee: undefined, startedAt: 1_000 });
 });
 
+test("a model's name of a tool is stored also where it is no whole text", async () => {
+  const { writer, turn } = await storedTurn(database.sql);
+  const call = newCall(turn.id, { toolName: "scan\ud800" });
+  await saveCall(writer, call);
+
+  expect(await load(call)).toMatchObject({ toolName: "scan\ufffd" });
+});
+
 test("storing the same call again is fine; another call for its tool use is not", async () => {
   const { writer, call } = await storedCall(database.sql);
   await saveCall(writer, call);

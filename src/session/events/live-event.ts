@@ -1,4 +1,4 @@
-import type { Call, CallState } from "../../conversation/call.ts";
+import { type Call, UNTOUCHED } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { type JsonObject, isRecord } from "../../lib/json.ts";
 import { MAX_PAYLOAD_BYTES } from "../../store/events.ts";
@@ -135,49 +135,43 @@ function short(text: string): string {
   return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }
 
+/** What changes on a call, as far as it has room in a notification. */
+const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
+  (field) => !["outcome", "logs", "editedInput", "permissionAsked"].includes(field),
+);
+
 /**
  * What a live event says of a call: its ids, and the fields that change. Arguments, logs and result have no room in a
  * notification; they are loaded from the store.
  */
 export function toLiveCall(call: Call, short: (text: string) => string): JsonObject {
-  const { id: callId, messageId: turnId, revision, state, addressee, outcome, logs, progress } = call;
-  const { executionResolved, startedAt, deadlineAt, finishedAt } = call;
-  const errorCode = outcome && "errorCode" in outcome ? outcome.errorCode : undefined;
+  const { id: callId, messageId: turnId, outcome } = call;
+  const changed = TOLD.flatMap((field) => {
+    const value = call[field];
+    return value === undefined ? [] : [[field, typeof value === "string" ? short(value) : value] as const];
+  });
   return {
     turnId,
     callId,
-    revision,
     toolUseId: short(call.toolUseId),
     name: short(call.toolName),
-    state,
     executionAsked: call.executionAsked,
-    ...(executionResolved !== undefined && { executionResolved }),
-    ...(addressee !== undefined && { addressee: short(addressee) }),
     timeoutMs: call.timeoutMs,
-    ...(startedAt !== undefined && { startedAt }),
-    ...(deadlineAt !== undefined && { deadlineAt }),
-    ...(finishedAt !== undefined && { finishedAt }),
-    ...(errorCode !== undefined && { errorCode: short(errorCode) }),
-    ...(progress !== undefined && { progress }),
-    logCount: logs.length,
+    ...(Object.fromEntries(changed) as JsonObject),
+    ...(outcome && "errorCode" in outcome && { errorCode: short(outcome.errorCode) }),
+    logCount: call.logs.length,
   };
 }
 
 /** A stored call as it was when a live event told of it: the row may have changed since. */
 export function callAsTold(stored: Call, told: JsonObject): Call {
-  const number = (key: string) => (typeof told[key] === "number" ? told[key] : undefined);
-  const state = (told["state"] ?? stored.state) as CallState;
+  const fields = Object.fromEntries(TOLD.map((field) => [field, told[field]])) as Pick<Call, (typeof TOLD)[number]>;
+  const { state, addressee } = fields;
   return {
     ...stored,
-    state,
-    revision: number("revision") ?? stored.revision,
-    executionResolved: told["executionResolved"] as Call["executionResolved"],
-    addressee: told["addressee"] === undefined ? undefined : stored.addressee,
-    startedAt: number("startedAt"),
-    deadlineAt: number("deadlineAt"),
-    finishedAt: number("finishedAt"),
-    progress: number("progress"),
-    logs: stored.logs.slice(0, number("logCount")),
+    ...fields,
+    addressee: addressee === undefined ? undefined : stored.addressee,
+    logs: stored.logs.slice(0, Number(told["logCount"])),
     outcome: state === stored.state ? stored.outcome : undefined,
   };
 }

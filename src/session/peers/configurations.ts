@@ -127,7 +127,7 @@ export class Configurations {
 
   /** Waits for the tool of a call that waits for permission to start: its owner may have yet to announce it again. */
   async #untilKnown(call: Call, signal: AbortSignal): Promise<void> {
-    const { participant, toolName, state, permissionAsked = false } = call;
+    const { participant, toolName, state, permissionAsked } = call;
     if (!permissionAsked || state !== "pending") return;
     if (this.#liveTools.prefixes.some((prefix) => toolName.startsWith(prefix))) {
       const use = { sequence: 0, blockType: "tool_use", textContent: null, content: { tool_name: toolName } };

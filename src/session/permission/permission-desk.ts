@@ -208,7 +208,7 @@ export class PermissionDesk {
 
   async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
     const { store, logger, tell, untilStored } = this.#options;
-    const { id: callId, toolName, permissionAsked = false } = call.current;
+    const { id: callId, toolName, permissionAsked } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !permissionAsked) {
       const grants = await store.grants(approver);

@@ -1,13 +1,12 @@
-import type { Call, ExtraAnswer, Failure, Outcome } from "../../conversation/call.ts";
+import type { Call, ExtraAnswer, Failure, Outcome, UNTOUCHED } from "../../conversation/call.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
 
-/** What may change on an open call besides its outcome. */
-type CallChange = Partial<
-  Pick<Call, "state" | "editedInput" | "executionResolved" | "addressee" | "startedAt" | "deadlineAt" | "isBackground">
->;
+/** What changes by other means than `update`. */
+type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "permissionAsked";
+type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
 
 /** News of the client that a call was sent to, short of a result. A `Failure` is its answer `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;

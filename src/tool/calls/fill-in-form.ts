@@ -209,15 +209,14 @@ function newForm(
   { parent, key }: Pick<Asked, "parent" | "key">,
   { input, timeoutMs }: { readonly input: JsonObject; readonly timeoutMs: number },
 ): Call {
-  const { id: parentId, turnId, messageId, participant, detail } = parent.current;
+  const { id: parentId } = parent.current;
   const seed = canonicalize([parentId, key, input]) ?? "";
   const id = createHash("sha256").update(seed).digest("base64url").slice(0, 21);
   return {
+    ...parent.current,
+    ...UNTOUCHED,
     id,
     toolUseId: formUseId(parentId, id),
-    turnId,
-    messageId,
-    participant,
     toolName: ASK_USER,
     input,
     timeoutMs,
@@ -225,7 +224,5 @@ function newForm(
     idempotencyKey: id,
     onInterrupt: "finish",
     isBackground: false,
-    ...UNTOUCHED,
-    detail,
   };
 }
