@@ -2,7 +2,7 @@ import type { Execution, OnInterrupt, StateDetail } from "../conversation/call.t
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import type { Tool, ToolContext, ToolPermission } from "./define-tool.ts";
 import { type InputSchema, compileInputSchema } from "./input-schema.ts";
-import { type TalkBehavior, toTalkBehavior } from "./talk-behavior.ts";
+import { type TalkBehavior, toTalkBehavior } from "./pacing.ts";
 
 /** What becomes of a call that repeats an earlier one of its turn. */
 type OnDuplicate = "allow" | "reuse" | "reject";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { InputSchema } from "./input-schema.ts";
 import type { ServerTool } from "./server-tool.ts";
-import { DEFAULT_TALK_BEHAVIOR } from "./talk-behavior.ts";
+import { DEFAULT_TALK_BEHAVIOR } from "./pacing.ts";
 
 /** A tool that a participant announced in its Configuration. */
 export interface AnnouncedTool {

@@ -2,7 +2,7 @@ import type { Call } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import type { TalkBehavior } from "../../tool/talk-behavior.ts";
+import type { TalkBehavior } from "../../tool/pacing.ts";
 
 interface Wait {
   readonly call: Call;

@@ -7,7 +7,7 @@ import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
 import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { DEFAULT_TALK_BEHAVIOR, type StartWhen, type TalkBehavior } from "../../tool/talk-behavior.ts";
+import { DEFAULT_TALK_BEHAVIOR, type StartWhen, type TalkBehavior } from "../../tool/pacing.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";

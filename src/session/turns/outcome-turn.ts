@@ -2,7 +2,7 @@ import type { Call } from "../../conversation/call.ts";
 import { OUTCOME_TOOL, toolResultBlock, type TurnBlock } from "../../conversation/block.ts";
 import { createId } from "../../lib/id.ts";
 import type { ModelAnswer } from "../../tool/outcome.ts";
-import type { OnResult } from "../../tool/talk-behavior.ts";
+import type { OnResult } from "../../tool/pacing.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 /** The outcome of a call that its turn did not wait for. */
