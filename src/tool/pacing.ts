@@ -6,8 +6,8 @@ export type StartWhen = "turn_confirmed" | "words_spoken";
 /** How the outcome of a call that its turn did not wait for is told. */
 export type OnResult = "speak" | "wait" | "silent";
 
-/** How a tool behaves in the conversation while it runs. */
-export interface TalkBehavior {
+/** How calls of a tool keep pace with the talk: when they start, what is said meanwhile, and whether the turn waits. */
+export interface Pacing {
   /** What is said while a call runs; several texts take turns, none means silence. */
   readonly fillers: readonly string[];
   readonly fillerAfterMs: number;
@@ -19,7 +19,7 @@ export interface TalkBehavior {
 }
 
 /** For a tool that sets none of these fields. */
-export const DEFAULT_TALK_BEHAVIOR: TalkBehavior = {
+export const DEFAULT_PACING: Pacing = {
   fillers: [],
   fillerAfterMs: 1_200,
   noticeAfterMs: undefined,
@@ -32,7 +32,7 @@ const START_WHEN: readonly StartWhen[] = ["turn_confirmed", "words_spoken"];
 const ON_RESULT: readonly OnResult[] = ["speak", "wait", "silent"];
 
 /** @throws {TypeError} naming the field of the definition that is wrong */
-export function toTalkBehavior(tool: Tool): TalkBehavior {
+export function toPacing(tool: Tool): Pacing {
   const { filler, fillerAfterMs, noticeAfterMs, startWhen, background, onResult } = tool;
   const fillers = filler === undefined ? [] : [filler].flat();
   if (filler !== undefined && (fillers.length === 0 || !fillers.every(isPhrase)))
@@ -47,11 +47,11 @@ export function toTalkBehavior(tool: Tool): TalkBehavior {
     throw new TypeError(`onResult: expected one of ${ON_RESULT.join(", ")}`);
   return {
     fillers,
-    fillerAfterMs: fillerAfterMs ?? DEFAULT_TALK_BEHAVIOR.fillerAfterMs,
+    fillerAfterMs: fillerAfterMs ?? DEFAULT_PACING.fillerAfterMs,
     noticeAfterMs,
-    startWhen: startWhen ?? DEFAULT_TALK_BEHAVIOR.startWhen,
+    startWhen: startWhen ?? DEFAULT_PACING.startWhen,
     isBackground: background ?? false,
-    onResult: onResult ?? DEFAULT_TALK_BEHAVIOR.onResult,
+    onResult: onResult ?? DEFAULT_PACING.onResult,
   };
 }
 

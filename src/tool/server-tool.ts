@@ -2,7 +2,7 @@ import type { Execution, OnInterrupt, StateDetail } from "../conversation/call.t
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import type { Tool, ToolContext, ToolPermission } from "./define-tool.ts";
 import { type InputSchema, compileInputSchema } from "./input-schema.ts";
-import { type TalkBehavior, toTalkBehavior } from "./pacing.ts";
+import { type Pacing, toPacing } from "./pacing.ts";
 
 /** What becomes of a call that repeats an earlier one of its turn. */
 type OnDuplicate = "allow" | "reuse" | "reject";
@@ -17,7 +17,7 @@ export interface ServerTool {
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly onInterrupt: OnInterrupt;
-  readonly talk: TalkBehavior;
+  readonly pacing: Pacing;
   /** @defaultValue "allow" */
   readonly onDuplicate?: OnDuplicate;
   /** @defaultValue "full" */
@@ -77,7 +77,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     timeoutMs,
     readOnly,
     idempotent: tool.idempotent ?? readOnly,
-    talk: toTalkBehavior(tool),
+    pacing: toPacing(tool),
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
     ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
     ...(tool.stateDetail !== undefined && { stateDetail: tool.stateDetail }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { InputSchema } from "./input-schema.ts";
 import type { ServerTool } from "./server-tool.ts";
-import { DEFAULT_TALK_BEHAVIOR } from "./pacing.ts";
+import { DEFAULT_PACING } from "./pacing.ts";
 
 /** A tool that a participant announced in its Configuration. */
 export interface AnnouncedTool {
@@ -102,7 +102,7 @@ export function findTool(name: string, serverTools: ServerTools, hosts: readonly
   if (!announced) return undefined;
   const { readOnly } = announced;
   const onInterrupt = readOnly ? "cancel" : "finish";
-  return { ...announced, idempotent: readOnly, onInterrupt, talk: DEFAULT_TALK_BEHAVIOR };
+  return { ...announced, idempotent: readOnly, onInterrupt, pacing: DEFAULT_PACING };
 }
 
 /** `hosts` as `hostsFor` gives them: the participant whose turn it is comes first. */

@@ -2,11 +2,11 @@ import type { Call } from "../../conversation/call.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import type { TalkBehavior } from "../../tool/pacing.ts";
+import type { Pacing } from "../../tool/pacing.ts";
 
 interface Wait {
   readonly call: Call;
-  readonly talk: TalkBehavior;
+  readonly pacing: Pacing;
   readonly speech: TurnSpeech;
   /** Aborted when nobody waits for the call any more. */
   readonly over: AbortSignal;
@@ -33,13 +33,13 @@ export class Fillers {
     const isAsking = call.state === "running" && call.deadlineAt === undefined;
     if (call.state !== "running" || isAsking || call.isBackground || turn?.turnId !== call.turnId)
       return this.#end(call.id);
-    const talk = this.#tools.get(call.toolName)?.talk;
-    if (this.#waits.has(call.id) || !talk || !turn.speech) return;
+    const pacing = this.#tools.get(call.toolName)?.pacing;
+    if (this.#waits.has(call.id) || !pacing || !turn.speech) return;
     const controller = new AbortController();
     this.#waits.set(call.id, controller);
-    const wait = { call, talk, speech: turn.speech, over: controller.signal, signal: turn.signal };
-    if (talk.fillers.length > 0) void ignoreErrors(this.#fill(wait));
-    if (talk.noticeAfterMs !== undefined) void ignoreErrors(notice(wait, talk.noticeAfterMs));
+    const wait = { call, pacing, speech: turn.speech, over: controller.signal, signal: turn.signal };
+    if (pacing.fillers.length > 0) void ignoreErrors(this.#fill(wait));
+    if (pacing.noticeAfterMs !== undefined) void ignoreErrors(notice(wait, pacing.noticeAfterMs));
   }
 
   #end(callId: string): void {
@@ -48,14 +48,14 @@ export class Fillers {
   }
 
   /** The time until a filler counts from when the words before it have been heard. */
-  async #fill({ call, talk, speech, over, signal }: Wait): Promise<void> {
+  async #fill({ call, pacing, speech, over, signal }: Wait): Promise<void> {
     await abortable(speech.untilHeard(), over);
-    await pause(talk.fillerAfterMs, over);
+    await pause(pacing.fillerAfterMs, over);
     if (this.#filled !== undefined && this.#waits.has(this.#filled)) return;
     this.#filled = call.id;
     const count = this.#counts.get(call.toolName) ?? 0;
     this.#counts.set(call.toolName, count + 1);
-    await speech.filler(talk.fillers[count % talk.fillers.length] ?? "", signal);
+    await speech.filler(pacing.fillers[count % pacing.fillers.length] ?? "", signal);
   }
 }
 

@@ -7,7 +7,7 @@ import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
 import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { DEFAULT_TALK_BEHAVIOR, type StartWhen, type TalkBehavior } from "../../tool/pacing.ts";
+import { DEFAULT_PACING, type Pacing, type StartWhen } from "../../tool/pacing.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
@@ -120,7 +120,7 @@ export class SessionCalls {
       traceOf: (callId) => options.telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
       untilMayStart: (call, turn) => {
-        const { startWhen } = this.#talkOf(call.current);
+        const { startWhen } = this.#pacingOf(call.current);
         return voice && untilMayStart(call, turn, { voice, startWhen });
       },
       permit: (call, need, turn) => options.permissions.permit(call, need, turn),
@@ -218,13 +218,13 @@ export class SessionCalls {
 
   /** A cancelled call begins no turn of its own: nobody waits for that news. */
   #reportLate(call: Call, answer: ModelAnswer): void {
-    const { onResult } = this.#talkOf(call);
+    const { onResult } = this.#pacingOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";
     this.#options.onLateOutcome({ call, answer, onResult: isCancelled ? "wait" : onResult });
   }
 
-  #talkOf({ toolName }: Call): TalkBehavior {
-    return this.#options.serverTools.get(toolName)?.talk ?? DEFAULT_TALK_BEHAVIOR;
+  #pacingOf({ toolName }: Call): Pacing {
+    return this.#options.serverTools.get(toolName)?.pacing ?? DEFAULT_PACING;
   }
 
   /** The turn of a call, while something can be said in it. */

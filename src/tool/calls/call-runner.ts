@@ -283,7 +283,7 @@ function newCall(
     executionAsked: tool?.execution ?? "server",
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
     onInterrupt: tool?.onInterrupt ?? "cancel",
-    isBackground: tool?.talk.isBackground ?? false,
+    isBackground: tool?.pacing.isBackground ?? false,
     ...UNTOUCHED,
     detail: shown ?? tool?.stateDetail ?? "full",
   };
