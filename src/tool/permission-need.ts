@@ -47,12 +47,13 @@ export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed 
   if (!permission)
     return { type: TOOL_TYPE, values: [name], ignoresCase: false, title: `Use ${name}`, metadata: {}, ...common };
   const { pattern, ignoresCase, title, metadata } = permission;
+  const read = readerOf((field) => `Not run: the tool's permission.${field} failed`);
   return {
     type: permission.type,
-    values: call("pattern", () => toValues(pattern(input, undefined))),
-    ignoresCase: call("ignoresCase", () => ignoresCase?.(input, undefined) ?? false),
-    title: call("title", () => toTitle(title(input))),
-    metadata: metadata ? call("metadata", () => toMetadata(metadata(input))) : {},
+    values: read("pattern", () => toValues(pattern(input, undefined))),
+    ignoresCase: read("ignoresCase", () => ignoresCase?.(input, undefined) ?? false),
+    title: read("title", () => toTitle(title(input))),
+    metadata: metadata ? read("metadata", () => toMetadata(metadata(input))) : {},
     ...common,
   };
 }
@@ -63,13 +64,7 @@ export function needOfRunning(
   { type, pattern, ignoresCase = false, title, metadata = {} }: PermissionAsk,
 ): PermissionNeed {
   if (typeof type !== "string" || type === "") throw new TypeError("ask: type: expected a text");
-  const read = <Value>(field: string, value: () => Value): Value => {
-    try {
-      return value();
-    } catch (error) {
-      throw new TypeError(`ask: ${field}: ${messageOf(error)}`, { cause: error });
-    }
-  };
+  const read = readerOf((field) => `ask: ${field}`);
   return {
     type: cleanText(type),
     values: read("pattern", () => toValues(pattern)),
@@ -82,12 +77,15 @@ export function needOfRunning(
   };
 }
 
-function call<Value>(field: keyof ToolPermission<unknown>, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw new TypeError(`Not run: the tool's permission.${field} failed: ${messageOf(error)}`, { cause: error });
-  }
+/** Reads what a tool says, and tells in which field it cannot be read. */
+function readerOf(where: (field: keyof ToolPermission<unknown>) => string) {
+  return <Value>(field: keyof ToolPermission<unknown>, read: () => Value): Value => {
+    try {
+      return read();
+    } catch (error) {
+      throw new TypeError(`${where(field)}: ${messageOf(error)}`, { cause: error });
+    }
+  };
 }
 
 function toValues(touched: unknown): string[] {

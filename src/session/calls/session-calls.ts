@@ -77,25 +77,31 @@ export class SessionCalls {
       waitMs: policy.permission.waitMs,
       turnOf: (call) => this.#turnOf(call),
     });
-    const tell = (record: (call: Call) => void) => (call: Call) => {
-      record(call);
+    const tell = (call: Call) => {
       this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
       onState(call);
     };
-    const gate = new ProgressGate(tell((call) => recorder.onProgress(call)));
-    const tellChange = (record: (call: Call) => void) => {
-      const tellIt = tell(record);
-      return (call: Call) => {
-        gate.flush(call.id);
-        tellIt(call);
-      };
-    };
+    const gate = new ProgressGate((call) => {
+      recorder.onProgress(call);
+      tell(call);
+    });
     const listener: LedgerListener = {
-      onOpened: tell((call) => recorder.onOpened(call)),
-      onChanged: tellChange((call) => recorder.onChanged(call)),
+      onOpened: (call) => {
+        recorder.onOpened(call);
+        tell(call);
+      },
+      onChanged: (call) => {
+        gate.flush(call.id);
+        recorder.onChanged(call);
+        tell(call);
+      },
       onProgress: (call) => gate.note(call),
-      onSettled: tellChange((call) => this.#onSettled(call)),
+      onSettled: (call) => {
+        gate.flush(call.id);
+        this.#onSettled(call);
+        tell(call);
+      },
       onExtraAnswer: (callId, answer) => {
         recorder.onExtraAnswer(callId, answer);
         this.#states.showExtra(callId, answer);
