@@ -47,7 +47,7 @@ export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
  * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it. A new
- * field also needs a line in `COLUMNS` of `src/store/calls.ts`, and one in `UNTOUCHED` if it may change.
+ * field also needs a line in `src/store/calls.ts`, and one in `UNTOUCHED` if it may change.
  */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */

@@ -81,7 +81,7 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
   if (rows.length === 0) throw lostLease();
 }
 
-/** The call by its columns' names, as JSON. */
+/** The call as JSON, by its columns' names: PostgreSQL makes of each value what its column takes. */
 function toRow(call: Call): JsonObject {
   const fields: Readonly<Record<string, unknown>> = { ...call, ...call.outcome };
   return Object.fromEntries(
