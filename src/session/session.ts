@@ -28,9 +28,8 @@ import type { ToldMemories } from "./memory/told-memories.ts";
 import type { Spending } from "./spending/spending.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
+import { type CountTokens, countingWithMedia, type OpenStream, withMedia } from "./turns/open-stream.ts";
 import type { NewTurn } from "./turns/turn-queue.ts";
-import { countingWithMedia, withMedia } from "./turns/with-media.ts";
 import { SessionTurns } from "./session-turns.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
