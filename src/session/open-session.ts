@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
-import { keepSessionAgent, loadSessionAgent } from "../store/sessions/session-agent.ts";
+import { keepSessionAgent, loadSessionAgent } from "../store/sessions/sessions.ts";
 import { claimSession } from "../store/sessions/leases.ts";
 import type { Begun } from "../store/sessions/session-rooms.ts";
 import type { Sql } from "../store/database/pool.ts";
