@@ -22,7 +22,7 @@ export interface SpokenTool {
   readonly extraAnswers?: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
-export type SpokenPart = { readonly type: "text"; readonly text: string } | SpokenTool;
+export type TranscriptPart = { readonly type: "text"; readonly text: string } | SpokenTool;
 
 /** A turn as a transcript shows it. A field without a value is absent. Times are Unix ms. */
 export interface SpokenTurn {
@@ -35,7 +35,7 @@ export interface SpokenTurn {
   readonly said?: string;
   /** What came with that: names, or media types. */
   readonly attachments?: readonly string[];
-  readonly answer: readonly SpokenPart[];
+  readonly answer: readonly TranscriptPart[];
   readonly state: TurnState;
   readonly stopReason?: string;
   /** What was heard of an answer whose speech was cut off. */

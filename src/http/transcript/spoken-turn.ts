@@ -1,6 +1,6 @@
 import { OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { mediaOf } from "../../conversation/content.ts";
-import type { SpokenPart, SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
+import type { SpokenTool, SpokenTurn, TranscriptPart } from "../../conversation/spoken-turn.ts";
 import { saidIn, type InputAttachment } from "../../conversation/turn-record.ts";
 import { asText, isRecord } from "../../lib/json.ts";
 import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
@@ -29,7 +29,7 @@ function nameOf({ name, block }: InputAttachment): string {
   return name ?? mediaOf(block)?.mediaType ?? "text/plain";
 }
 
-function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): SpokenPart | undefined {
+function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): TranscriptPart | undefined {
   const { blockType, textContent, content } = block;
   if (blockType === "text") return { type: "text", text: textContent ?? "" };
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
