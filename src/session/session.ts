@@ -29,7 +29,6 @@ import type { Spending } from "./spending/spending.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { type CountTokens, countingWithMedia, type OpenStream, withMedia } from "./turns/open-stream.ts";
-import type { NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
@@ -91,7 +90,7 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { policy, serverTools, liveTools, restored, archive } = options;
+    const { agents, policy, serverTools, liveTools, restored, archive } = options;
     const { outbox, recorder, link, voice, logger, telemetry = new SessionTelemetry() } = options;
     const peers = this.#peers;
     const tell = (event: SessionEvent) => this.#tell(event);
@@ -148,10 +147,9 @@ export class Session {
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
       onSaid: (identity) => this.#initiative?.noteSaid(identity),
     });
-    const { agents } = options;
     const isPause = () => this.isAtPause && !this.#permissions.isAsking && !peers.isEmpty;
-    const begin = (turn: NewTurn) => this.#turns.add(turn);
-    this.#initiative = agents && new Initiative({ ...options, agents, peers, isPause, begin });
+    this.#initiative =
+      agents && new Initiative({ ...options, agents, peers, isPause, begin: (turn) => this.#turns.add(turn) });
     this.#watchers = [
       createBlockEvents({ outbox, peers, recorder }),
       ...options.watchers,
