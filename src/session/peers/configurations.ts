@@ -1,6 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
+import { isLanguageTag } from "../../lib/language-tag.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 import { type MessageBody, workerFeatures } from "../../protocol/messages/messages.ts";
 import { findTool, routeCall } from "../../tool/tool-routing.ts";
@@ -72,7 +73,7 @@ export class Configurations {
   /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
   take(from: Peer, body: MessageBody<"configuration">): void {
     if (body.features) from.features = new Set(body.features);
-    if (body.preferredLanguage !== undefined) from.preferLanguage(body.preferredLanguage);
+    if (isLanguageTag(body.preferredLanguage)) from.preferLanguage(body.preferredLanguage);
     if (body.tools) {
       from.budget.charge(body.tools.length);
       from.announce(() => this.#readTools(from, body));

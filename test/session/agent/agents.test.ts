@@ -140,6 +140,15 @@ test("instructions are written of the room and its participants, and again only 
   expect(people.count()).toBe(2);
 });
 
+test("what is no language is not taken for one", async () => {
+  const told = written(({ participants }) => `Language: ${participants[0]?.language}`);
+  await using agent = await TestAgent.start({ agent: told.agent });
+  const user = await agent.client("ana", { preferredLanguage: "../../../../dev/zero" });
+
+  await ask(agent, user);
+  expect(prompts(agent)).toEqual(["Language: undefined"]);
+});
+
 test("a text that stays the same keeps the prompt cache, also when its function was asked again", async () => {
   const same = written(() => "Always this.");
   await using agent = await TestAgent.start({ agent: same.agent });

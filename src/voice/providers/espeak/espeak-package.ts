@@ -34,8 +34,9 @@ export class EspeakPackage {
     return await promise;
   }
 
+  /** It may be in the middle of a text, and deaf. */
   close(): void {
-    this.#child?.disconnect();
+    this.#child?.kill("SIGKILL");
     this.#child = undefined;
   }
 

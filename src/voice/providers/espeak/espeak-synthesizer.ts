@@ -14,6 +14,8 @@ const FRAME_SAMPLES = SAMPLE_RATE / 50;
 /** The header's length field is wrong: espeak-ng writes the header before it knows the length. */
 const WAV_HEADER_BYTES = 44;
 const FALLBACK_VOICE = "en";
+/** A sentence takes a fraction of a second. */
+const SENTENCE_LIMIT_MS = 20_000;
 
 /** Where espeak-ng is: a program on PATH, which is preferred, or the npm package. */
 export type Espeak = { readonly kind: "program"; readonly path: string } | { readonly kind: "package" };
@@ -33,14 +35,14 @@ export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undef
 /** Speaks with espeak-ng, a sentence at a time. */
 export class EspeakSynthesizer implements Synthesizer {
   readonly #voice: string | undefined;
-  readonly #read: (text: string, voice: string) => Promise<Uint8Array | undefined>;
+  readonly #read: (text: string, voice: string, signal: AbortSignal) => Promise<Uint8Array | undefined>;
   readonly #package: EspeakPackage | undefined;
 
   /** @param voice as espeak-ng names it; undefined: chosen by the text's language */
   constructor(espeak: Espeak, voice: string | undefined) {
     this.#voice = voice;
     if (espeak.kind === "program") {
-      this.#read = (text, name) => runProgram(espeak.path, text, name);
+      this.#read = (text, name, signal) => runProgram(espeak.path, { text, voice: name }, signal);
       return;
     }
     const speaker = new EspeakPackage();
@@ -49,10 +51,11 @@ export class EspeakSynthesizer implements Synthesizer {
   }
 
   async *speak(text: AsyncIterable<string>, { language, signal }: SpeakOptions): AsyncGenerator<AudioFrame> {
-    const voice = this.#voice ?? language?.split("-")[0]?.toLowerCase() ?? FALLBACK_VOICE;
+    const voice = this.#voice ?? voiceOf(language);
     for await (const sentence of splitSentences(text, language)) {
       if (signal.aborted) return;
-      const wav = (await this.#read(sentence, voice)) ?? (await this.#read(sentence, FALLBACK_VOICE));
+      const read = async (name: string) => (signal.aborted ? undefined : this.#read(sentence, name, signal));
+      const wav = (await read(voice)) ?? (await read(FALLBACK_VOICE));
       if (signal.aborted) return;
       if (!wav) throw new Error("espeak-ng has failed");
       yield* toFrames(wav);
@@ -64,6 +67,11 @@ export class EspeakSynthesizer implements Synthesizer {
   }
 }
 
+/** espeak-ng takes a voice's name for a part of a file's path: whatever is not the beginning of a BCP 47 tag is no name. */
+function voiceOf(language = ""): string {
+  return /^[a-z]{2,8}(?=-|$)/i.exec(language)?.[0].toLowerCase() ?? FALLBACK_VOICE;
+}
+
 function* toFrames(wav: Uint8Array): Generator<AudioFrame> {
   const bytes = wav.slice(WAV_HEADER_BYTES);
   const samples = new Int16Array(bytes.buffer, 0, Math.floor(bytes.length / 2));
@@ -72,8 +80,17 @@ function* toFrames(wav: Uint8Array): Generator<AudioFrame> {
   }
 }
 
-async function runProgram(path: string, text: string, voice: string): Promise<Uint8Array | undefined> {
-  const child = spawn(path, ["--stdout", "-v", voice, "--stdin"], { stdio: ["pipe", "pipe", "ignore"] });
+async function runProgram(
+  path: string,
+  { text, voice }: { readonly text: string; readonly voice: string },
+  cut: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const signal = AbortSignal.any([cut, AbortSignal.timeout(SENTENCE_LIMIT_MS)]);
+  const child = spawn(path, ["--stdout", "-v", voice, "--stdin"], {
+    stdio: ["pipe", "pipe", "ignore"],
+    signal,
+    killSignal: "SIGKILL",
+  });
   const ended = new Promise<boolean>((resolve) => {
     child.on("error", () => resolve(false));
     child.on("close", (code) => resolve(code === 0));
