@@ -16,6 +16,7 @@ import { phrasesFor } from "./answer/phrases.ts";
 import type { ToldMemories } from "./memory/told-memories.ts";
 import type { Spending } from "./spending/spending.ts";
 import type { SessionPolicy } from "./session-policy.ts";
+import { abortable } from "../lib/abortable.ts";
 import { createId } from "../lib/id.ts";
 import { ShownTalk, type Window } from "../turn/shown-talk.ts";
 import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -129,12 +130,11 @@ export class SessionTurns {
   async speculate(participant: string, text: string): Promise<void> {
     // Who is asked for something may be answering that.
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
-    if (!this.isIdle || text.trim() === "" || isAsked) return;
+    if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
     // What is said among several is shown in another form, and may not be answered at all.
     if (this.#speakers && this.#options.peers.present.length > 1) return;
-    const input = [{ type: "text", text }] as const;
-    const turn = createTurn({ participant, messageId: createId(), input }, this.#lastPosition + 1);
-    await this.#model.speculate(turn, () => this.isIdle);
+    const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
+    await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
 
   /** What was said is no message: nothing answers it. */
@@ -201,7 +201,8 @@ export class SessionTurns {
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
     const { logger, telemetry, configurations, memories, agents, peers } = this.#options;
     const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
-    if (preparing) await preparing;
+    // A turn that is ended meanwhile goes on at once, and ends.
+    if (preparing) await abortable(preparing, signal).catch(() => {});
     const telling = memories?.tell(asked);
     const input = telling ? await telling : asked;
     // Without a wait where none is needed: the turn is to be stored before what waits behind it.

@@ -83,6 +83,11 @@ export class TurnQueue {
     return !this.isRunning && (this.#isHeld || !this.hasWaiting);
   }
 
+  /** Whether a turn that came now would begin at once. */
+  get isOpen(): boolean {
+    return !this.isRunning && !this.hasWaiting && !this.#isHeld && !this.#isClosed;
+  }
+
   /** Begins no more turns: those that come wait, for another worker. */
   hold(): void {
     this.#isHeld = true;

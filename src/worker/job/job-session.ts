@@ -5,10 +5,11 @@ import { capStreams } from "../../livekit/capped-streams.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { SessionAgents } from "../../session/agent/session-agents.ts";
-import { openSession } from "../../session/open-session.ts";
+import { openSession, type OpenedSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
 import type { SessionWatcher } from "../../session/events/session-event.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
+import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
 import { namedVoice } from "../../voice/providers/named-voice.ts";
@@ -82,8 +83,8 @@ export interface JobSession {
  */
 export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
-  const waiting: RoomInput[] = [];
-  let handle: OnRoomInput = (input) => waiting.push(input);
+  const waiting = new EarlyInput();
+  let handle: OnRoomInput = (input) => waiting.add(input);
   let lost: Extract<RoomInput, { type: "disconnected" }> | undefined;
   const whenLost = Promise.withResolvers<void>();
   const take: OnRoomInput = (input) => {
@@ -155,7 +156,11 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       })
     : undefined;
   capStreams(job.room, LIMITS.envelopeBytes);
-  await job.connect();
+  await job.connect().catch((error: unknown) => {
+    // The process lives on with other jobs: it would keep the session from every later job of the room.
+    opening.then(leave).catch(() => {});
+    throw error;
+  });
   agents.noteConnected();
   // This also makes LiveKit announce us to clients at once, and not up to 3 s later.
   state.publish();
@@ -171,7 +176,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     taker.handle(input);
     if (input.type === "joined" && "session" in opened) hooks?.noteJoined();
   };
-  for (const input of waiting.splice(0)) handle(input);
+  for (const input of waiting.take()) handle(input);
   if ("session" in opened) {
     logger.info({ turns: opened.pastTurns }, "session opened");
     followConnection(job.room, (isCutOff) => opened.setCutOff(isCutOff));
@@ -188,8 +193,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   let isHandedOver = false;
   let lettingGo: Promise<unknown> | undefined;
   const letGo = async () => {
-    if (!("session" in opened)) return;
-    await (lettingGo ??= opened.session.isAtPause ? opened.close(0) : opened.abandon().catch(() => opened.close(0)));
+    if ("session" in opened) await (lettingGo ??= leave(opened));
   };
   return {
     handOver: async ({ withinMs, onPause }) => {
@@ -218,6 +222,12 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       await hooks?.settled();
     },
   };
+}
+
+/** Leaves the session to another worker: as it is, with the turn that runs. */
+async function leave({ session, close, abandon }: OpenedSession): Promise<void> {
+  if (session.isAtPause) await close(0);
+  else await abandon().catch(() => close(0));
 }
 
 /** Tells when LiveKit cannot be reached, and when it can be again or the room is over. */

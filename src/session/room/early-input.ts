@@ -1,0 +1,34 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import type { RoomInput } from "./room-input.ts";
+
+/** Small inputs take memory, too. */
+const BYTES_AN_INPUT = 256;
+
+/**
+ * What comes from a room before its session is open, which may take until a dead worker's lease has run out. Nobody's
+ * budget counts yet, so only so much is kept of what participants send. A client sends again what has no Ack.
+ */
+export class EarlyInput {
+  #inputs: RoomInput[] = [];
+  #bytes = 0;
+
+  /** Who comes and goes is always kept. */
+  add(input: RoomInput): void {
+    const bytes = BYTES_AN_INPUT + sizeOf(input);
+    const isSent = input.type !== "joined" && input.type !== "left" && input.type !== "disconnected";
+    if (isSent && this.#bytes + bytes > LIMITS.openStreamBytes) return;
+    this.#bytes += bytes;
+    this.#inputs.push(input);
+  }
+
+  /** All that was kept, in order. */
+  take(): readonly RoomInput[] {
+    return this.#inputs.splice(0);
+  }
+}
+
+function sizeOf(input: RoomInput): number {
+  if ("bytes" in input) return input.bytes.length;
+  if ("text" in input) return input.text.length;
+  return "transcript" in input ? input.transcript.text.length : 0;
+}
