@@ -41,7 +41,10 @@ export class HeldStream<Item> {
 
   async #read(open: (signal: AbortSignal) => AsyncIterable<Item>, onItem: (item: Item) => void): Promise<void> {
     try {
-      for await (const item of open(this.#controller.signal)) {
+      const { signal } = this.#controller;
+      for await (const item of open(signal)) {
+        // Nobody wants it any more, and it may have been on its way.
+        signal.throwIfAborted();
         onItem(item);
         this.#items.push(item);
         this.#tell();

@@ -87,9 +87,10 @@ export class UserMessages {
       return undefined;
     }
     const message = { id, participantIdentity: identity, content, attachments };
+    this.add(message, { meta, interrupts: via === "voice" });
+    // Only now that it is taken, and before its turn asks the model: nothing is kept of a message that is refused.
     const stored = this.#options.media.keep({ callId: null, from: identity, media });
     stored.catch(() => {});
-    this.add(message, { meta, interrupts: via === "voice" });
     return Promise.all([stored, this.#options.recorder.keepMessage(message)]).then(() => {});
   }
 

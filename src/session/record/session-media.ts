@@ -45,15 +45,22 @@ export class SessionMedia {
   /** All bytes that a history names; `undefined` where it names none. What is not stored any more is missing. */
   of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
     const ids = new Set(history.flatMap(({ blocks }) => blocks.flatMap(mediaIn).map(({ id }) => id)));
-    return ids.size === 0 ? undefined : this.#load(ids);
+    if (ids.size > 0) return this.#load(ids);
+    this.#forgetAllBut(ids);
+    return undefined;
   }
 
   async #load(ids: ReadonlySet<string>): Promise<MediaData> {
     const missing = [...ids].filter((id) => !this.#held.has(id));
     if (missing.length > 0) for (const each of await this.#options.archive.loadMedia(missing)) this.#hold(each);
     const data = new Map([...this.#held].filter(([id]) => ids.has(id)));
-    for (const id of this.#held.keys()) if (!ids.has(id) && !this.#unstored.has(id)) this.#held.delete(id);
+    this.#forgetAllBut(ids);
     return data;
+  }
+
+  /** What is stored can be loaded again. */
+  #forgetAllBut(ids: ReadonlySet<string>): void {
+    for (const id of this.#held.keys()) if (!ids.has(id) && !this.#unstored.has(id)) this.#held.delete(id);
   }
 
   #hold({ id, bytes }: Media): void {

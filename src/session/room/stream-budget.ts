@@ -2,10 +2,13 @@ import { LIMITS } from "../../protocol/limits.ts";
 
 /** One open stream's share of its sender's budget. */
 interface StreamShare {
-  /** Counts bytes that have come; `false` if the sender's streams now hold too much. */
+  /** Counts a piece that has come; `false` if the sender's streams now hold too much. */
   readonly take: (bytes: number) => boolean;
   readonly close: () => void;
 }
+
+/** What a piece takes beside its bytes: a stream may come in pieces of one byte. */
+const BYTES_A_PIECE = 256;
 
 /** Limits how many streams one sender has open, and how many bytes they hold, even if they never end. */
 export class StreamBudget {
@@ -20,8 +23,8 @@ export class StreamBudget {
     let held = 0;
     return {
       take: (bytes) => {
-        held += bytes;
-        used.bytes += bytes;
+        held += bytes + BYTES_A_PIECE;
+        used.bytes += bytes + BYTES_A_PIECE;
         return used.bytes <= LIMITS.openStreamBytes;
       },
       close: () => {
