@@ -1,6 +1,5 @@
-import { OUTCOME_TOOL, type TurnBlock } from "../conversation/block.ts";
+import { MEMORY_TOOL, OUTCOME_TOOL, type TurnBlock } from "../conversation/block.ts";
 import type { TurnRecord } from "../conversation/turn-record.ts";
-import { MEMORY_TOOL } from "../session/memory/told-memories.ts";
 
 /** Why a turn cannot be played again; `undefined`: it can. */
 export function whyNot(turn: TurnRecord): string | undefined {

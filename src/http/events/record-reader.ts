@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { TurnBlock } from "../../conversation/block.ts";
 import {
   findTurnPosition,
   loadTurnsAfter,
@@ -117,18 +118,23 @@ export class RecordReader {
       await send(turnStartEvent(turn));
     }
     for (const block of turn.blocks) {
-      const open = this.#open?.turn === turn.id && this.#open.sequence === block.sequence ? this.#open : undefined;
-      if (!open) await send(blockStartEvent(turn, block));
-      const delta = open?.hasDelta === true ? undefined : wholeDeltaEvent(turn, block);
-      if (delta) await send(delta);
-      this.#open = undefined;
+      if (!block.isMemory) await this.#showBlock(turn, block);
       this.#point = { position: turn.position, sequence: block.sequence };
-      await send(blockStopEvent(turn, block));
     }
     if (turn.state === "running" || isCut) return;
     this.#open = undefined;
     this.#point = { position: turn.position, sequence: "end" };
     await send(turnCompleteEvent(turn));
+  }
+
+  async #showBlock(turn: FollowedTurn, block: TurnBlock): Promise<void> {
+    const { send } = this.#options;
+    const open = this.#open?.turn === turn.id && this.#open.sequence === block.sequence ? this.#open : undefined;
+    if (!open) await send(blockStartEvent(turn, block));
+    const delta = open?.hasDelta === true ? undefined : wholeDeltaEvent(turn, block);
+    if (delta) await send(delta);
+    this.#open = undefined;
+    await send(blockStopEvent(turn, block));
   }
 }
 

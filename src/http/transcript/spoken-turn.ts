@@ -1,9 +1,8 @@
-import { OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { MEMORY_TOOL, OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { mediaOf } from "../../conversation/content.ts";
 import type { SpokenTool, SpokenTurn, TranscriptPart } from "../../conversation/spoken-turn.ts";
 import { saidIn, type InputAttachment } from "../../conversation/turn-record.ts";
 import { asText, isRecord } from "../../lib/json.ts";
-import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
 export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {

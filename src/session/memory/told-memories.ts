@@ -1,12 +1,9 @@
-import { toolResultBlock } from "../../conversation/block.ts";
+import { MEMORY_TOOL, toolResultBlock } from "../../conversation/block.ts";
 import { createId } from "../../lib/id.ts";
 import { listMemories } from "../../store/memory/memories.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { withOpening } from "../turns/outcome-turn.ts";
 import type { NewTurn, TurnInput } from "../turns/turn-queue.ts";
-
-/** The name in the tool use that brings what is remembered into the history. No tool has this name. */
-export const MEMORY_TOOL = "remembered";
 
 /** Tells the model, in a participant's first turn since the session was opened, what it is to remember of that one. */
 export class ToldMemories {

@@ -5,8 +5,7 @@ import type { ToolAnnouncement } from "../../protocol/messages/tool-announcement
 import type { AnnouncedTool } from "../../tool/tool-routing.ts";
 import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
-import { OUTCOME_TOOL } from "../../conversation/block.ts";
-import { MEMORY_TOOL } from "../memory/told-memories.ts";
+import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
 
 const MAX_DESCRIPTION_LENGTH = 2_000;
 const MAX_SCHEMA_LENGTH = 32_768;

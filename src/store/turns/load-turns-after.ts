@@ -1,4 +1,4 @@
-import type { TurnBlock } from "../../conversation/block.ts";
+import { MEMORY_TOOL, type TurnBlock } from "../../conversation/block.ts";
 import type { TurnState } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
@@ -24,7 +24,12 @@ export interface FollowedTurn {
   readonly model: string | null;
   readonly usage: JsonObject | null;
   /** The blocks after the point. */
-  readonly blocks: readonly TurnBlock[];
+  readonly blocks: readonly FollowedBlock[];
+}
+
+export interface FollowedBlock extends TurnBlock {
+  /** It is of what is remembered of the turn's participant, or asks for it. */
+  readonly isMemory: boolean;
 }
 
 const MAX_SEQUENCE = 2 ** 31 - 1;
@@ -54,7 +59,12 @@ export async function loadTurnsAfter(
         select coalesce(
           json_agg(
             json_build_object(
-              'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
+              'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content,
+              'isMemory', coalesce(content ->> 'tool_use_id' in (
+                select use.content ->> 'tool_use_id' from turn_blocks as use
+                where use.turn_id = turns.id and use.block_type = 'tool_use'
+                  and use.content ->> 'tool_name' = ${MEMORY_TOOL}
+              ), false)
             ) order by sequence
           ),
           '[]'

@@ -1,8 +1,7 @@
 import type * as Aimock from "@copilotkit/aimock";
 import { randomBytes } from "node:crypto";
-import { OUTCOME_TOOL } from "../../conversation/block.ts";
+import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { MEMORY_TOOL } from "../../session/memory/told-memories.ts";
 import { findPackage } from "../../tool/find-package.ts";
 import { howToInstall } from "../own-package.ts";
 import type { Service } from "../services/service.ts";
