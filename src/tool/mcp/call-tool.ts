@@ -11,6 +11,8 @@ import { type Connection, callErrorText } from "./connection.ts";
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
+/** The rest is counted. A message of 10 MB has room for millions of blocks, each of which costs time. */
+const MAX_BLOCKS = 1_000;
 
 /** Looser than the SDK's schema, so that content of an unknown kind costs that block only. */
 const resultSchema = z.looseObject({
@@ -80,8 +82,10 @@ interface ToolAnswer {
  *
  * @throws {ToolError} for a result that is marked as an error
  */
-function toToolValue({ content, structuredContent, isError }: ToolAnswer): unknown {
-  const text = content.map(blockText).join("\n");
+function toToolValue({ content: all, structuredContent, isError }: ToolAnswer): unknown {
+  const content = all.slice(0, MAX_BLOCKS);
+  const more = all.length > MAX_BLOCKS ? [`[${all.length - MAX_BLOCKS} more blocks]`] : [];
+  const text = [...content.map(blockText), ...more].join("\n");
   if (isError === true) {
     const details = !structuredContent ? "" : JSON.stringify(structuredContent);
     throw new ToolError(text || details || "The tool failed without a message");

@@ -20,6 +20,8 @@ import { type McpTransport, openTransport } from "./open-transport.ts";
 
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
+/** How many forms a server may have filled in during one call, one after another: more would be a siege. */
+const MAX_FORMS = 20;
 /** How long a closing connection waits for the server to take the end of its session. */
 const FAREWELL_MS = 500;
 
@@ -44,7 +46,7 @@ export class Connection {
   readonly #transport: McpTransport;
   readonly #onLost: () => void;
   /** By progress token. */
-  readonly #calls = new Map<string, WaitingCall>();
+  readonly #calls = new Map<string, WaitingCall & { forms: number; isAsking: boolean }>();
   #isChecking = false;
   #pinging: NodeJS.Timeout | undefined;
 
@@ -84,7 +86,7 @@ export class Connection {
    * progress that arrives in one piece with the answer.
    */
   async withCall<Value>(token: string, waiting: WaitingCall, call: () => Promise<Value>): Promise<Value> {
-    this.#calls.set(token, waiting);
+    this.#calls.set(token, { ...waiting, forms: 0, isAsking: false });
     try {
       return await call();
     } finally {
@@ -94,7 +96,8 @@ export class Connection {
 
   /**
    * Puts a server's form to the participant of its call. The protocol does not say which call it is for, and sessions
-   * share the connection: while several calls wait, the wrong person might be asked, and nobody is.
+   * share the connection: while several calls wait, the wrong person might be asked, and nobody is. Forms come one at a
+   * time: a session has places for few open calls.
    */
   async #elicit(params: ElicitRequest["params"]): Promise<ElicitResult> {
     const [call, ...others] = this.#calls.values();
@@ -103,11 +106,19 @@ export class Connection {
       throw new McpError(ErrorCode.InvalidRequest, `Nobody was asked: ${count}, so it is not known for whom it is`);
     }
     if (!("requestedSchema" in params)) throw new McpError(ErrorCode.InvalidParams, "Only forms are supported");
+    if (call.isAsking)
+      throw new McpError(ErrorCode.InvalidRequest, "Nobody was asked: another form of the call is open");
+    if (call.forms >= MAX_FORMS)
+      throw new McpError(ErrorCode.InvalidRequest, `Nobody was asked: the call has had ${MAX_FORMS} forms`);
+    call.forms += 1;
+    call.isAsking = true;
     try {
       const { message, requestedSchema } = params;
       return (await call.elicit({ message, schema: requestedSchema as unknown as JsonObject })) as ElicitResult;
     } catch (error) {
       throw new McpError(ErrorCode.InvalidParams, messageOf(error));
+    } finally {
+      call.isAsking = false;
     }
   }
 

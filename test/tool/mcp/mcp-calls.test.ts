@@ -41,7 +41,7 @@ describe.each([
     await using running = await start();
     const { tools } = running.bench.servers;
 
-    expect(tools.size).toBe(12);
+    expect(tools.size).toBe(14);
     expect(tools.get("shop_echo")).toMatchObject({
       description: "Says the text again.",
       execution: "server",
@@ -125,6 +125,29 @@ describe.each([
     const extras = { type: "array", items: { type: "string", enum: ["box", "bow"] } };
     const properties = { size: { type: "string", enum: ["S", "L"] }, extras };
     expect(asked).toEqual([{ message: "Which size?", schema: { type: "object", properties } }]);
+  });
+
+  test("a server puts one form after another, and not for ever", async () => {
+    await using running = await start();
+    const { ports } = running.bench;
+    const hasSecond = () => vi.waitUntil(async () => (await running.notes()).includes("answered"), { timeout: 10_000 });
+    const elicit = vi.fn<() => Promise<unknown>>(async () => {
+      if (elicit.mock.calls.length === 1) await hasSecond();
+      return { action: "decline" };
+    });
+    Object.assign(ports, { elicit });
+
+    const { content } = await ports.run("shop_besiege");
+    const second: unknown = expect.stringContaining("another form of the call is open");
+    expect(JSON.parse(content as string)).toEqual({ second, answers: 20 });
+    expect(elicit).toHaveBeenCalledTimes(20);
+  });
+
+  test("a result in thousands of pieces is told in a thousand of them", async () => {
+    await using running = await start();
+
+    const { content } = await running.bench.ports.run("shop_shred");
+    expect((content as string).split("\n").slice(-2)).toEqual(["999", "[4000 more blocks]"]);
   });
 
   test("a form that may be another call's is put to nobody", async () => {

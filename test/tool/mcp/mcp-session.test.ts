@@ -27,7 +27,7 @@ test("a turn uses tools of two servers, and its next step is offered what one of
   expect(await user.answerTo(await user.say("And now?"))).toBe("More.");
 
   expect(agent.model.rejections).toEqual([]);
-  expect(offered(agent)[0]).toHaveLength(24);
+  expect(offered(agent)[0]).toHaveLength(28);
   expect(offered(agent)[0]).not.toContain("shop_extra");
   expect(offered(agent)[2]).toContain("shop_extra");
   expect((await agent.calls()).toSorted((a, b) => (a.name < b.name ? -1 : 1))).toMatchObject([
@@ -56,7 +56,7 @@ test("a server that dies in a turn costs its call, and the turn goes on without 
     { name: "shop_echo", error_code: "execution_error" },
   ]);
   await server.listen();
-  await vi.waitFor(() => expect(bench.names).toHaveLength(12), { timeout: 10_000 });
+  await vi.waitFor(() => expect(bench.names).toHaveLength(14), { timeout: 10_000 });
 });
 
 test("clients are told the tools that a server has added, and cannot take the name of one that may come", async () => {
