@@ -48,9 +48,11 @@ async function readToEnd(stream: tts.ChunkedStream): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-test("a stream that fails rejects nothing that would end the process", async () => {
-  await readToEnd(handled(new FailingVoice().synthesize("Hello.")));
+test("a stream that fails says why, and rejects nothing that would end the process", async () => {
+  const failures: unknown[] = [];
+  await readToEnd(handled(new FailingVoice().synthesize("Hello."), (error) => failures.push(error)));
 
+  expect(failures).toEqual([expect.objectContaining({ message: "No sound" })]);
   expect(rejections).toEqual([]);
 });
 

@@ -1,9 +1,13 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
-import { initializeLogger } from "@livekit/agents";
+import { initializeLogger, tts } from "@livekit/agents";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EspeakSynthesizer } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
 import { PluginSynthesizer } from "../../src/voice/providers/plugin-synthesizer.ts";
 import { splitSentences, type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
+import { processStart } from "../../src/worker/process/running-processes.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 
 const { signal } = new AbortController();
 let server: LLMock;
@@ -47,7 +51,25 @@ test("espeak-ng speaks as long as a text takes, in any language that it knows or
   expect([short > 0.4, long > 2 * short]).toEqual([true, true]);
   expect(await secondsOf(synthesizer, "- Guten Morgen.", "de-DE")).toBeGreaterThan(0.4);
   expect(await secondsOf(synthesizer, "Hello.", "tlh")).toBeGreaterThan(0.2);
+  // As a path it leads to a file without an end.
+  expect(await secondsOf(synthesizer, "Hello.", "../../../../../../dev/urandom")).toBeGreaterThan(0.2);
   await synthesizer.close();
+});
+
+test("an espeak-ng that hangs is ended with the answer that it speaks", async () => {
+  await using folder = await tempFolder();
+  const path = join(folder.path, "espeak-ng");
+  await writeFile(path, `#!/bin/sh\necho $$ > ${folder.path}/pid\nexec sleep 60\n`, { mode: 0o755 });
+  const cut = new AbortController();
+  const synthesizer = new EspeakSynthesizer({ kind: "program", path }, undefined);
+  const spoken = synthesizer.speak(pieces("Hello."), { language: "en", signal: cut.signal }).next();
+  const pid = async () => Number(await readFile(join(folder.path, "pid"), "utf8").catch(() => ""));
+  await expect.poll(pid).toBeGreaterThan(0);
+  const hung = await pid();
+
+  cut.abort();
+  expect(await spoken).toMatchObject({ done: true });
+  await expect.poll(() => processStart(hung)).toBeUndefined();
 });
 
 test("an espeak-ng that cannot be run says so", async () => {
@@ -65,4 +87,41 @@ test("a server that fails is an error, and no unhandled one", async () => {
   server.reset();
   server.on({ endpoint: "speech" }, { error: { message: "No", type: "server_error" }, status: 400 });
   await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow("400");
+});
+
+/** Fails at a text that says so, and else goes on until it is released. */
+class SharedVoice extends tts.TTS {
+  readonly label = "shared";
+  readonly released = Promise.withResolvers<void>();
+
+  constructor() {
+    super(8_000, 1, { streaming: false });
+  }
+
+  synthesize(words: string): tts.ChunkedStream {
+    const { released } = this;
+    class Stream extends tts.ChunkedStream {
+      readonly label = "shared";
+
+      protected async run(): Promise<void> {
+        if (words === "Fail.") throw new Error("No sound");
+        await released.promise;
+      }
+    }
+    return new Stream(words, this, { maxRetry: 0, retryIntervalMs: 0, timeoutMs: 1_000 });
+  }
+
+  stream(): tts.SynthesizeStream {
+    throw new TypeError("It cannot");
+  }
+}
+
+test("what fails for one session is heard as it should in another that shares the voice", async () => {
+  const voice = new SharedVoice();
+  const synthesizer = new PluginSynthesizer(voice);
+  const other = secondsOf(synthesizer, "Hello.");
+  await expect(secondsOf(synthesizer, "Fail.")).rejects.toThrow("No sound");
+
+  voice.released.resolve();
+  expect(await other).toBe(0);
 });

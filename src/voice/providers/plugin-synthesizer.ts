@@ -5,30 +5,28 @@ import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesiz
 
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
 
-/** A voice of a LiveKit plugin. It gets the text as a stream where it can take one, else a sentence at a time. */
+/**
+ * A voice of a LiveKit plugin. It gets the text as a stream where it can take one, else a sentence at a time. Sessions
+ * share it: what fails in one concerns no other.
+ */
 export class PluginSynthesizer implements Synthesizer {
   readonly #tts: tts.TTS;
-  #error: Error | undefined;
 
   constructor(plugin: tts.TTS) {
     this.#tts = plugin;
     // An `error` event without a listener would end the process.
-    plugin.on("error", ({ error, recoverable }) => {
-      if (!recoverable) this.#error = error;
-    });
+    plugin.on("error", () => {});
   }
 
   async *speak(text: AsyncIterable<string>, { language, signal }: SpeakOptions): AsyncGenerator<AudioFrame> {
-    this.#error = undefined;
-    if (this.#tts.capabilities.streaming) yield* this.#stream(text, signal);
-    else {
-      for await (const sentence of splitSentences(text, language)) {
-        if (signal.aborted) return;
-        for await (const { frame } of handled(this.#tts.synthesize(sentence, CONNECT, signal))) yield frame;
-        this.#check(signal);
-      }
+    if (this.#tts.capabilities.streaming) return yield* this.#stream(text, signal);
+    for await (const sentence of splitSentences(text, language)) {
+      if (signal.aborted) return;
+      const failure = new Failure(signal);
+      const stream = handled(this.#tts.synthesize(sentence, CONNECT, signal), failure.note);
+      for await (const { frame } of stream) yield frame;
+      failure.check();
     }
-    this.#check(signal);
   }
 
   async close(): Promise<void> {
@@ -36,7 +34,8 @@ export class PluginSynthesizer implements Synthesizer {
   }
 
   async *#stream(text: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<AudioFrame> {
-    const stream = this.#tts.stream({ connOptions: CONNECT });
+    const failure = new Failure(signal);
+    const stream = handled(this.#tts.stream({ connOptions: CONNECT }), failure.note);
     const close = () => stream.close();
     signal.addEventListener("abort", close, { once: true });
     const pushing = push(text, stream, signal).catch(() => {});
@@ -50,10 +49,25 @@ export class PluginSynthesizer implements Synthesizer {
       close();
       await pushing;
     }
+    failure.check();
+  }
+}
+
+/** Why a stream has failed, unless nobody wants it any more. */
+class Failure {
+  readonly #signal: AbortSignal;
+  #error: unknown;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
   }
 
-  #check(signal: AbortSignal): void {
-    if (this.#error && !signal.aborted) throw this.#error;
+  readonly note = (error: unknown): void => {
+    this.#error ??= error;
+  };
+
+  check(): void {
+    if (this.#error !== undefined && !this.#signal.aborted) throw this.#error;
   }
 }
 
