@@ -8,10 +8,9 @@ export async function runClient(...command: readonly string[]): Promise<readonly
   return checkClient({ livekit, command });
 }
 
-/** The command of a program in `clients/`. Compiled once: it starts for each room. */
+/** The command of a program in `clients/`. */
 export function nodeClient(program: string, ...args: readonly string[]): readonly string[] {
-  const cache = "NODE_COMPILE_CACHE=.cache/node-compile";
-  return ["env", cache, "NODE_ENV=production", process.execPath, `test/conformance/clients/${program}`, ...args];
+  return ["env", "NODE_ENV=production", process.execPath, `test/conformance/clients/${program}`, ...args];
 }
 
 const told = (verdicts: readonly Verdict[]) => verdicts.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`);

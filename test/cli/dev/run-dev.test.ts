@@ -10,6 +10,7 @@ import { freePortVariables } from "../../worker/support/run-main.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 const CLI = join(import.meta.dirname, "../../../src/cli/parley.ts");
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 /** `parley dev` in a folder with these files. */
 async function startDev(files: Readonly<Record<string, string>>, settings: NodeJS.ProcessEnv = {}) {
@@ -18,7 +19,7 @@ async function startDev(files: Readonly<Record<string, string>>, settings: NodeJ
   await mkdir(join(folder.path, "node_modules"));
   const write = (file: string, text: string) => writeFile(join(folder.path, file), text);
   for (const [file, text] of Object.entries(files)) await write(file, text);
-  const env = { PATH: process.env["PATH"], ...(await freePortVariables()), ...settings };
+  const env = { PATH, NODE_COMPILE_CACHE, ...(await freePortVariables()), ...settings };
   const dev = spawn(process.execPath, [CLI, "dev"], { cwd: folder.path, env });
   let said = "";
   dev.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));

@@ -9,10 +9,11 @@ import { tempFolder } from "../../support/temp-folder.ts";
 import { freePortVariables } from "../../worker/support/run-main.ts";
 
 const CLI = join(import.meta.dirname, "../../../src/cli/parley.ts");
+const { NODE_COMPILE_CACHE } = process.env;
 const agent = forEachTest(tempFolder);
 
 async function doctor(env: NodeJS.ProcessEnv, ...flags: readonly string[]): Promise<{ code: number; stdout: string }> {
-  const options = { cwd: agent.path, env: { ...(await freePortVariables()), ...env } };
+  const options = { cwd: agent.path, env: { NODE_COMPILE_CACHE, ...(await freePortVariables()), ...env } };
   return promisify(execFile)(process.execPath, [CLI, "doctor", ...flags], options).then(
     ({ stdout }) => ({ code: 0, stdout }),
     ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),

@@ -7,6 +7,8 @@ import { withoutPassword } from "../../../src/worker/settings/database-url.ts";
 import { findFreePorts } from "../../support/servers/free-ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const OF_OURS = { PATH, NODE_COMPILE_CACHE, PARLEY_CACHE_DIR: join(ROOT, ".cache") };
 
 export interface RunningMain {
   readonly pid: number;
@@ -55,7 +57,7 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
   };
 }
 
-/** `npm start` as its own process, with nothing but `env` of our environment. */
+/** `npm start` as its own process, with little but `env` of our environment. */
 export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): RunningMain {
   return runMainOf(ROOT, env, args);
 }
@@ -64,7 +66,7 @@ export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): Run
 export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): RunningMain {
   const child = spawn(process.execPath, [join(clone, "src/worker/main.ts"), ...args], {
     cwd: clone,
-    env: { PATH: process.env["PATH"], PARLEY_CACHE_DIR: join(ROOT, ".cache"), LOG_LEVEL: "warn", ...env },
+    env: { ...OF_OURS, LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ready = Promise.withResolvers<Readonly<Record<string, string>>>();
