@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { KillWithUs } from "../../src/tool/kill-with-us.ts";
+import { killGroup, KillWithUs } from "../../src/tool/kill-with-us.ts";
 import { CommandOutput } from "./_output.ts";
 
 /** The only variables of the worker that a command gets: they hold no key and no address. */
@@ -45,7 +45,7 @@ export async function runCommand({ argv, cwd, signal, onLine }: Command): Promis
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  killWithUs.watch(child.pid, "group");
+  killWithUs.watch(child.pid);
   const output = new CommandOutput();
   const ended = Promise.withResolvers<CommandResult>();
   let isTooMuch = false;
@@ -81,15 +81,5 @@ export async function runCommand({ argv, cwd, signal, onLine }: Command): Promis
     return result;
   } finally {
     signal.removeEventListener("abort", stop);
-  }
-}
-
-/** Does nothing when the group has ended. */
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended.
   }
 }

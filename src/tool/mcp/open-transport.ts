@@ -1,16 +1,16 @@
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { KillWithUs } from "../kill-with-us.ts";
-import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp-config.ts";
+import type { HttpServerConfig, McpServerConfig } from "./mcp-config.ts";
+import { StdioTransport } from "./stdio-transport.ts";
 
-/** Of one message. This is the SDK's own limit for stdio; over HTTP the SDK has none. */
+/** Of one message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type McpTransport = StdioTransport | StreamableHTTPClientTransport;
 
 /** Gives a transport that the client starts. `onStderr` gets what a process writes to stderr, in pieces. */
 export function openTransport(config: McpServerConfig, onStderr: (text: string) => void): McpTransport {
-  return "url" in config ? overHttp(config) : new StdioTransport(config, onStderr);
+  if ("url" in config) return overHttp(config);
+  return new StdioTransport(config, { maxMessageBytes: MAX_MESSAGE_BYTES, onStderr });
 }
 
 function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTransport {
@@ -21,33 +21,6 @@ function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTrans
     fetch: cappedFetch(MAX_MESSAGE_BYTES, () => void transport.close()),
   });
   return transport;
-}
-
-/** Kills the server's process when we end, in any way: not every process ends with its input. */
-class StdioTransport extends StdioClientTransport {
-  constructor({ command, args, env, cwd }: StdioServerConfig, onStderr: (text: string) => void) {
-    super({
-      command,
-      args,
-      env,
-      stderr: "pipe",
-      maxBufferSize: MAX_MESSAGE_BYTES,
-      ...(cwd !== undefined && { cwd }),
-    });
-    this.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString()));
-  }
-
-  override async start(): Promise<void> {
-    const killWithUs = new KillWithUs();
-    const onEnd = this.onclose;
-    this.onclose = () => {
-      killWithUs.end();
-      onEnd?.();
-    };
-    const started = super.start();
-    killWithUs.watch(this.pid ?? undefined, "process");
-    await started;
-  }
 }
 
 const LINE_FEED = 0x0a;

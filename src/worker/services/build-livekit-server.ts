@@ -88,7 +88,7 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (l
     stdio: ["ignore", "ignore", "pipe"],
     detached: true,
   });
-  killWithUs.watch(child.pid, "group");
+  killWithUs.watch(child.pid);
   createInterface({ input: child.stderr }).on("line", onLine);
   child.once("error", ended.reject);
   child.once("close", (code, signal) => {

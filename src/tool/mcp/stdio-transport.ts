@@ -1,0 +1,98 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { getDefaultEnvironment } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { KillWithUs, killGroup } from "../kill-with-us.ts";
+import type { StdioServerConfig } from "./mcp-config.ts";
+
+/** From the end of its input to SIGTERM, and from there to SIGKILL. */
+const GRACE_MS = 2_000;
+
+interface StdioOptions {
+  readonly maxMessageBytes: number;
+  /** Gets what the process writes to stderr, in pieces. */
+  readonly onStderr: (text: string) => void;
+}
+
+/**
+ * A server that is a process. It leads a process group: what it starts ends with it, and all of it ends when we end, in any
+ * way. The SDK's own transport knows of the one process alone.
+ */
+export class StdioTransport implements Transport {
+  onclose: Transport["onclose"];
+  onerror: Transport["onerror"];
+  onmessage: Transport["onmessage"];
+  readonly #config: StdioServerConfig;
+  readonly #onStderr: StdioOptions["onStderr"];
+  readonly #received: ReadBuffer;
+  #process: ChildProcessWithoutNullStreams | undefined;
+
+  constructor(config: StdioServerConfig, { maxMessageBytes, onStderr }: StdioOptions) {
+    this.#config = config;
+    this.#onStderr = onStderr;
+    this.#received = new ReadBuffer({ maxBufferSize: maxMessageBytes });
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.#config;
+    const killWithUs = new KillWithUs();
+    const child = spawn(command, args, { env: { ...getDefaultEnvironment(), ...env }, cwd, detached: true });
+    killWithUs.watch(child.pid);
+    this.#process = child;
+    const sources: EventEmitter[] = [child, child.stdin, child.stdout];
+    for (const source of sources) source.on("error", (error) => this.onerror?.(error));
+    child.stderr.on("data", (chunk: Buffer) => this.#onStderr(chunk.toString()));
+    child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
+    child.once("exit", () => {
+      killGroup(child.pid, "SIGKILL");
+      killWithUs.end();
+    });
+    child.once("close", () => {
+      this.#process = undefined;
+      this.onclose?.();
+    });
+    await once(child, "spawn");
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#process?.stdin;
+    if (!stdin) throw new Error("Not connected");
+    if (!stdin.write(serializeMessage(message))) await once(stdin, "drain");
+  }
+
+  async close(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    this.#received.clear();
+    if (!child) return;
+    const { promise: closed, resolve } = Promise.withResolvers<boolean>();
+    child.once("close", () => resolve(true));
+    child.stdin.end();
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (await Promise.race([closed, sleep(GRACE_MS, false, { ref: false })])) return;
+      killGroup(child.pid, signal);
+    }
+  }
+
+  /** A message that cannot be read is left out; one without an end would fill the memory. */
+  #take(chunk: Buffer): void {
+    try {
+      this.#received.append(chunk);
+    } catch (error) {
+      this.onerror?.(error as Error);
+      void this.close();
+    }
+    for (;;) {
+      try {
+        const message = this.#received.readMessage();
+        if (message === null) return;
+        this.onmessage?.(message);
+      } catch (error) {
+        this.onerror?.(error as Error);
+      }
+    }
+  }
+}
