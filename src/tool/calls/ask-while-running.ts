@@ -27,8 +27,9 @@ export function askWhileRunning(
       ports.ledger.setWaiting(id, true);
       ports.ledger.update(id, { deadlineAt: undefined });
     }
+    let answer: Answer;
     try {
-      return await abortable(asked, call.over);
+      answer = await abortable(asked, call.over);
     } finally {
       if (--open === 0 && !call.over.aborted) {
         deadline.start();
@@ -36,6 +37,9 @@ export function askWhileRunning(
         ports.ledger.update(id, { deadlineAt: deadline.at });
       }
     }
+    // Anybody may have answered, also after another worker had taken the session: then the call is that worker's.
+    await abortable(ports.durable(id), call.over);
+    return answer;
   };
   const ask: ToolContext["ask"] = async (request) => {
     call.over.throwIfAborted();

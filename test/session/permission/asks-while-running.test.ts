@@ -234,3 +234,28 @@ test.each([
     expect(await agent.calls()).toMatchObject([{ error_code: idempotent ? null : "outcome_unknown" }]);
   },
 );
+
+test("an answer that comes after another worker has taken the session lets the tool here go no further", async () => {
+  const told = Promise.withResolvers<string>();
+  const visit = defineTool({
+    description: "Visits.",
+    input: z.object({ hosts: z.array(z.string()) }),
+    run: async (_input, { ask }) => {
+      const allowed = ask({ type: "network", pattern: "a.example", title: "Visit a.example" });
+      const outcome = allowed.then(() => "allowed", String);
+      told.resolve(await outcome);
+    },
+  });
+  await using agent = await TestAgent.start({ tools: { visit } });
+  const user = await agent.client("user", FEATURES);
+  agent.model.script([VISIT, DONE]);
+  await user.say("Visit it");
+  const { id } = await user.next("permission_request");
+  await agent.sql`update sessions set epoch = epoch + 1`;
+
+  await user.send(answer(id, "approve"));
+
+  expect(await told.promise).not.toBe("allowed");
+  expect(await asked(agent)).toMatchObject([{ state: "approved" }]);
+  expect(await agent.sql`select state from tool_calls`).toEqual([{ state: "running" }]);
+});
