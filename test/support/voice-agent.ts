@@ -1,5 +1,5 @@
 import { LLMock } from "@copilotkit/aimock";
-import { initializeLogger } from "@livekit/agents";
+import { initializeLogger, type stt } from "@livekit/agents";
 import { vi } from "vitest";
 import { loadSpeech, type Speech, type SpeechChoice } from "../../src/voice/providers/speech-choice.ts";
 import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
@@ -11,6 +11,8 @@ import { Speaker, speechOf } from "./speaker.ts";
 interface VoiceAgentOptions extends AgentOptions {
   readonly choice?: Partial<SpeechChoice>;
   readonly settings?: Partial<VoiceSettings>;
+  /** Listens in the place of the recogniser whose server is a mock. */
+  readonly stt?: stt.STT;
   /** Puts something in front of espeak-ng, also of each voice that an agent names. */
   readonly wrap?: (synthesizer: Synthesizer, voiceName?: string) => Synthesizer;
 }
@@ -53,7 +55,7 @@ export class VoiceAgent implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async start({ choice, settings, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
+  static async start({ choice, settings, stt, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
     initializeLogger({ pretty: false, level: "silent" });
     await using started = new AsyncDisposableStack();
     const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
@@ -62,7 +64,7 @@ export class VoiceAgent implements AsyncDisposable {
     const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
     if (!loaded) throw new Error("The agent has neither ears nor a mouth");
     started.defer(() => loaded.close());
-    const engines = wrap ? wrapped(loaded, wrap) : loaded;
+    const engines = { ...(wrap ? wrapped(loaded, wrap) : loaded), ...(stt && { stt }) };
     const agent = await TestAgent.start({
       ...options,
       speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },
