@@ -4,7 +4,6 @@ import { pino } from "pino";
 import { beforeAll, beforeEach, expect, inject, onTestFinished, test } from "vitest";
 import { createHttpServer } from "../../src/http/http-server.ts";
 import { createId } from "../../src/lib/id.ts";
-import { notPassed, runClient } from "../conformance/run-client.ts";
 import { TestAgent } from "../support/agent.ts";
 import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
@@ -19,7 +18,6 @@ import { jobProcesses } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
 const SCENARIOS = join(import.meta.dirname, "python/scenarios.py");
-const CONFORMANCE = join(import.meta.dirname, "python/conformance.py");
 
 let python: Python | undefined;
 
@@ -277,11 +275,3 @@ test(
     expect(calls).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
   },
 );
-
-test("the Python client passes every check of the conformance kit", { timeout: 120_000 }, async () => {
-  const env = Object.entries(python?.env ?? {}).map(([name, value]) => `${name}=${value}`);
-
-  const verdicts = await runClient("env", ...env, python?.command ?? "", CONFORMANCE);
-
-  expect(notPassed(verdicts)).toEqual([]);
-});

@@ -1,6 +1,5 @@
-import { FLAWS, withFlaw } from "./flaws.ts";
+import { withFlaws } from "./flaws.ts";
 import { runSdkProgram } from "./sdk-program.ts";
 
-/** A client with one mistake, named on the command line. */
-const flaw = FLAWS[process.argv[2] as keyof typeof FLAWS];
-await runSdkProgram((transport) => withFlaw(flaw, transport));
+/** A client with the mistakes that are named on the command line. */
+await runSdkProgram((transport) => withFlaws(process.argv.slice(2), transport));

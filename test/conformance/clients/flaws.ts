@@ -12,8 +12,10 @@ interface Envelope {
 
 /** One mistake in a client that has no other. */
 interface Flaw {
-  /** The one check that finds it. */
+  /** The one check that finds it, */
   readonly found: string;
+  /** and what that check then says. */
+  readonly seen: RegExp;
   /** Instead of what the worker has sent: something else, or nothing. */
   readonly hear?: (envelope: Envelope, say: (envelope: Envelope) => void) => Envelope | undefined;
   /** Instead of what the SDK sends; after a while where that is said. */
@@ -41,6 +43,7 @@ let ownErrors = 0;
 export const FLAWS = {
   "runs what the server runs": {
     found: "call.server-shown",
+    seen: /has run a call that the server runs/,
     hear: (envelope) =>
       is(envelope, "tool_use_request") && envelope.body["execution"] === "server" && envelope.body["parameters"]
         ? withBody(envelope, { execution: "client" })
@@ -48,6 +51,7 @@ export const FLAWS = {
   },
   "skips a request whose stanza it has seen": {
     found: "repeat.same-stanza",
+    seen: /has sent 1 results/,
     hear: (envelope) => {
       const isSeen = seenStanzas.has(envelope.stanzaId);
       seenStanzas.add(envelope.stanzaId);
@@ -56,6 +60,7 @@ export const FLAWS = {
   },
   "sends long results as packets": {
     found: "frame.long-as-stream",
+    seen: /came as a packet/,
     transport: (transport) =>
       derive(transport, {
         sendStream: (bytes, to) =>
@@ -66,6 +71,7 @@ export const FLAWS = {
   },
   "does not notice that LiveKit has reconnected": {
     found: "reconnect.by-itself",
+    seen: /the client's Configuration did not come/,
     transport: listening((listener) => {
       let wasConnected = false;
       const onConnected = () => {
@@ -77,6 +83,7 @@ export const FLAWS = {
   },
   "trusts whom it does not know": {
     found: "sender.unannounced",
+    seen: /who is no agent/,
     transport: (transport) => {
       const agent = (): RoomPeer | undefined => transport.peers.find(({ isAgent }) => isAgent);
       const trusting = listening((listener) => ({
@@ -88,10 +95,12 @@ export const FLAWS = {
   },
   "tells of a timeout when nobody waits any more": {
     found: "timeout.in-time",
+    seen: /result came after \d+ ms/,
     say: (envelope) => (envelope.body["errorCode"] === "timeout" ? { afterMs: 1_500 } : envelope),
   },
   "answers an ErrorMessage with an ErrorMessage": {
     found: "error.never-answered",
+    seen: /answered an ErrorMessage with another one/,
     hear: (envelope, say) => {
       if (is(envelope, "error_message") && typeof envelope.body["code"] === "number") {
         const body = { conversationId: envelope["conversationId"], code: 101, message: "I do not understand" };
@@ -102,10 +111,12 @@ export const FLAWS = {
   },
   "uses a stanza twice": {
     found: "write.stanzas-once",
+    seen: /Stanza 777777 was/,
     say: (envelope) => (is(envelope, "tool_use_result") ? { ...envelope, stanzaId: 777_777 } : envelope),
   },
   "dies of what is no message": {
     found: "frame.garbage",
+    seen: /ended with status 1/,
     transport: listening((listener) => ({
       ...listener,
       onPacket: (bytes, from) => {
@@ -116,12 +127,18 @@ export const FLAWS = {
   },
   "claims when the server has taken over": {
     found: "either.in-time",
+    seen: /claim came after \d+ ms/,
     say: (envelope) => (is(envelope, "acknowledgement") ? { afterMs: 1_300 } : envelope),
   },
 } as const satisfies Readonly<Record<string, Flaw>>;
 
-/** Puts the flaw between the SDK and its transport. */
-export function withFlaw({ hear, say, transport: change }: Flaw, original: Transport): Transport {
+/** Puts these flaws between the SDK and its transport. */
+export function withFlaws(names: readonly string[], transport: Transport): Transport {
+  const flaws = Object.entries(FLAWS).filter(([name]) => names.includes(name));
+  return flaws.reduce((flawed, [, flaw]) => withFlaw(flaw, flawed), transport);
+}
+
+function withFlaw({ hear, say, transport: change }: Flaw, original: Transport): Transport {
   const transport = change ? change(original) : original;
   const send = (way: "sendPacket" | "sendStream", bytes: Uint8Array, to: readonly string[]) => {
     const envelope = say && read(bytes);

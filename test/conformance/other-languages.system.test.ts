@@ -1,0 +1,30 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { NO_PYTHON, preparePython } from "../support/python.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { notPassed, runClient } from "./run-client.ts";
+
+const PYTHON_CLIENT = join(import.meta.dirname, "../clients/python/conformance.py");
+const hasGo = spawnSync("go", ["version"]).status === 0;
+
+// Built once, which takes a minute or two and fetches modules; after that Go has them.
+test.skipIf(!hasGo)("a client in Go passes, which was written from the page alone", { timeout: 400_000 }, async () => {
+  await using folder = await tempFolder();
+  const program = `${folder.path}/client`;
+  const env = { ...process.env, CGO_ENABLED: "0" };
+  const build = spawnSync("go", ["build", "-o", program, "."], { cwd: "test/conformance/go", env });
+  expect({ status: build.status, said: String(build.stderr) }).toMatchObject({ status: 0 });
+
+  expect(notPassed(await runClient(program))).toEqual([]);
+});
+
+test("the Python client passes every check", { timeout: 400_000 }, async ({ skip }) => {
+  const python = await preparePython();
+  if (!python) return skip(NO_PYTHON);
+  const env = Object.entries(python.env).map(([name, value]) => `${name}=${value}`);
+
+  const verdicts = await runClient("env", ...env, python.command, PYTHON_CLIENT);
+
+  expect(notPassed(verdicts)).toEqual([]);
+});
