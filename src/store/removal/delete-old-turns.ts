@@ -4,8 +4,8 @@ import { runQuery } from "../database/store-error.ts";
 /**
  * Deletes turns that began more than so many days ago, with their blocks, calls, permissions and notes, the oldest
  * first and at most `limit`; and what tells of sessions that ended then, with webhooks. Returns how many turns there
- * were. A session that is served keeps its newest turn: the next one gets its position by that. Several workers may do
- * this at once.
+ * were. A session that is served keeps its newest turn, for the next one gets its position by that, and what still runs
+ * there; one whose worker has been gone for an hour keeps nothing. Several workers may do this at once.
  */
 export async function deleteOldTurns(
   sql: Sql,
@@ -14,10 +14,13 @@ export async function deleteOldTurns(
   const { count } = await runQuery(sql`
     delete from turns where id in (
       select id from turns as old
-      where created_at < now() - ${days} * interval '1 day' and state <> 'running' and not exists (
+      where created_at < now() - ${days} * interval '1 day' and not exists (
         select from sessions
-        where sessions.id = session_id and lease_owner is not null
-          and position = (select max(position) from turns where session_id = sessions.id)
+        where sessions.id = session_id and lease_expires_at > now() - interval '1 hour' and (
+          old.state = 'running'
+          or position = (select max(position) from turns where session_id = sessions.id)
+          or exists (select from tool_calls where turn_id = old.id and tool_calls.state in ('pending', 'running'))
+        )
       )
       order by created_at
       limit ${limit}

@@ -19,7 +19,7 @@ async function tell(writer: SessionWriter, ...ages: readonly number[]): Promise<
   for (const age of ages) {
     const turn = newTurn();
     await insertTurn(writer, turn);
-    await saveCall(writer, newCall(turn.id));
+    await saveCall(writer, newCall(turn.id, { state: "success" }));
     await insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0) }]);
     await finishTurn(writer, { turnId: turn.id, state: "completed" });
     await database.sql`update turns set created_at = now() - ${age} * interval '1 day' where id = ${turn.id}`;
@@ -45,19 +45,31 @@ test("turns that are older go with all that is in them, in batches, the oldest f
   expect(left).toEqual({ blocks: 2, calls: 2 });
 });
 
-test("a session that is served keeps its newest turn until it is served no more, and a turn that runs stays", async () => {
+test("a session that is served keeps its newest turn, and those that run or have an open call, until it is served no more", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
-  await tell(writer, 40, 39);
-  const running = await storedSession(sql);
-  await insertTurn(running, newTurn());
-  await sql`update turns set created_at = now() - interval '40 days' where state = 'running'`;
-  await releaseLease(running);
+  await tell(writer, 40, 39, 38);
+  await sql`update turns set state = 'running' where position = 1`;
+  await sql`update tool_calls set state = 'pending' where turn_id = (select id from turns where position = 2)`;
+  const again = () => deleteOldTurns(sql, { days: 30, limit: 10 });
 
-  expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(1);
+  expect(await again()).toBe(0);
+  await sql`update tool_calls set state = 'success'`;
+  expect(await again()).toBe(1);
+  expect(await positions()).toEqual([1, 3]);
   await releaseLease(writer);
+  expect(await again()).toBe(2);
+});
+
+test("what a worker left when it died goes an hour after its lease", async () => {
+  const { sql } = database;
+  await tell(await storedSession(sql), 40);
+  await sql`update turns set state = 'running'`;
+  await sql`update sessions set lease_expires_at = now() - interval '59 minutes'`;
+
+  expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(0);
+  await sql`update sessions set lease_expires_at = now() - interval '61 minutes'`;
   expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(1);
-  expect(await sql`select state from turns`).toEqual([{ state: "running" }]);
 });
 
 test("what tells of sessions that ended so long ago goes too, delivered or not", async () => {

@@ -185,6 +185,18 @@ const BAD_FILES: readonly [string, string][] = [
     `export default { instructions: "x", budget: { session: {} } };`,
     "budget.session: expected tokens, money or both, got {}",
   ],
+  [
+    `export default { instructions: "x", budget: { session: { tokens: 0 } } };`,
+    "budget.session.tokens: expected number to be >0, got 0",
+  ],
+  [
+    `export default { instructions: "x", budget: { workerPerDay: { money: -1 } } };`,
+    "budget.workerPerDay.money: expected number to be >0, got -1",
+  ],
+  [
+    `export default { instructions: "x", budget: { identityPerDay: { tokens: NaN } } };`,
+    "budget.identityPerDay.tokens: expected number, got null",
+  ],
   [`export default { instructions: "x", maxStep: 3 };`, "maxStep: expected no such field, got one"],
   [`export default { instructions: "x", toolSettings: [] };`, "toolSettings: expected record, got []"],
   [`export const config = {};`, "default export: expected object, got nothing"],

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { recallTool } from "../../../src/session/recall/recall-tool.ts";
+import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { toServerTool, type ServerTool } from "../../../src/tool/server-tool.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { toolResults } from "../../support/model-view.ts";
+
+const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky" });
+
+test("a talk goes on, here and with the next worker, when turns that it shows have been deleted", async () => {
+  const liveTools = new Map<string, ServerTool>([["look", toServerTool("look", look, undefined)]]);
+  await using agent = await TestAgent.start({ liveTools });
+  liveTools.set("recall", recallTool(agent.sql, { isAlwaysOffered: true }));
+  const user = await agent.client("user");
+  const ask = async (words: string) => user.answerTo(await user.say(words));
+  agent.model.script([reply([toolUse("look", {}, "toolu_old")]), reply([text("Clear.")]), reply([text("Two.")])]);
+  await ask("One");
+  await ask("Two");
+  await expect.poll(() => agent.sql`select 1 from turns where state = 'running'`).toEqual([]);
+  await agent.sql`update turns set created_at = now() - interval '40 days'`;
+
+  expect(await deleteOldTurns(agent.sql, { days: 30, limit: 10 })).toBe(1);
+  agent.model.script([
+    reply([toolUse("recall", { id: "toolu_old" })]),
+    reply([text("Three.")]),
+    reply([text("Four.")]),
+  ]);
+  expect(await ask("Three")).toBe("Three.");
+  expect(toolResults(agent)).toEqual([
+    { content: "id: this conversation has no call and no tool use of this id, or no result of it", isError: true },
+  ]);
+  await agent.leave();
+  await agent.sql`update turns set created_at = now() - interval '40 days' where position = 2`;
+  await deleteOldTurns(agent.sql, { days: 30, limit: 10 });
+  await agent.join();
+
+  expect(await ask("Four")).toBe("Four.");
+  expect(JSON.stringify(agent.model.requests.at(-1)?.body["messages"])).not.toContain("One");
+  await expect
+    .poll(() => agent.sql`select position, state from turns order by 1`)
+    .toEqual([3, 4].map((position) => ({ position, state: "completed" })));
+  expect(agent.model.rejections).toEqual([]);
+});
