@@ -28,12 +28,18 @@ export interface Erased {
 /** Small enough to hold up nobody else. */
 const BATCH = 100;
 
-/** A room where the person's turns are in a session that is served now: its worker holds them in memory. */
+/**
+ * A room with a session that is served now, in which the person has spoken, waits for an answer or has run a tool: its
+ * worker holds that in memory, and may store it again.
+ */
 export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<string | undefined> {
   const [row] = await runQuery(sql<{ room: string | null }[]>`
     select room from sessions
-    where lease_owner is not null and lease_expires_at > now()
-      and exists (select from turns where session_id = sessions.id and turns.participant_identity = ${identity})
+    where lease_owner is not null and lease_expires_at > now() and (
+      exists (select from turns where session_id = sessions.id and turns.participant_identity = ${identity})
+      or exists (select from waiting_messages where session_id = sessions.id and waiting_messages.participant_identity = ${identity})
+      or exists (select from tool_calls where in_session = sessions.id and tool_calls.participant_identity = ${identity})
+    )
     limit 1
   `);
   return row && (row.room ?? "");

@@ -9,6 +9,7 @@ import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { addSpending } from "../../../src/store/spending/spending.ts";
 import { insertSummary } from "../../../src/store/turns/summaries.ts";
+import { insertWaitingMessage } from "../../../src/store/turns/waiting-messages.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { newCall, newTurn, storedPermission, storedSession, textBlock } from "../../store/store-fixtures.ts";
@@ -169,6 +170,22 @@ test("while a talk of the person goes on, nothing is removed", async () => {
     'parley erase: The request was answered with 409: The talk in room "kitchen" goes on: ask again after everybody has left it\n',
   ]);
   expect(await stored()).toContain("ann speaks");
+});
+
+test("while a message of the person waits, or a call on the person's device is in a talk that goes on, nothing is removed", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await insertWaitingMessage(writer, { id: "u1", participantIdentity: "ann", content: "Hello" });
+  const other = await storedSession(sql);
+  const turn = newTurn({ participantIdentity: "bob" });
+  await insertTurn(other, turn);
+  await saveCall(other, newCall(turn.id, { addressee: "eve" }));
+
+  expect([(await erase("ann")).code, (await erase("eve")).code]).toEqual([1, 1]);
+  await releaseLease(writer);
+  await releaseLease(other);
+  expect(JSON.parse((await erase("ann")).stdout)).toMatchObject({ waitingMessages: 1 });
+  expect(JSON.parse((await erase("eve")).stdout)).toMatchObject({ deviceResults: 1 });
 });
 
 test("nobody erases another person", async () => {
