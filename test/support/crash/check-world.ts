@@ -26,9 +26,10 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
     promise(uses.join() === idsOf(blocks, "tool_result").join(), "stored uses and results differ");
     for (const call of calls) checkResult(call, blocks, promise);
   }
-  for (const messageId of world.started)
+  // A form that is asked in words after its turn is shown apart, as an answer to that turn's: it is not stored.
+  for (const [messageId, previousId] of world.started)
     promise(
-      turns.some((turn) => turn.messageId === messageId),
+      turns.some((turn) => [messageId, previousId].includes(turn.messageId)),
       "an answer was begun and never given",
     );
   // What was cancelled is told with the next message, and there may be none.

@@ -54,7 +54,7 @@ export class CrashClient {
     const { stanzaId, message } = decode(bytes);
     if (message.type === "start_answer") {
       this.answered.add(message.body.previousId);
-      this.#world.started.add(message.body.id);
+      this.#world.started.set(message.body.id, message.body.previousId);
     }
     if (message.type === "permission_request") this.#decide(message.body);
     if (message.type === "tool_use_request" && message.body.execution !== "server") this.#take(stanzaId, message.body);

@@ -87,8 +87,8 @@ export class CrashWorld {
   readonly runs: ToolRun[] = [];
   readonly asked: { readonly callId: string; readonly identity: string }[] = [];
   readonly approved = new Set<string>();
-  /** Messages whose answers were begun in front of the phone. */
-  readonly started = new Set<string>();
+  /** The answers that were begun in front of the phone, each with what it answers. */
+  readonly started = new Map<string, string>();
   readonly verdicts: string[] = [];
   readonly phone: CrashClient;
   workers = 0;
