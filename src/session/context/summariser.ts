@@ -124,7 +124,7 @@ async function read(
     if (text.length > MAX_NOTES_LENGTH) throw new Error("The notes are too long");
     if (event.type === "message_stop") ({ stopReason, usage } = event);
   }
-  const notes = /^\s*<notes>([^]*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";
+  const notes = /^\s*<notes>((?:(?!<\/?notes>)[^])*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";
   if (stopReason !== "end_turn" || notes === "")
     throw new Error(`The model wrote no notes (${stopReason ?? "no end"})`);
   return { text: notes, usage };

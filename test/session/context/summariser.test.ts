@@ -93,6 +93,7 @@ for (const [what, ask] of [
   ["is empty", () => says("<notes> </notes>")],
   ["says nothing at all", () => []],
   ["answers the user", () => says("Sure! The sky is clear.")],
+  ["answers the user between notes", () => says("<notes>A.</notes> Sure! <notes>B.</notes>")],
   ["asks for a tool", () => [asksForTool]],
   ["is cut off", () => says("<notes>They", "max_tokens")],
   ["does not come to an end", () => says(`<notes>${"x".repeat(20_000)}</notes>`)],
