@@ -39,10 +39,10 @@ export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   const name = `test-${createId()}`;
   const sound = options.hasVoice ? cleanup.use(await openSound(options.language)) : undefined;
   const agent = cleanup.use(await openAgent(options, { servers: used, name, speech: sound?.speech }));
-  let room = new Room();
+  let room: Room | undefined;
   const leave = async () => {
     await sound?.leave();
-    await room.disconnect();
+    await room?.disconnect();
   };
   cleanup.defer(leave);
   const enter = async (): Promise<Transport> => {
@@ -56,7 +56,7 @@ export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   const closing = cleanup.move();
   return {
     transport,
-    isPresent: () => room.isConnected,
+    isPresent: () => room?.isConnected === true,
     ...(sound && { voice: sound }),
     leave,
     comeBack: enter,
