@@ -31,6 +31,8 @@ export interface ServerTool {
   readonly isForCutTalks?: boolean;
   /** The turn ends when a call of it has succeeded: the model says nothing more in it. @defaultValue false */
   readonly endsTurn?: boolean;
+  /** The MCP server that it is of. */
+  readonly mcpServer?: string;
   /** Whether the tool's server is away: the tool is not offered then, and a call that comes anyway fails at once. */
   readonly isAway?: () => boolean;
   /** Absent for a tool that only clients run. Adds the settings to the context by itself. */

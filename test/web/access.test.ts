@@ -1,47 +1,28 @@
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { DRINK, findingsOf, PageWorld, say } from "./page-world.ts";
+import { findingsOf } from "./findings.ts";
+import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
-
-const COLOURS = [
-  { colorScheme: "dark", forcedColors: "none" },
-  { colorScheme: "light", forcedColors: "active" },
-] as const;
-
-async function allFindings(page: Page): Promise<readonly string[]> {
-  const findings = [...(await findingsOf(page))];
-  // Nothing else depends on colours.
-  for (const colours of COLOURS) {
-    await page.emulateMedia(colours);
-    findings.push(...(await findingsOf(page, "color-contrast")));
-  }
-  await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
-  return findings;
-}
 
 test("axe finds nothing wrong with the form to join", async () => {
   const page = await world.open();
   await page.getByLabel("Your name").waitFor();
 
-  expect(await allFindings(page)).toEqual([]);
+  expect(await findingsOf(page)).toEqual([]);
   await world.picture(page, "page-join");
 });
 
-test.each([
-  ["Tools", "Turn"],
-  ["Events", "Talk"],
-])("axe finds nothing wrong with a talk, and with %s and %s beside it", async (...tabs) => {
+test("axe finds nothing wrong with a talk, and with each panel beside it", async () => {
   const page = await world.join();
   world.model.script([reply([text("Tea, then.")])]);
   await say(page, "What shall I drink?");
   await page.getByText("Tea, then.", { exact: true }).waitFor();
 
-  for (const tab of tabs) {
+  for (const tab of ["Tools", "Turn", "Events", "Talk"]) {
     await page.getByRole("tab", { name: tab }).click();
-    expect(await allFindings(page)).toEqual([]);
+    expect(await findingsOf(page)).toEqual([]);
   }
 });
 
@@ -54,12 +35,12 @@ test("axe finds nothing wrong with a question of a tool, an open call and a perm
   ]);
   await say(page, "Ask me what I drink, then tell me what 21 * 2 is");
   await page.getByRole("radio", { name: "Tea" }).check();
-  expect(await allFindings(page)).toEqual([]);
+  expect(await findingsOf(page)).toEqual([]);
 
   await page.getByRole("button", { name: "Answer" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.waitFor();
-  expect(await allFindings(page)).toEqual([]);
+  expect(await findingsOf(page)).toEqual([]);
 
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await page.getByText("Forty-two cups of tea, then.", { exact: true }).waitFor();
@@ -81,7 +62,7 @@ test("at 320 pixels nothing needs to be scrolled sideways", async () => {
   await page.locator(".message .text").filter({ hasText: "A-very-long-word-" }).waitFor();
 
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
-  expect(await allFindings(page)).toEqual([]);
+  expect(await findingsOf(page)).toEqual([]);
   await world.picture(page, "page-narrow");
 });
 
@@ -92,15 +73,46 @@ test("a microphone that nobody listens to is told of", async () => {
 
   await page.getByLabel("Level of the microphone").waitFor();
   await page.getByText("Nobody listens: this worker has no recogniser.").waitFor();
-  expect(await allFindings(page)).toEqual([]);
+  expect(await findingsOf(page)).toEqual([]);
 });
 
-test("a second tab under the same name takes the talk over, and the first says so", async () => {
+test("a second tab under the same name takes the talk over with its open question, and the first may come back", async () => {
   const first = await world.join({ room: "twice", name: "Ann" });
-  await world.join({ room: "twice", name: "Ann" });
+  world.model.script([reply([toolUse("calculator", { expression: "1 + 1" })]), reply([text("Two.")])]);
+  await say(first, "What is 1 + 1?");
+  await first.getByRole("alertdialog").waitFor();
 
+  const second = await world.join({ room: "twice", name: "Ann", waits: false });
   await first.getByText("Somebody has joined under the same name").waitFor();
-  expect(await first.getByRole("button", { name: "Join again" }).isVisible()).toBe(true);
+  expect(await first.getByRole("alertdialog").count()).toBe(0);
+  expect(await findingsOf(first)).toEqual([]);
+  await second.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+  await second.getByText("Two.", { exact: true }).waitFor();
+  await first.getByRole("button", { name: "Join again" }).click();
+
+  await second.getByText("Somebody has joined under the same name").waitFor();
+  await first.getByText("The agent: Listening").waitFor();
+  expect(await first.getByRole("alertdialog").count()).toBe(0);
+});
+
+test("two people's tabs are two devices: each is asked in its own turns, and sees what the other's did", async () => {
+  const ann = await world.join({ room: "lounge", name: "Ann" });
+  const ben = await world.join({ room: "lounge", name: "Ben" });
+  world.model.script([
+    reply([toolUse("show_notification", { message: "Tea is ready" })]),
+    reply([toolUse("calculator", { expression: "1 + 1" })]),
+    reply([text("Two cups.")]),
+  ]);
+
+  await say(ben, "How many cups?");
+  await ben.locator(".notice").getByText("Tea is ready").waitFor();
+  await ben.getByRole("alertdialog").waitFor();
+  expect(await ann.getByRole("alertdialog").count()).toBe(0);
+  await ben.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+
+  await ann.getByText("Two cups.", { exact: true }).waitFor();
+  await ann.getByText("Done on Ben's device").waitFor();
+  expect(await ann.locator(".notice").count()).toBe(0);
 });
 
 test("a question that another tab has answered closes here, too", async () => {

@@ -1,10 +1,15 @@
+import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { preview } from "vite";
 import { expect, test } from "vitest";
+import { VITE } from "../../scripts/ensure-page.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { PNG } from "../support/pictures.ts";
+import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -13,17 +18,6 @@ const folder = forFile(tempFolder);
 /** What the model was told, in the last request. */
 const told = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
 const offered = () => JSON.stringify(world.model.requests.at(-1)?.body["tools"]);
-
-test("a switched-on tool of the device answers with what only a browser knows", async () => {
-  const place = { latitude: 47.5, longitude: 8.75 };
-  const page = await world.join({ devices: ["get_location"], geolocation: place, permissions: ["geolocation"] });
-  world.model.script([reply([toolUse("get_location")]), reply([text("Not far.")])]);
-
-  await say(page, "Where am I?");
-
-  await page.getByText("Not far.", { exact: true }).waitFor();
-  expect(told()).toContain("47.5");
-});
 
 test("a tool that is switched off is not offered to the model any more", async () => {
   const page = await world.join();
@@ -39,30 +33,25 @@ test("a tool that is switched off is not offered to the model any more", async (
   expect(offered.map((tools) => tools.includes("show_notification"))).toEqual([true, false]);
 });
 
-test("the text that was copied last is read where the person has switched that on", async () => {
+test("tools that are switched on give what only a browser knows: where it is, what was copied, a photo", async () => {
   const page = await world.join({
-    devices: ["read_clipboard"],
-    permissions: ["clipboard-read", "clipboard-write"],
+    devices: ["get_location", "read_clipboard", "take_photo"],
+    geolocation: { latitude: 47.5, longitude: 8.75 },
+    permissions: ["geolocation", "clipboard-read", "clipboard-write", "camera"],
   });
   await page.evaluate("navigator.clipboard.writeText('three eggs')");
-  world.model.script([reply([toolUse("read_clipboard")]), reply([text("So eggs.")])]);
+  world.model.script([
+    reply([toolUse("get_location"), toolUse("read_clipboard"), toolUse("take_photo")]),
+    reply([text("A pattern of eggs, not far.")]),
+  ]);
 
-  await say(page, "What did I copy?");
+  await say(page, "What do you know?");
 
-  await page.getByText("So eggs.", { exact: true }).waitFor();
-  expect(told()).toContain("three eggs");
-});
-
-test("a photo is taken, given to the model and shown, and the camera is off again", async () => {
-  const page = await world.join({ devices: ["take_photo"], permissions: ["camera"] });
-  world.model.script([reply([toolUse("take_photo")]), reply([text("A pattern.")])]);
-
-  await say(page, "What do you see?");
-
-  await page.getByText("A pattern.", { exact: true }).waitFor();
-  const photo = page.getByRole("img", { name: "What the camera saw" });
-  await photo.waitFor();
+  await page.getByText("A pattern of eggs, not far.", { exact: true }).waitFor();
+  await page.getByRole("img", { name: "What the camera saw" }).waitFor();
   expect(await page.evaluate("document.querySelector('.display img').naturalWidth")).toBe(640);
+  expect(told()).toContain("47.5");
+  expect(told()).toContain("three eggs");
   expect(told()).toContain('"media_type":"image/jpeg"');
 });
 
@@ -169,4 +158,119 @@ test("without a picker for folders a file input shares one, until that is taken 
   await say(page, "And now?");
   await page.getByText("I cannot see them any more.", { exact: true }).waitFor();
   expect(offered()).not.toContain("read_local_file");
+});
+
+/** A page on which a tool of the server has asked for something. */
+async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
+  const page = await world.join(joining);
+  world.model.script([reply([toolUse("book_table")]), ...(isAnswered ? [reply([text("So be it.")])] : [])]);
+  await say(page, "Book a table");
+  const form = page.getByRole("form", { name: "A table for you" });
+  await form.waitFor();
+  return { page, form };
+}
+
+test("a form of a tool is filled in by keyboard alone, and what does not fit is told at its field", async () => {
+  const { page, form } = await asked();
+  await form.getByLabel("How many people").focus();
+  await page.keyboard.type("40");
+  await page.keyboard.press("Enter");
+
+  await form.getByText("How many people: expected a number up to 12").waitFor();
+  await form.getByLabel("How many people").and(page.locator(":focus")).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("4");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("ab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Enter");
+
+  // Only the tool's own schema knows the pattern: the form comes again with its words.
+  await form.getByText('"code":').waitFor();
+  await form.getByLabel("How many people").fill("4");
+  await form.getByLabel("Inside").check();
+  await form.getByLabel("Code").fill("AB");
+  for (const extra of ["Bread", "Olives", "Nuts"]) await form.getByRole("checkbox", { name: extra }).check();
+  await form.getByRole("button", { name: "Answer", exact: true }).click();
+  await form.getByText("To begin with: expected at most 2 items").waitFor();
+  await form.getByRole("checkbox", { name: "Bread" }).and(page.locator(":focus")).waitFor();
+  await form.getByRole("checkbox", { name: "Olives" }).uncheck();
+  await form.getByRole("button", { name: "Answer", exact: true }).click();
+
+  await page.getByText("So be it.", { exact: true }).waitFor();
+  expect(await form.count()).toBe(0);
+  const content = { guests: 4, place: "Inside", code: "AB", smoking: false, month: "May", extras: ["Bread", "Nuts"] };
+  expect(told()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
+});
+
+test("of two forms Refuse declines one, Not now cancels the other, and the line to write in stays in sight", async () => {
+  const page = await world.join({ viewport: { width: 800, height: 600 } });
+  world.model.script([reply([toolUse("book_table"), toolUse("book_table")]), reply([text("So be it.")])]);
+  await say(page, "Book two tables");
+  const form = page.getByRole("form", { name: "A table for you" });
+  await form.nth(1).waitFor();
+  const line = await page.getByLabel("Message", { exact: true }).boundingBox();
+  expect((line?.y ?? 600) + (line?.height ?? 0)).toBeLessThan(600);
+  await form.nth(0).getByRole("button", { name: "Refuse" }).click();
+  await form.nth(1).waitFor({ state: "detached" });
+  await form.getByRole("button", { name: "Not now" }).click();
+
+  await page.getByText("So be it.", { exact: true }).waitFor();
+  for (const action of ["decline", "cancel"]) expect(told()).toContain(JSON.stringify(JSON.stringify({ action })));
+});
+
+test("a form goes away with its call", async () => {
+  const { page, form } = await asked({ isAnswered: false, room: "restaurant" });
+  await world.picture(page, "page-form");
+  await page.getByRole("button", { name: "Stop" }).click();
+
+  await form.waitFor({ state: "detached" });
+  await page.getByRole("group", { name: "Ask user: Cancelled" }).waitFor();
+  expect(await page.getByRole("button", { name: "Answer", exact: true }).count()).toBe(0);
+});
+
+test("axe finds nothing wrong with a form, also on a narrow page", async () => {
+  const { page } = await asked({ isAnswered: false });
+  expect(await findingsOf(page)).toEqual([]);
+  // High enough for the whole form: what is scrolled below its buttons cannot be pressed there.
+  await page.setViewportSize({ width: 320, height: 1_600 });
+
+  expect(await findingsOf(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+});
+
+const EXAMPLES = join(import.meta.dirname, "../../examples");
+
+const CASES = [
+  ["react-minimal", "set_theme", { theme: "dark" }, "document.documentElement.style.colorScheme", "dark"],
+  ["vanilla", "set_title", { title: "Hello" }, "document.title", "Hello"],
+] as const;
+
+test.each(CASES)("the example %s offers its tool, and shows the answer", async (...example) => {
+  const [name, tool, input, state, expected] = example;
+  const [root, configFile] = [join(EXAMPLES, name), join(EXAMPLES, "vite.config.ts")];
+  const build = { outDir: join(folder.path, name) };
+  const env = { ...process.env, NODE_ENV: "production" };
+  const args = [VITE, "build", root, "--config", configFile, "--outDir", build.outDir, "--logLevel", "warn"];
+  await promisify(execFile)(process.execPath, args, { env });
+  const proxy = { "/token": { target: world.url, headers: world.headers, changeOrigin: true } };
+  await using server = Object.assign(
+    await preview({ configFile, root, build, logLevel: "silent", preview: { port: 0, host: "127.0.0.1", proxy } }),
+    {
+      [Symbol.asyncDispose]: () => server.close(),
+    },
+  );
+  const page = await world.open(server.resolvedUrls?.local[0]);
+  world.model.script([reply([toolUse(tool, input)]), reply([text("So be it.")])]);
+
+  await page.getByRole("button", { name: "Send" }).and(page.locator(":enabled")).waitFor();
+  await say(page, "Please do");
+
+  await page.getByText("So be it.").waitFor();
+  expect(await page.evaluate(state)).toBe(expected);
+  expect(world.model.rejections).toEqual([]);
 });

@@ -1,33 +1,16 @@
 import { expect, test } from "vitest";
 import { reply, text } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf, PageWorld, say } from "./page-world.ts";
+import { findingsOf } from "./findings.ts";
+import { PageWorld, say } from "./page-world.ts";
 
 /** A worker with two places, whose talks may spend next to nothing. */
 const world = forFile(() =>
   PageWorld.start({ env: { PARLEY_CONFIG: "test/fixtures/page/limits/parley.config.ts", MAX_SESSIONS: "2" } }),
 );
 
-test("a room that finds all workers full says so, and what to do", async () => {
-  // The room of the world's own first page is there for a while, or it is not: with three more there are too many.
-  const pages = await Promise.all(["one", "two", "three"].map((room) => world.join({ room, waits: false })));
-
-  const full = await Promise.any(
-    pages.map(async (page) =>
-      page
-        .getByText("All workers are full.")
-        .waitFor()
-        .then(() => page),
-    ),
-  );
-
-  expect(await findingsOf(full)).toEqual([]);
-});
-
-test("a budget that is spent is told of, with what to do", { timeout: 60_000 }, async () => {
-  const page = await world.join({ room: "garden", waits: false });
-  // There is a place once the rooms of others are closed.
-  await page.getByText("The agent: Listening").waitFor({ timeout: 45_000 });
+test("a budget that is spent is told of, with what to do", async () => {
+  const page = await world.join({ room: "garden" });
   world.model.script([reply([text("Good morning.")])]);
 
   await say(page, "Hello");
@@ -36,4 +19,21 @@ test("a budget that is spent is told of, with what to do", { timeout: 60_000 }, 
   await page.getByText("The budget of this talk is spent: it gets no more answers.").waitFor();
   expect(await findingsOf(page)).toEqual([]);
   await world.picture(page, "page-problem");
+});
+
+test("a room that finds all workers full says so, and what to do", { timeout: 60_000 }, async () => {
+  // Rooms that were left are there for a while, or they are not: with three more there are too many.
+  const pages = await Promise.all(["one", "two", "three"].map((room) => world.join({ room, waits: false })));
+
+  const full = await Promise.any(
+    pages.map(async (page) =>
+      page
+        .getByText("All workers are full.")
+        // It is told so only after it has waited through some of the worker's looks at all rooms.
+        .waitFor({ timeout: 45_000 })
+        .then(() => page),
+    ),
+  );
+
+  expect(await findingsOf(full)).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { createId } from "../../src/lib/id.ts";
+import { reply, text } from "../../src/testing/model-server/step.ts";
 import type { ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { startChromium } from "../support/servers/chromium.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
@@ -27,6 +27,8 @@ interface JoinOptions extends BrowserContextOptions {
   readonly waits?: boolean;
   /** Device tools to switch on. */
   readonly devices?: readonly string[];
+  /** A script that runs before the page's own, at each load. */
+  readonly before?: string;
 }
 
 type Parts = Pick<PageWorld, "url" | "parts" | "network" | "worker"> & {
@@ -70,14 +72,24 @@ export class PageWorld implements AsyncDisposable {
     };
     const worker = await parts.run({ env });
     const { httpUrl: url = "" } = await worker.ready;
-    const world = new PageWorld({ url, parts, network, worker, browser, env }, starting.move());
-    // A worker's first talk and a browser's first page take their time, which is no test's.
-    const page = await world.#newPage({});
-    await page.goto(url);
-    await world.#enter(page, "first");
-    await page.getByText("The agent: Listening").waitFor();
-    await page.context().close();
+    await using warming = new AsyncDisposableStack();
+    const world = warming.use(new PageWorld({ url, parts, network, worker, browser, env }, starting.move()));
+    await world.#warmUp();
+    warming.move();
     return world;
+  }
+
+  /** A worker's first turn and a browser's first page take their time, which is no test's. */
+  async #warmUp(): Promise<void> {
+    const page = await this.#newPage({});
+    // The limit is that of the hook that starts the world.
+    page.setDefaultTimeout(0);
+    await page.goto(this.url);
+    await this.#enter(page, "first");
+    this.model.script([reply([text("Good morning.")])]);
+    await say(page, "Hello");
+    await page.getByText("Good morning.", { exact: true }).waitFor();
+    await page.context().close();
   }
 
   /** In the place of one that has ended. Pages that are open go on with it; it serves them at another address. */
@@ -97,8 +109,8 @@ export class PageWorld implements AsyncDisposable {
   }
 
   /** A tab with nothing remembered. */
-  async open(options: BrowserContextOptions = {}, url = this.url): Promise<Page> {
-    const page = await this.#newPage(options);
+  async open(url = this.url): Promise<Page> {
+    const page = await this.#newPage({});
     onTestFinished(() => page.context().close());
     await page.goto(url);
     return page;
@@ -119,11 +131,16 @@ export class PageWorld implements AsyncDisposable {
 
   /** A tab in a talk. */
   async join(options: JoinOptions = {}): Promise<Page> {
-    const { name = "Ann", room = `page-${createId()}`, devices = [], waits = true, ...context } = options;
-    const page = await this.open(context, `${this.url}/?room=${encodeURIComponent(room)}`);
-    for (const device of devices)
-      await page.evaluate(`localStorage.setItem("parley.device", JSON.stringify({ ${JSON.stringify(device)}: true }))`);
-    if (devices.length > 0) await page.reload();
+    const { name = "Ann", room = `page-${createId()}`, devices = [], waits = true, before, ...context } = options;
+    const switches = JSON.stringify(Object.fromEntries(devices.map((device) => [device, true])));
+    const localStorage = [{ name: "parley.device", value: switches }];
+    const page = await this.#newPage({
+      storageState: { cookies: [], origins: [{ origin: this.url, localStorage }] },
+      ...context,
+    });
+    onTestFinished(() => page.context().close());
+    if (before !== undefined) await page.addInitScript(before);
+    await page.goto(`${this.url}/?room=${encodeURIComponent(room)}`);
     await this.#enter(page, name);
     if (waits) await page.getByText("The agent: Listening").waitFor();
     return page;
@@ -141,7 +158,8 @@ export class PageWorld implements AsyncDisposable {
   /** A picture for docs/images/, when `PICTURES` is set. */
   async picture(page: Page, name: string): Promise<void> {
     if (PICTURES === undefined) return;
-    await page.screenshot({ path: join(import.meta.dirname, `../../docs/images/${name}.png`) });
+    // What is on its way from one state to another is shown at its end.
+    await page.screenshot({ animations: "disabled", path: join(import.meta.dirname, `../../docs/images/${name}.png`) });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -162,19 +180,4 @@ export const DRINK = {
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel("Message", { exact: true }).fill(text);
   await page.keyboard.press("Enter");
-}
-
-/** What axe finds wrong, by all its rules or by one, each with the elements that it is about. */
-export async function findingsOf(page: Page, rule?: string): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  // What fades in has its colours afterwards.
-  await page.evaluate(
-    "Promise.all(document.getAnimations().map((each) => each.finish?.call && each.effect.getComputedTiming().iterations !== Infinity ? each.finish() : undefined))",
-  );
-  const { violations } = await page.evaluate<{
-    violations: readonly { id: string; nodes: readonly { html: string; failureSummary: string }[] }[];
-  }>(rule === undefined ? "axe.run(document)" : `axe.run(document, { runOnly: [${JSON.stringify(rule)}] })`);
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  );
 }

@@ -1,24 +1,52 @@
 import { expect, test } from "vitest";
 import { reply, text } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
+import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
-test.each([
-  ["NotAllowedError", "The browser does not let this page use the microphone."],
-  ["NotFoundError", "There is no microphone."],
-  ["NotReadableError", "The microphone does not work."],
-])("a microphone that fails with %s is told of with what to do", async (name, sentence) => {
+test("a microphone that the browser denies, that is missing or broken is told of with what to do", async () => {
   const page = await world.join();
-  await page.evaluate(
-    `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", ${JSON.stringify(name)}))`,
-  );
+  const microphone = page.getByRole("button", { name: "Microphone" });
+  const problems = [
+    ["NotAllowedError", "The browser does not let this page use the microphone."],
+    ["NotFoundError", "There is no microphone."],
+    ["NotReadableError", "The microphone does not work."],
+  ] as const;
+  for (const [name, sentence] of problems) {
+    await page.evaluate(
+      `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", ${JSON.stringify(name)}))`,
+    );
+    await microphone.click();
+    await page.getByText(sentence).waitFor();
+    expect(await microphone.getAttribute("aria-pressed")).toBe("false");
+  }
+});
 
-  await page.getByRole("button", { name: "Microphone" }).click();
+test("a LiveKit that does not answer is told of at the join, which works once it is back", async () => {
+  world.network.isRefusing = true;
+  const page = await world.join({ waits: false });
+  await page.getByRole("alert").getByText("LiveKit does not answer at").waitFor();
+  expect(await findingsOf(page)).toEqual([]);
 
-  await page.getByText(sentence).waitFor();
-  expect(await page.getByRole("button", { name: "Microphone" }).getAttribute("aria-pressed")).toBe("false");
+  world.network.isRefusing = false;
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.getByLabel("The worker's secret").fill(world.secret);
+  await page.keyboard.press("Enter");
+
+  await page.getByText("The agent: Listening").waitFor();
+});
+
+test("who is taken out of the room is told so, and may join again", async () => {
+  const page = await world.join({ name: "Ann", room: "club" });
+
+  await world.parts.rooms.removeParticipant("club", "Ann");
+  await page.getByText("You were taken out of the room.").waitFor();
+  await page.getByRole("button", { name: "Join again" }).click();
+
+  await page.getByText("The agent: Listening").waitFor();
+  expect(await page.getByText("You were taken out").count()).toBe(0);
 });
 
 test("a network that breaks is told of, and what is written meanwhile is answered when it is back", async () => {
@@ -41,10 +69,17 @@ test("a worker that stops is told of, and the next one goes on with the talk", {
   world.model.script([reply([text("Nice to meet you.")]), reply([text("You are Ann.")])]);
   await say(page, "My name is Ann");
   await page.getByText("Nice to meet you.", { exact: true }).waitFor();
+  const late = await world.open();
+  await late.getByLabel("Your name").waitFor();
 
   world.worker.kill("SIGTERM");
   await page.getByText("The agent has left, perhaps to start again.").waitFor();
+  await world.worker.exited;
+  await late.keyboard.type("Ben");
+  await late.keyboard.press("Enter");
+  await late.getByRole("alert").getByText("The worker does not answer.").waitFor();
   await page.getByText("No agent has come into this room.").waitFor();
+  expect(await findingsOf(page)).toEqual([]);
   await world.startWorker();
   await page.getByText("The agent: Listening").waitFor();
   await say(page, "Who am I?");

@@ -1,29 +1,40 @@
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { scenarioSchema } from "../../src/testing/scenario/schema.ts";
 import { forFile } from "../support/lifetimes.ts";
+import { findingsOf } from "./findings.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
+
+/** Keeps each text that an answer has shown while it grew. */
+const WATCH = `(() => {
+  window.grown = new Set();
+  new MutationObserver(() => {
+    const text = document.querySelector(".message.assistant .text")?.textContent;
+    if (text) window.grown.add(text);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+})()`;
 
 test("a name and the worker's secret are enough to talk, and the answer comes word by word", async () => {
   const page = await world.join({ name: "Ann", room: "kitchen" });
   const words = "The kettle is on, and the bread is in the oven.";
   world.model.script([reply([text(words)], { ...slow(80), chunking: 6 })]);
+  await page.evaluate(WATCH);
 
   await say(page, "How is breakfast?");
 
-  const answer = page.locator(".message.assistant .text");
-  await answer.waitFor();
-  const early = await answer.textContent();
   await page.getByText(words, { exact: true }).waitFor();
-  expect(words.startsWith(early ?? "?")).toBe(true);
-  expect(early?.length).toBeLessThan(words.length);
+  const grown = await page.evaluate<readonly string[]>("[...window.grown]");
+  expect(grown.length).toBeGreaterThan(2);
+  expect(grown.filter((shown) => !words.startsWith(shown))).toEqual([]);
   // Screen readers are told once, at the end.
   await page.getByText(`Answer: ${words}`).waitFor();
 });
 
 test("a tool of the page runs on the device, and its card says where", async () => {
-  const page = await world.join();
+  const page = await world.join({ room: "hall" });
   world.model.script([
     reply([text("One moment."), toolUse("show_notification", { message: "Dinner is ready" })]),
     reply([text("It is on your screen.")]),
@@ -73,8 +84,8 @@ test("a whole talk with a permission and a refusal needs the keyboard alone", as
   await page.keyboard.type("What is 21 * 2?");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("alertdialog");
-  await dialog.waitFor();
-  await page.waitForTimeout(650);
+  const allow = dialog.getByRole("button", { name: "Allow once", disabled: false });
+  await allow.waitFor();
   await page.keyboard.press("y");
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(lastResult()).toContain("42");
@@ -82,23 +93,22 @@ test("a whole talk with a permission and a refusal needs the keyboard alone", as
   // The focus is back where it was.
   await page.keyboard.type("Again");
   await page.keyboard.press("Enter");
-  await dialog.waitFor();
-  await page.waitForTimeout(650);
+  await allow.waitFor();
   await page.keyboard.press("n");
   await page.getByText("That is all.", { exact: true }).nth(1).waitFor();
   expect(lastResult()).toContain("rejected");
 });
 
-test("a question is open for its whole time again when more is asked for", async () => {
+test("a question outlives a reload, and is open for its whole time again when more is asked for", async () => {
   const page = await world.join();
   world.model.script(calculation());
   await say(page, "What is 21 * 2?");
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText("1 min 58 s left").waitFor();
 
-  await dialog.getByRole("button", { name: "More time" }).click();
-  await dialog.getByText(/^(2 min 0 s|1 min 59 s) left$/).waitFor();
-  await dialog.getByText("1 min 58 s left").waitFor();
+  await page.reload();
+  await dialog.getByText(/^1 min 5[0-8] s left$/).waitFor();
+  await dialog.getByRole("button", { name: "Allow once", disabled: false }).waitFor();
   await page.keyboard.press("m");
   await dialog.getByText(/^(2 min 0 s|1 min 59 s) left$/).waitFor();
 
@@ -151,7 +161,7 @@ test("screen readers are told three things at most in a turn of two tools and ma
   const words = "The kettle is on, and the bread is in the oven. ".repeat(4).trim();
   world.model.script([
     reply([text("One moment, please. I look."), toolUse("show_notification", { message: "Tea is coming" })]),
-    reply([text("And the time."), toolUse("get_current_time")]),
+    reply([text("And the time."), toolUse("get_time")]),
     reply([text(words)], { ...slow(30), chunking: 5 }),
   ]);
 
@@ -179,10 +189,31 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   await page.locator(".message.user").hover();
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Say instead").fill("Tell me a short story");
+  expect(await findingsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Send again" }).click();
 
   await page.getByText("Short.", { exact: true }).waitFor();
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Tell me a short story", "Short."]);
+});
+
+test("while an answer grows, who reads stays at the place, and who is at the end sees the newest words", async () => {
+  const page = await world.join({ viewport: { width: 800, height: 500 } });
+  const lines = (word: string) => Array.from({ length: 40 }, (_, line) => `${word} ${line}.`).join("\n");
+  world.model.script([reply([text(lines("First"))]), reply([text(lines("Second"))], { ...slow(40), chunking: 30 })]);
+  const list = page.getByRole("region", { name: "Messages" });
+  const toEnd = () => list.evaluate((element) => element.scrollHeight - element.clientHeight - element.scrollTop);
+
+  await say(page, "Count");
+  await list.getByText("First 39.").waitFor();
+  await expect.poll(toEnd).toBeLessThan(2);
+  await say(page, "Once more");
+  await list.getByText("Second 0.").waitFor();
+  await list.evaluate((element) => {
+    element.scrollTop = 100;
+  });
+  await list.getByText("Second 39.").waitFor();
+
+  expect(await list.evaluate((element) => element.scrollTop)).toBe(100);
 });
 
 test("the events, the turn's waterfall and the transcript are beside the talk", async () => {
@@ -215,9 +246,91 @@ test("the events, the turn's waterfall and the transcript are beside the talk", 
   expect(download.suggestedFilename()).toBe("pantry.md");
 });
 
+test("a talk of another room is found in the list and gone on with, with what its tools did", async () => {
+  const first = await world.join({ name: "Ann", room: "attic" });
+  world.model.script([
+    reply([toolUse("calculator", { expression: "3 * 4" })]),
+    reply([text("Boxes.")]),
+    reply([text("Coal.")]),
+    reply([text("Boxes, still.")]),
+  ]);
+  await say(first, "What is in the attic?");
+  await first.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+  await first.getByText("Boxes.", { exact: true }).waitFor();
+  await first.getByRole("button", { name: "Leave" }).click();
+
+  const page = await world.join({ name: "Ann", room: "cellar" });
+  await say(page, "What is in the cellar?");
+  await page.getByText("Coal.", { exact: true }).waitFor();
+  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByText("What is in the attic?", { exact: true }).waitFor();
+  // What the talk has spent.
+  await page.getByRole("cell").first().waitFor();
+  await world.picture(page, "page-talks");
+  await page.getByRole("button", { name: "Open attic" }).click();
+  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("Boxes.", { exact: true }).waitFor();
+  const card = page.getByRole("group", { name: "Calculator: Done" });
+  await card.locator("summary").click();
+  await card.getByLabel("Result").filter({ hasText: "12" }).waitFor();
+  expect(await page.getByText("Coal.").count()).toBe(0);
+  await say(page, "And now?");
+  await page.getByText("Boxes, still.", { exact: true }).waitFor();
+});
+
+test("after a reload another talk is opened as well, once its secret is typed", async () => {
+  const first = await world.join({ name: "Bob", room: "loft" });
+  world.model.script([reply([text("Hay.")])]);
+  await say(first, "What is in the loft?");
+  await first.getByText("Hay.", { exact: true }).waitFor();
+  await first.getByRole("button", { name: "Leave" }).click();
+  const page = await world.join({ name: "Bob", room: "vault" });
+
+  await page.reload();
+  await page.getByText("The agent: Listening").waitFor();
+  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByRole("button", { name: "Open loft" }).click();
+  await page.getByLabel("The worker's secret").fill(world.secret);
+  await page.keyboard.press("Enter");
+
+  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("Hay.", { exact: true }).waitFor();
+  expect(await page.locator(".where").textContent()).toBe("Bob in loft");
+});
+
+test("a talk is copied as a test that parley test can read, once something was said in it", async () => {
+  const page = await world.join({ room: "larder", permissions: ["clipboard-read", "clipboard-write"] });
+  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByRole("button", { name: "Copy as test" }).click();
+  const sentence = "This talk cannot be made a test: nothing has been said yet";
+  await page.getByRole("alert").getByText(sentence, { exact: true }).waitFor();
+  expect(await page.getByText("Copied.").count()).toBe(0);
+  world.model.script([
+    reply([text("One moment."), toolUse("show_notification", { message: "Soup" })]),
+    reply([text("It is on your screen.")]),
+  ]);
+  await say(page, "Tell me what there is");
+  await page.getByText("It is on your screen.", { exact: true }).waitFor();
+
+  await page.getByRole("button", { name: "Copy as test" }).click();
+  await page.getByText("Copied.").waitFor();
+
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  expect(scenarioSchema.parse(parse(copied)).turns).toMatchObject([
+    {
+      user: "Tell me what there is",
+      model: [
+        { say: "One moment.", use: [{ show_notification: { message: "Soup" } }] },
+        { say: "It is on your screen." },
+      ],
+      expect: [{ calls: [{ name: "show_notification" }] }, { say: ["It is on your screen."] }],
+    },
+  ]);
+});
+
 test("pages ask nobody but the worker and LiveKit, and the browser complains of nothing", () => {
   expect([...world.hosts]).toEqual(["127.0.0.1"]);
-  // Browsers write such a line by themselves: the secret is asked for, and a new room has no session.
-  expect(world.complaints.filter((line) => !/status of 40[14]/.test(line))).toEqual([]);
+  // Browsers write such a line by themselves: the secret is asked for, a new room has no session, and no words are no test.
+  expect(world.complaints.filter((line) => !/status of 40[149]/.test(line))).toEqual([]);
   expect(world.model.rejections).toEqual([]);
 });

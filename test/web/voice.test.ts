@@ -7,6 +7,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
 import { speechOf } from "../support/speaker.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
@@ -71,6 +72,7 @@ test("a spoken question leads by a tool of the page and a permission to an answe
 
   await page.getByText("The agent: Speaking").waitFor();
   await world.picture(page, "page-voice");
+  expect(await findingsOf(page)).toEqual([]);
   await page.locator(".message.assistant[data-state=completed]").waitFor();
   await page.getByText("The agent: Listening").waitFor();
 
@@ -100,6 +102,23 @@ test("a question that is asked aloud is answered by a spoken yes", { timeout: 60
   expect(answered).toEqual({ state: "approved", replied_via: "voice" });
 });
 
+test("what nobody has heard of an answer that was stopped is struck through", async () => {
+  const page = await world.join();
+  const story = Array.from({ length: 30 }, (_, count) => `Once upon a time there were ${count} kettles.`).join(" ");
+  world.model.script([reply([text(story)])]);
+  await say(page, "Tell me a story");
+  await page.getByText("The agent: Speaking").waitFor();
+  // The first sentence begins to be heard, and is dimmed no more.
+  await page.locator(".message.assistant .ahead").filter({ hasNotText: "were 0 kettles" }).waitFor();
+
+  await page.getByRole("button", { name: "Stop" }).click();
+
+  const unheard = page.locator(".message.assistant[data-state=cancelled] .unheard");
+  await unheard.filter({ hasText: "were 29 kettles." }).waitFor();
+  expect(await unheard.textContent()).not.toContain("were 0 kettles");
+  expect(await findingsOf(page)).toEqual([]);
+});
+
 /** As a browser that has not seen a click yet. */
 const NO_AUTOPLAY = `(() => {
   const { play } = HTMLMediaElement.prototype;
@@ -109,9 +128,7 @@ const NO_AUTOPLAY = `(() => {
 })()`;
 
 test("sound that the browser holds back is told of, and a click lets it play", async () => {
-  const page = await world.join();
-  await page.addInitScript(NO_AUTOPLAY);
-  await page.reload();
+  const page = await world.join({ before: NO_AUTOPLAY });
   await page.getByText("The browser plays no sound before you have allowed it.").waitFor();
 
   await page.evaluate("window.isAllowed = true");

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { toWaterfalls } from "../../web/src/panels/waterfall.ts";
 
 const at = (ms: number, type: string, body: object) => ({ at: 1_000 + ms, type, json: JSON.stringify(body) });
-const stateOf = (status: string) => ({
+const stateOf = (status: string, more: object = {}) => ({
   id: "call",
   name: "scan",
   status,
-  metadataJson: JSON.stringify({ messageId: "answer" }),
+  metadataJson: JSON.stringify({ messageId: "answer", ...more }),
 });
 
 test("a typed turn has the model, each call with its wait, and the sentences", () => {
@@ -33,6 +33,42 @@ test("a typed turn has the model, each call with its wait, and the sentences", (
       ],
     },
   ]);
+});
+
+test("the wait for a permission, and an answer that comes after the call's end, have bars of their own", () => {
+  const question = { id: "question", messageId: "answer", callId: "call" };
+  const late = { kind: "late", from: "server", success: true };
+  const [turn] = toWaterfalls([
+    at(0, "start_answer", { id: "answer", previousId: "message" }),
+    at(10, "tool_call_state", stateOf("pending")),
+    at(20, "permission_request", question),
+    at(60, "permission_request", question),
+    at(120, "permission_response", { permissionId: "question" }),
+    at(150, "tool_call_state", stateOf("running")),
+    at(250, "tool_call_state", stateOf("error")),
+    at(300, "block_event", { event: "turn_complete", turnId: "answer" }),
+    at(900, "tool_call_state", stateOf("error", { extraAnswers: [late] })),
+  ]);
+
+  expect(turn?.totalMs).toBe(300);
+  expect(turn?.bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs])).toEqual([
+    ["scan: waits for permission", 20, 120],
+    ["scan: waits", 120, 150],
+    ["scan: runs", 150, 250],
+    ["scan: late answer", 250, 900],
+  ]);
+});
+
+test("that a device has stopped what was cancelled is no late answer", () => {
+  const stopped = { kind: "late", from: "ann", success: false };
+  const [turn] = toWaterfalls([
+    at(0, "start_answer", { id: "answer", previousId: "message" }),
+    at(10, "tool_call_state", stateOf("running")),
+    at(20, "tool_call_state", stateOf("cancelled")),
+    at(30, "tool_call_state", stateOf("cancelled", { extraAnswers: [stopped] })),
+  ]);
+
+  expect(turn?.bars.map(({ name }) => name)).toEqual(["scan: runs"]);
 });
 
 test("a spoken turn begins with the first words that were heard, and has the way to the first sound", () => {

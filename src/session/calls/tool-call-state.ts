@@ -14,8 +14,10 @@ const MAX_ERROR_BYTES = 16 * 1_024;
 /**
  * A call as ToolCallState, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
  * `callId` are both the ToolUseRequest's id. `metadataJson` has what ToolCallState has no field for (docs/tools.md).
+ *
+ * @param mcpServer the MCP server that its tool is of; a stored call does not know it
  */
-export function toToolCallState(call: Call): ToolCallState | undefined {
+export function toToolCallState(call: Call, mcpServer?: string): ToolCallState | undefined {
   const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;
   if (detail === "off") return undefined;
   const times = { ...(startedAt !== undefined && { startedAt }), ...(finishedAt !== undefined && { finishedAt }) };
@@ -35,7 +37,7 @@ export function toToolCallState(call: Call): ToolCallState | undefined {
     ...(output !== undefined && { output }),
     ...(isFailed && { error: truncateText(outcome.errorMessage, MAX_ERROR_BYTES) }),
     logs: [...logs],
-    metadataJson: JSON.stringify(toMetadata(call)),
+    metadataJson: JSON.stringify({ ...toMetadata(call), mcpServer }),
     ...times,
   };
 }

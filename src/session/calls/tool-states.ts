@@ -2,12 +2,14 @@ import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import type { Peers } from "../peers/peers.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { type ToolCallState, toToolCallState } from "./tool-call-state.ts";
 
 interface ToolStatesOptions {
   readonly outbox: Pick<Outbox, "send">;
   readonly peers: Pick<Peers, "withFeature" | "absentWithFeature">;
+  readonly serverTools: ReadonlyMap<string, Pick<ServerTool, "mcpServer">>;
 }
 
 interface Waiting {
@@ -43,7 +45,7 @@ export class ToolStates {
     const { peers } = this.#options;
     const to = peers.withFeature(FEATURE);
     const absent = call.outcome ? peers.absentWithFeature(FEATURE) : [];
-    const body = to.length + absent.length > 0 ? toToolCallState(call) : undefined;
+    const body = to.length + absent.length > 0 ? this.#toState(call) : undefined;
     if (!body) return;
     this.#add(body, to);
     for (const identity of absent) {
@@ -73,7 +75,11 @@ export class ToolStates {
     const missed = this.#missed.get(identity) ?? [];
     this.#missed.delete(identity);
     if (!this.#options.peers.withFeature(FEATURE).includes(identity)) return;
-    for (const body of [...missed, ...open.flatMap((call) => toToolCallState(call) ?? [])]) this.#add(body, [identity]);
+    for (const body of [...missed, ...open.flatMap((call) => this.#toState(call) ?? [])]) this.#add(body, [identity]);
+  }
+
+  #toState(call: Call): ToolCallState | undefined {
+    return toToolCallState(call, this.#options.serverTools.get(call.toolName)?.mcpServer);
   }
 
   #add(body: ToolCallState, to: readonly string[]): void {

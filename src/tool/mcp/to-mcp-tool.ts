@@ -46,7 +46,7 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
     idempotent: isReadOnly || annotations["idempotentHint"] === true,
     run: (input, context) => call(name, input, context),
   });
-  return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), isAway };
+  return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), mcpServer: server, isAway };
 }
 
 /** The beginning of the names of a server's tools. */

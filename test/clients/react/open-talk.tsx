@@ -1,15 +1,22 @@
 import { ParleyProvider } from "@parley/react";
 import { act, cleanup, render, waitFor } from "@testing-library/react";
-import { type ReactNode, StrictMode } from "react";
+import { type ComponentProps, type ReactNode, StrictMode } from "react";
 import { onTestFinished } from "vitest";
 import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 
+type OpenOptions = Pick<ComponentProps<typeof ParleyProvider>, "http"> & { readonly room?: MemoryRoom };
+
 /** A tree below a provider in a room in memory, rendered as React does in development. Resolves when the worker knows it. */
-export async function openTalk(tree: ReactNode, room = new MemoryRoom()): Promise<MemoryRoom> {
+export async function openTalk(
+  tree: ReactNode,
+  { room = new MemoryRoom(), ...access }: OpenOptions = {},
+): Promise<MemoryRoom> {
   onTestFinished(cleanup);
   render(
     <StrictMode>
-      <ParleyProvider room={room.transport}>{tree}</ParleyProvider>
+      <ParleyProvider room={room.transport} {...access}>
+        {tree}
+      </ParleyProvider>
     </StrictMode>,
   );
   await waitFor(() => {

@@ -1,10 +1,12 @@
 // @vitest-environment happy-dom
 import type { Message } from "@parley/client";
-import { useAgentState, usePermissions } from "@parley/react";
-import { act, screen } from "@testing-library/react";
+import { ParleyProvider, useAgentState, usePermissions } from "@parley/react";
+import { act, cleanup, render, screen, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 import { openTalk, say } from "./open-talk.tsx";
+import { answerFetch, HTTP } from "./worker-http.ts";
 
 let permissions: ReturnType<typeof usePermissions>;
 
@@ -84,6 +86,41 @@ test("arguments that are not taken leave the question open, and say why", async 
   await say(room, { type: "error_message", body });
 
   expect(screen.getByText("Write a.md: path: expected a text")).toBeDefined();
+});
+
+test("more time is asked for by the provider's http, and what the worker says against it is told", async () => {
+  const path = "/session/s1/permissions/p1/extend";
+  const requests = answerFetch({ [path]: { error: "It can be open no longer, or has ended" } });
+  const room = await openTalk(<Questions />, { http: HTTP });
+  await say(room, asked);
+
+  await expect(permissions.extend("p1")).rejects.toThrow("It can be open no longer, or has ended");
+  await expect(permissions.extend("p2")).rejects.toThrow("Only an open question can be extended");
+
+  expect(requests).toEqual([`POST ${path} Bearer token`]);
+});
+
+test("who joins again is shown what is open then, and nothing that was answered meanwhile", async () => {
+  onTestFinished(cleanup);
+  const pageIn = ({ transport }: MemoryRoom) => (
+    <ParleyProvider room={transport}>
+      <Questions />
+    </ParleyProvider>
+  );
+  const known = (room: MemoryRoom) => waitFor(() => expect(room.all("configuration")).not.toEqual([]));
+  const [before, after] = [new MemoryRoom(), new MemoryRoom()];
+  const { rerender } = render(pageIn(before));
+  await known(before);
+  await say(before, asked);
+  expect(permissions.open).toHaveLength(1);
+
+  rerender(pageIn(after));
+  await known(after);
+  expect(permissions.open).toEqual([]);
+
+  // The worker counts on.
+  await act(async () => void after.say(asked, { stanzaId: -20 }));
+  expect(permissions.open).toHaveLength(1);
 });
 
 test("an agent that leaves and does not come back is told of as missing", async () => {

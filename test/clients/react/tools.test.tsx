@@ -41,7 +41,7 @@ test("a tool is announced while its component is mounted, and runs", async () =>
 test("a tool that is registered before the join is announced with it", async () => {
   const room = new MemoryRoom();
   room.disconnect();
-  const opening = openTalk(<Offer run={() => ({})} />, room);
+  const opening = openTalk(<Offer run={() => ({})} />, { room });
   await act(async () => new Promise((resolve) => setTimeout(resolve, 10)));
 
   await act(async () => room.connect());

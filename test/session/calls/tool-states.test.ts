@@ -127,7 +127,7 @@ test("an MCP server's progress is shown while its tool runs", async () => {
   const last = await user.next("tool_call_state", isEnded);
 
   expect(last).toMatchObject({ name: "shop_count", logs: ["progress 1/2: step 1", "progress 2/2: step 2"] });
-  expect(JSON.parse(last.metadataJson)).toMatchObject({ progress: 1 });
+  expect(JSON.parse(last.metadataJson)).toMatchObject({ progress: 1, mcpServer: "shop" });
 });
 
 test("who asks late is shown the call that is open, and who did not ask nothing", async () => {
@@ -283,7 +283,7 @@ function heldStates(present: readonly string[] = ["ann"]) {
     return { stanzaId: -1, sent: done.promise, isStream: false };
   };
   const peers = { withFeature: () => [...present], absentWithFeature: () => ["bob"] };
-  return { shown: new ToolStates({ outbox: { send }, peers }), sent };
+  return { shown: new ToolStates({ outbox: { send }, peers, serverTools: new Map() }), sent };
 }
 
 test("while one state of a call is under way the newest of each status waits", async () => {

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { watchedValue } from "../shared/watched-value.ts";
 
 /** A short text that a tool shows on this page, until it is closed. */
 interface Notice {
@@ -6,28 +6,18 @@ interface Notice {
   readonly message: string;
 }
 
-const listeners = new Set<() => void>();
-let notices: readonly Notice[] = [];
+/** More would leave no room for the talk. */
+const MAX_NOTICES = 3;
+
+const notices = watchedValue<readonly Notice[]>([]);
 let count = 0;
 
-export function useNotices(): readonly Notice[] {
-  return useSyncExternalStore(subscribe, () => notices);
-}
+export const useNotices = notices.use;
 
 export function showNotice(message: string): void {
-  set([...notices, { id: ++count, message }]);
+  notices.set([...notices.get(), { id: ++count, message }].slice(-MAX_NOTICES));
 }
 
 export function closeNotice(id: number): void {
-  set(notices.filter((notice) => notice.id !== id));
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
-
-function set(next: readonly Notice[]): void {
-  notices = next;
-  for (const listener of listeners) listener();
+  notices.set(notices.get().filter((notice) => notice.id !== id));
 }

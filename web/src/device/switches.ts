@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { watchedValue } from "../shared/watched-value.ts";
 
 /** A tool of this device that can be switched off. */
 export type DeviceTool =
@@ -22,23 +22,14 @@ const AT_FIRST: Readonly<Record<DeviceTool, boolean>> = {
   list_local_files: false,
 };
 
-const listeners = new Set<() => void>();
-let switches = load();
+const switches = watchedValue(load());
 
-export function useSwitches(): Readonly<Record<DeviceTool, boolean>> {
-  return useSyncExternalStore(subscribe, () => switches);
-}
+export const useSwitches = switches.use;
 
 /** The worker is told at once: the tool's component registers it, or withdraws it. */
 export function setSwitch(tool: DeviceTool, isOn: boolean): void {
-  switches = { ...switches, [tool]: isOn };
-  localStorage.setItem(KEY, JSON.stringify(switches));
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
+  switches.set({ ...switches.get(), [tool]: isOn });
+  localStorage.setItem(KEY, JSON.stringify(switches.get()));
 }
 
 function load(): Readonly<Record<DeviceTool, boolean>> {

@@ -1,20 +1,9 @@
-import { useSyncExternalStore } from "react";
+import { watchedValue } from "../shared/watched-value.ts";
 import type { Folder } from "./folder.ts";
 
-const listeners = new Set<() => void>();
-let shared: Folder | undefined;
+const shared = watchedValue<Folder | undefined>(undefined);
 
 /** The folder that the person shares. It ends with the page: a browser asks anew after a reload. */
-export function useSharedFolder(): Folder | undefined {
-  return useSyncExternalStore(subscribe, () => shared);
-}
+export const useSharedFolder = shared.use;
 
-export function shareFolder(folder: Folder | undefined): void {
-  shared = folder;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
+export const shareFolder = shared.set;

@@ -1,7 +1,7 @@
 import { useParley } from "@parley/react";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 
-interface LoggedEvent {
+export interface LoggedEvent {
   readonly key: number;
   /** Unix ms, by this device's clock. */
   readonly at: number;

@@ -1,5 +1,5 @@
-import { type ReactNode, useState } from "react";
-import { useEventLog } from "./event-log.tsx";
+import { memo, type ReactNode, useState } from "react";
+import { type LoggedEvent, useEventLog } from "./event-log.tsx";
 
 export function EventsPanel(): ReactNode {
   const events = useEventLog();
@@ -23,20 +23,27 @@ export function EventsPanel(): ReactNode {
         {shown.length} of {events.length} messages of the worker
       </p>
       <ol className="event-list">
-        {shown.toReversed().map(({ key, at, type, json }) => (
-          <li key={key}>
-            <details>
-              <summary>
-                <time>{new Date(at).toISOString().slice(11, 23)}</time> <strong>{type}</strong>{" "}
-                <span className="event-json">{json.slice(0, 80)}</span>
-              </summary>
-              <pre tabIndex={0} aria-label={type}>
-                {json}
-              </pre>
-            </details>
-          </li>
+        {shown.toReversed().map((event) => (
+          <EventRow key={event.key} event={event} />
         ))}
       </ol>
     </section>
   );
 }
+
+/** There may be thousands, and more come while one is read. */
+const EventRow = memo(function EventRow({ event: { at, type, json } }: { readonly event: LoggedEvent }): ReactNode {
+  return (
+    <li>
+      <details>
+        <summary>
+          <time>{new Date(at).toISOString().slice(11, 23)}</time> <strong>{type}</strong>{" "}
+          <span className="event-json">{json.slice(0, 80)}</span>
+        </summary>
+        <pre tabIndex={0} aria-label={type}>
+          {json}
+        </pre>
+      </details>
+    </li>
+  );
+});

@@ -48,7 +48,7 @@ function BarView({
       <span className="track" aria-hidden="true">
         <span
           className={`bar-line ${kind}`}
-          style={{ marginLeft: share(fromMs), width: share(Math.max(1, toMs - fromMs)) }}
+          style={{ marginLeft: `min(${share(fromMs)}, 100% - 2px)`, width: share(Math.max(1, toMs - fromMs)) }}
         />
       </span>
     </li>

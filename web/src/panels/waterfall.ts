@@ -1,7 +1,9 @@
+import { toExtraAnswers } from "../tools/extra-answers.ts";
+
 /** A part of a turn, in ms from its beginning: the answer's start, or the first words of a spoken question. */
 export interface Bar {
   readonly name: string;
-  readonly kind: "model" | "wait" | "tool" | "speech";
+  readonly kind: "model" | "wait" | "tool" | "speech" | "late";
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -39,6 +41,7 @@ interface Turn {
   firstSentence?: number;
   lastSentence?: number;
   readonly calls: Map<string, Call>;
+  readonly questions: Map<string, Question>;
 }
 
 interface Call {
@@ -46,6 +49,15 @@ interface Call {
   readonly asked: number;
   started?: number;
   ended?: number;
+  /** When answers came that changed nothing. */
+  readonly late: number[];
+}
+
+/** A permission that was asked for. */
+interface Question {
+  readonly callId: string;
+  readonly asked: number;
+  answered?: number;
 }
 
 /** The parts of each turn, from the worker's messages in the order in which they came. */
@@ -63,10 +75,11 @@ export function toWaterfalls(events: readonly Seen[]): readonly Waterfall[] {
     if (type === "start_answer") {
       const isSpoken = String(body["answerType"]).includes("voice");
       const question = heard.get(String(body["previousId"]));
-      turns.set(id, { id, from: at, to: at, isSpoken, heard: question, calls: new Map() });
+      turns.set(id, { id, from: at, to: at, isSpoken, heard: question, calls: new Map(), questions: new Map() });
     }
     const turn = turns.get(turnOf(type, body));
     if (turn) note(turn, { at, type, body });
+    if (type === "permission_response") noteAnswer([...turns.values()], String(body["permissionId"]), at);
   }
   return [...turns.values()].map(toWaterfall);
 }
@@ -74,6 +87,7 @@ export function toWaterfalls(events: readonly Seen[]): readonly Waterfall[] {
 function turnOf(type: string, body: Fields): string {
   if (type === "block_event") return String(body["turnId"]);
   if (type === "assistant_sentence") return String(body["previousId"]);
+  if (type === "permission_request") return String(body["messageId"]);
   if (type === "tool_call_state") return String(parse(String(body["metadataJson"]))["messageId"]);
   return "";
 }
@@ -90,7 +104,9 @@ function note(
   turn: Turn,
   { at, type, body }: { readonly at: number; readonly type: string; readonly body: Fields },
 ): void {
+  if (type === "tool_call_state" && noteLate(turn, at, body)) return;
   turn.to = at;
+  if (type === "permission_request") noteQuestion(turn, at, body);
   if (type === "block_event" && body["event"] === "block_delta") turn.firstWord ??= at;
   if (type === "assistant_sentence" && body["text"] !== "") {
     turn.firstSentence ??= at;
@@ -98,10 +114,32 @@ function note(
   }
   if (type !== "tool_call_state") return;
   const id = String(body["id"]);
-  const call = turn.calls.get(id) ?? { name: String(body["name"]), asked: at };
+  const call = turn.calls.get(id) ?? { name: String(body["name"]), asked: at, late: [] };
   turn.calls.set(id, call);
   if (body["status"] !== "pending") call.started ??= at;
   if (body["status"] !== "pending" && body["status"] !== "running") call.ended ??= at;
+}
+
+type ToldCall = Parameters<typeof toExtraAnswers>[0];
+
+/** Whether a state only tells of an answer that came after the call's end. */
+function noteLate({ calls }: Turn, at: number, body: Fields): boolean {
+  const call = calls.get(String(body["id"]));
+  const told = { status: body["status"], ...parse(String(body["metadataJson"])) } as ToldCall;
+  if (call?.ended === undefined || toExtraAnswers(told).length <= call.late.length) return false;
+  call.late.push(at);
+  return true;
+}
+
+/** The same question comes again when it is given more time. */
+function noteQuestion({ questions }: Turn, at: number, body: Fields): void {
+  const id = String(body["id"]);
+  if (!questions.has(id)) questions.set(id, { callId: String(body["callId"]), asked: at });
+}
+
+function noteAnswer(turns: readonly Turn[], id: string, at: number): void {
+  const question = turns.find(({ questions }) => questions.has(id))?.questions.get(id);
+  if (question) question.answered ??= at;
 }
 
 function toWaterfall(turn: Turn): Waterfall {
@@ -117,10 +155,20 @@ function toWaterfall(turn: Turn): Waterfall {
     ...(heard ? [bar("Heard", "speech", [heard.first, heard.last])] : []),
     ...(heard ? [bar("To the end of the turn", "wait", [heard.last, from])] : []),
     ...(firstWord === undefined ? [] : [bar("Model, to its first word", "model", [from, firstWord])]),
-    ...[...calls.values()].flatMap(({ name, asked, started = to, ended = to }) => [
-      ...(started > asked ? [bar(`${name}: waits`, "wait", [asked, started])] : []),
-      bar(`${name}: runs`, "tool", [started, ended]),
-    ]),
+    ...[...calls].flatMap(([callId, { name, asked, started = to, ended = to, late }]) => {
+      const questions = [...turn.questions.values()].filter((question) => question.callId === callId);
+      const answers = questions.map(({ answered = to }) => answered);
+      // From when it might run: until somebody claims it, or it begins.
+      const free = Math.max(asked, ...answers.filter((answered) => answered <= started));
+      return [
+        ...questions.map((question) =>
+          bar(`${name}: waits for permission`, "wait", [question.asked, question.answered ?? to]),
+        ),
+        ...(started > free ? [bar(`${name}: waits`, "wait", [free, started])] : []),
+        bar(`${name}: runs`, "tool", [started, ended]),
+        ...late.map((at) => bar(`${name}: late answer`, "late", [ended, at])),
+      ];
+    }),
     ...(isSpoken && firstSentence !== undefined && firstWord !== undefined
       ? [bar("To the first sound", "wait", [firstWord, Math.max(firstWord, firstSentence)])]
       : []),

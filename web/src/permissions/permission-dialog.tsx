@@ -1,15 +1,27 @@
 import { type Permission, usePermissions } from "@parley/react";
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { ConnectionState, RoomEvent } from "livekit-client";
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toExactJson, toVisible } from "../shared/exact-json.ts";
+import { useRoomValue } from "../shared/use-room-value.ts";
 import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
+import { LongArguments } from "./long-arguments.tsx";
 
-/** Keys count only after this time: whoever was typing when the question came did not mean it. */
-const KEYS_AFTER_MS = 600;
+/** A yes counts only after this time: whoever was typing or clicking when the question came did not mean it. */
+const READY_AFTER_MS = 600;
+const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 
-/** The oldest question that waits for this participant. Closes by itself when it was answered elsewhere. */
+/**
+ * The oldest question that waits for this participant. Closes by itself when it was answered elsewhere, and when this
+ * page has left the room: it could not be answered, and would lie over the button to join again.
+ */
 export function PermissionDialog(): ReactNode {
   const { open } = usePermissions();
+  const { liveKit } = useJoinedTalk();
+  const connection = useRoomValue(liveKit, STATE_EVENTS, ({ state }) => state);
   const [permission] = open;
+  if (connection === ConnectionState.Disconnected) return null;
   return permission && <Question key={permission.id} permission={permission} waiting={open.length - 1} />;
 }
 
@@ -21,13 +33,19 @@ interface QuestionProps {
 
 function Question({ permission, waiting }: QuestionProps): ReactNode {
   const { approve, reject, extend } = usePermissions();
-  const { id, title, patterns, type, toolName, input, allowsEditedInput, expiresAt, problem } = permission;
+  const { id, title, patterns, type, toolName, callId, input, allowsEditedInput, expiresAt, problem } = permission;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [shownAt] = useState(Date.now);
+  const [isReady, setReady] = useState(false);
   const [reason, setReason] = useState("");
-  const [draft, setDraft] = useState(() => JSON.stringify(input ?? {}, undefined, 2));
+  const exact = input && toExactJson(input);
+  const [draft, setDraft] = useState(exact);
   const [failure, setFailure] = useState<string>();
-  const edited = allowsEditedInput && draft !== JSON.stringify(input ?? {}, undefined, 2) ? draft : undefined;
+  const edited = draft === exact ? undefined : draft;
+
+  useEffect(() => {
+    const timer = setTimeout(() => setReady(true), READY_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
 
   // Before the element goes: a dialog that is closed gives the focus back, one that is gone does not.
   useLayoutEffect(() => {
@@ -49,8 +67,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
 
   const onKeyDown = (event: KeyboardEvent) => {
     const isText = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
-    if (isText || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (Date.now() - shownAt < KEYS_AFTER_MS) return;
+    if (!isReady || isText || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "y") answer("once");
     if (event.key === "n") answer("reject");
     if (event.key === "m") tell(extend(id));
@@ -65,32 +82,35 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       aria-describedby="permission-what"
       tabIndex={-1}
       onKeyDown={onKeyDown}
-      // It waits for an answer: Escape is none.
+      // It waits for an answer: Escape is none, and browsers let a second one close it all the same.
       onCancel={(event) => event.preventDefault()}
+      onClose={({ currentTarget }) => currentTarget.isConnected && !currentTarget.open && currentTarget.showModal()}
     >
       <div className="eyebrow">
         <p>Permission{waiting > 0 && `, ${waiting} more waiting`}</p>
         {expiresAt !== undefined && <AnswerTime until={expiresAt} onMore={() => tell(extend(id))} />}
       </div>
-      <h2 id="permission-title">{title}</h2>
+      <h2 id="permission-title">{toVisible(title)}</h2>
       <div id="permission-what">
         <p>{type === "tool" ? "The agent wants to use this tool:" : `${toTitle(toolName ?? type)} wants to touch:`}</p>
         <ul className="patterns">
-          {patterns.map((pattern) => (
-            <li key={pattern}>
-              <code>{pattern}</code>
+          {patterns.map((pattern, index) => (
+            <li key={index}>
+              <code>{toVisible(pattern)}</code>
             </li>
           ))}
         </ul>
       </div>
-      {allowsEditedInput ? (
+      {exact === undefined && <LongArguments callId={callId} />}
+      {exact !== undefined && allowsEditedInput && (
         <label className="field">
           Arguments, which you may change
           <textarea rows={5} value={draft} spellCheck={false} onChange={(event) => setDraft(event.target.value)} />
         </label>
-      ) : (
+      )}
+      {exact !== undefined && !allowsEditedInput && (
         <pre tabIndex={0} aria-label="Exact arguments">
-          {draft}
+          {exact}
         </pre>
       )}
       <label className="field">
@@ -103,10 +123,16 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
         </p>
       )}
       <div className="row answers">
-        <button type="button" className="primary" onClick={() => answer("once")} aria-keyshortcuts="y">
+        <button
+          type="button"
+          className="primary"
+          disabled={!isReady}
+          onClick={() => answer("once")}
+          aria-keyshortcuts="y"
+        >
           Allow once <kbd aria-hidden="true">y</kbd>
         </button>
-        <button type="button" onClick={() => answer("always")}>
+        <button type="button" disabled={!isReady} onClick={() => answer("always")}>
           Always allow
         </button>
         <button type="button" className="danger" onClick={() => answer("reject")} aria-keyshortcuts="n">

@@ -1,4 +1,5 @@
 import type { ExtraAnswer } from "@parley/react";
+import { noteWorkerTime } from "./worker-clock.ts";
 
 /** A turn of the transcript, as docs/transcripts.md has it. */
 export interface StoredTurn {
@@ -27,9 +28,16 @@ export interface StoredPart {
   readonly extraAnswers?: readonly ExtraAnswer[];
 }
 
-/** A request with the room's token; rejects with what the worker says. */
-export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
+/** A request with the room's token. */
+async function ask(token: string, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
+  noteWorkerTime(response);
+  return response;
+}
+
+/** The same; rejects with what the worker says. */
+export async function request(token: string, path: string, init?: RequestInit): Promise<Response> {
+  const response = await ask(token, path, init);
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: string };
   throw new Error(error ?? `The worker answered with ${response.status}`);
@@ -37,7 +45,7 @@ export async function request(token: string, path: string, init: RequestInit = {
 
 /** The session's id, or `undefined` before the room's first message. */
 async function findSession(token: string): Promise<string | undefined> {
-  const response = await fetch("/session", { headers: { authorization: `Bearer ${token}` } });
+  const response = await ask(token, "/session");
   if (!response.ok) return undefined;
   const { id } = (await response.json()) as { id: string };
   return id;

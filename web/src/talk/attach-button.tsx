@@ -1,25 +1,16 @@
 import { type ReactNode, useRef } from "react";
+import { IconButton } from "../shared/icon-button.tsx";
 
 /** What a model can be shown. */
 const KINDS = "image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain";
+const PAPER_CLIP = "M20 11.5 12.5 19a5 5 0 0 1-7-7L13 4.5a3.3 3.3 0 0 1 4.7 4.7l-7.5 7.5a1.6 1.6 0 0 1-2.4-2.3L14.5 8";
 
 /** Chooses files that go with the next message. */
 export function AttachButton({ onChosen }: { readonly onChosen: (files: readonly File[]) => void }): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   return (
-    <div className="attach">
-      <button type="button" onClick={() => input.current?.click()}>
-        <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
-          <path
-            fill="none"
-            stroke="currentColor"
-            strokeWidth="2"
-            strokeLinecap="round"
-            d="M20 11.5 12.5 19a5 5 0 0 1-7-7L13 4.5a3.3 3.3 0 0 1 4.7 4.7l-7.5 7.5a1.6 1.6 0 0 1-2.4-2.3L14.5 8"
-          />
-        </svg>
-        <span className="visually-hidden">Attach a picture or a document</span>
-      </button>
+    <>
+      <IconButton label="Attach a picture or a document" path={PAPER_CLIP} onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"
@@ -31,6 +22,6 @@ export function AttachButton({ onChosen }: { readonly onChosen: (files: readonly
           currentTarget.value = "";
         }}
       />
-    </div>
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import type { TalkEntry } from "@parley/react";
-import { type ReactNode, useEffect, useState } from "react";
+import { memo, type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import { CallCard } from "../tools/call-card.tsx";
@@ -25,16 +25,12 @@ export function EarlierTurns({ shown }: EarlierTurnsProps): ReactNode {
     };
   }, [token]);
   if (turns.length === 0) return null;
+  const shownIds = new Set(shown.map(({ id }) => id));
   return (
     <section aria-label="Earlier in this room">
       <ol className="list">
         {turns.map((turn) => (
-          <EarlierTurn
-            key={turn.turnId}
-            turn={turn}
-            me={identity}
-            isShown={shown.some(({ id }) => id === turn.turnId)}
-          />
+          <EarlierTurn key={turn.turnId} turn={turn} me={identity} isShown={shownIds.has(turn.turnId)} />
         ))}
       </ol>
     </section>
@@ -47,7 +43,7 @@ interface EarlierTurnProps {
   readonly isShown: boolean;
 }
 
-function EarlierTurn({ turn, me, isShown }: EarlierTurnProps): ReactNode {
+const EarlierTurn = memo(function EarlierTurn({ turn, me, isShown }: EarlierTurnProps): ReactNode {
   const { turnId, participant, said, answer, state, heard } = turn;
   return (
     <>
@@ -81,4 +77,4 @@ function EarlierTurn({ turn, me, isShown }: EarlierTurnProps): ReactNode {
       )}
     </>
   );
-}
+});

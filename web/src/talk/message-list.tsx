@@ -1,5 +1,5 @@
 import { useParley, useTalk } from "@parley/react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message-view.tsx";
 
@@ -7,11 +7,17 @@ import { MessageView } from "./message-view.tsx";
 const NEAR_PX = 80;
 
 export function MessageList(): ReactNode {
-  const { messages } = useTalk();
+  const { messages, edit, regenerate } = useTalk();
   const parley = useParley();
   const list = useRef<HTMLDivElement>(null);
   const isNear = useRef(true);
+  const top = useRef(0);
+  const last = messages.at(-1);
 
+  useLayoutEffect(() => {
+    // Whoever says something wants to see what comes of it.
+    if (last?.role === "user") isNear.current = true;
+  }, [last]);
   useEffect(() => {
     const element = list.current;
     if (!element) return undefined;
@@ -32,7 +38,10 @@ export function MessageList(): ReactNode {
       aria-label="Messages"
       tabIndex={0}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        isNear.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+        // What has come since makes the end farther away, too: only who scrolls up wants to leave it.
+        const isUp = scrollTop < top.current;
+        top.current = scrollTop;
+        isNear.current = scrollHeight - scrollTop - clientHeight < NEAR_PX || (isNear.current && !isUp);
       }}
     >
       <div className="messages">
@@ -42,7 +51,7 @@ export function MessageList(): ReactNode {
         )}
         <ol className="list">
           {messages.map(({ id }) => (
-            <MessageView key={id} id={id} />
+            <MessageView key={id} id={id} edit={edit} regenerate={regenerate} />
           ))}
         </ol>
       </div>

@@ -1,4 +1,4 @@
-import { type Part, type TalkMessage, textOf, ToolCallView, useMessage, useTalk } from "@parley/react";
+import { type Part, type TalkMessage, textOf, ToolCallView, useMessage } from "@parley/react";
 import { memo, type ReactNode, useState } from "react";
 import { CallCard } from "../tools/call-card.tsx";
 import { EditMessage } from "./edit-message.tsx";
@@ -10,10 +10,15 @@ const ENDS: Readonly<Record<string, string>> = {
   sending: "Sending …",
 };
 
-/** One message. Only this one renders again while it grows. */
-export const MessageView = memo(function MessageView({ id }: { readonly id: string }): ReactNode {
+interface MessageViewProps {
+  readonly id: string;
+  readonly edit: (id: string, text: string) => Promise<void>;
+  readonly regenerate: (id: string) => Promise<void>;
+}
+
+/** One message. Only this one renders again while it grows, and none when another comes. */
+export const MessageView = memo(function MessageView({ id, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
-  const { edit } = useTalk();
   const [isEditing, setEditing] = useState(false);
   if (!message) return null;
   const { role, parts, state, problem } = message;
@@ -21,7 +26,11 @@ export const MessageView = memo(function MessageView({ id }: { readonly id: stri
     <li className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? "You" : "Agent"}</p>
-        <MessageActions message={message} onEdit={() => setEditing(true)} />
+        <MessageActions
+          message={message}
+          onEdit={() => setEditing(true)}
+          onAgain={(question) => void regenerate(question)}
+        />
       </div>
       {isEditing ? (
         <EditMessage
@@ -96,10 +105,11 @@ function PartView({ part, message }: { readonly part: Part; readonly message: Ta
 interface MessageActionsProps {
   readonly message: TalkMessage;
   readonly onEdit: () => void;
+  /** @param question the id of the message that is to be answered again */
+  readonly onAgain: (question: string) => void;
 }
 
-function MessageActions({ message: { role, state, replyTo }, onEdit }: MessageActionsProps): ReactNode {
-  const { regenerate } = useTalk();
+function MessageActions({ message: { role, state, replyTo }, onEdit, onAgain }: MessageActionsProps): ReactNode {
   if (state === "open" || state === "sending") return null;
   return (
     <p className="actions">
@@ -109,7 +119,7 @@ function MessageActions({ message: { role, state, replyTo }, onEdit }: MessageAc
         </button>
       )}
       {role === "assistant" && replyTo !== undefined && (
-        <button type="button" className="quiet" onClick={() => void regenerate(replyTo)}>
+        <button type="button" className="quiet" onClick={() => onAgain(replyTo)}>
           Answer again
         </button>
       )}

@@ -1,8 +1,10 @@
 import { isOpen, type ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { useClockAhead } from "../shared/worker-clock.ts";
 import { STATUS, toExtra, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
+import { toExtraAnswers } from "./extra-answers.ts";
 import { TimeLeft } from "./time-left.tsx";
 
 const ICONS: Readonly<Record<ToolCall["status"], string>> = {
@@ -17,8 +19,9 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
 /** One call: what it does in words first, then all that is known of it. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const { status, name, inputJson, output, error, errorCode, logs, progress } = call;
-  const { editedInput, deadlineAt, extraAnswers, display } = call;
+  const { editedInput, deadlineAt, display } = call;
   const { identity: me } = useJoinedTalk();
+  const aheadMs = useClockAhead();
   const runner = toRunner(call, me);
   const state = call.waitsForPermission === true ? "Waits for an answer" : STATUS[status];
   return (
@@ -42,36 +45,9 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           <dd>
             <code>{name}</code>
           </dd>
-          {inputJson !== "" && (
-            <>
-              <dt>Arguments</dt>
-              <dd>
-                <pre tabIndex={0} aria-label="Arguments">
-                  {toPretty(inputJson)}
-                </pre>
-              </dd>
-            </>
-          )}
-          {editedInput !== undefined && (
-            <>
-              <dt>Ran with</dt>
-              <dd>
-                <pre tabIndex={0} aria-label="Arguments that it ran with">
-                  {toPretty(editedInput)}
-                </pre>
-              </dd>
-            </>
-          )}
-          {output !== undefined && (
-            <>
-              <dt>Result</dt>
-              <dd>
-                <pre tabIndex={0} aria-label="Result">
-                  {toPretty(output)}
-                </pre>
-              </dd>
-            </>
-          )}
+          {inputJson !== "" && <JsonRow title="Arguments" json={inputJson} />}
+          {editedInput !== undefined && <JsonRow title="Ran with" json={editedInput} />}
+          {output !== undefined && <JsonRow title="Result" json={output} />}
         </dl>
       </details>
       {progress !== undefined && isOpen(call) && (
@@ -84,19 +60,32 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           {logs.join("\n")}
         </pre>
       )}
-      {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt} />}
+      {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt + aheadMs} />}
       {display && <DisplayView display={display} />}
       {error !== undefined && (
         <p className="note">
           {error} {errorCode !== undefined && <code>{errorCode}</code>}
         </p>
       )}
-      {extraAnswers?.map((answer, index) => (
+      {toExtraAnswers(call).map((answer, index) => (
         <p key={index} className="extra">
           {toExtra(answer, me)}
         </p>
       ))}
     </div>
+  );
+}
+
+function JsonRow({ title, json }: { readonly title: string; readonly json: string }): ReactNode {
+  return (
+    <>
+      <dt>{title}</dt>
+      <dd>
+        <pre tabIndex={0} aria-label={title}>
+          {toPretty(json)}
+        </pre>
+      </dd>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { ExtraAnswer, ToolCall } from "@parley/react";
+import { toExactJson, toVisible } from "../shared/exact-json.ts";
 
 const SUMMARY_LENGTH = 70;
 
@@ -20,10 +21,11 @@ export function toSummary(inputJson: string): string {
 /** JSON with line breaks, or the text as it is while it is still written. */
 export function toPretty(json: string): string {
   const value = parse(json);
-  return value === undefined ? json : JSON.stringify(value, undefined, 2);
+  return value === undefined ? toVisible(json) : toExactJson(value);
 }
 
-export function toRunner({ runner, addressee }: ToolCall, me: string): string {
+export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string): string {
+  if (mcpServer !== undefined) return `by MCP server ${mcpServer}`;
   if (runner === "server") return "on the server";
   if (runner === "anthropic") return "by Anthropic";
   if (runner === undefined) return "";
@@ -33,7 +35,8 @@ export function toRunner({ runner, addressee }: ToolCall, me: string): string {
 
 /** An answer that came after the call's end. */
 export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
-  const who = from === me ? "This device" : from;
+  const other = from === "server" ? "The server" : from;
+  const who = from === me ? "This device" : other;
   if (kind === "duplicate") return `${who} answered once more. The first answer stands.`;
   if (kind === "wrong_participant") return `${who} answered, too, and was not asked. That changed nothing.`;
   return `${who} answered too late. That changed nothing.`;

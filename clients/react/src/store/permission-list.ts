@@ -31,6 +31,11 @@ export class PermissionList extends Watched {
     };
   }
 
+  /** The worker shows again what is open to whom it has come to know. */
+  clear(): void {
+    this.#set([]);
+  }
+
   #set(open: readonly Permission[]): void {
     this.#open = open;
     this.changed();

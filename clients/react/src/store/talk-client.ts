@@ -58,8 +58,11 @@ export class TalkClient extends Watched {
     clearTimeout(this.#closing);
     const isOther = this.#room !== room;
     this.#room = room;
-    if (this.#parley && isOther) this.#parley.rejoin(room);
-    else if (isOther) void this.#closed.then(() => this.#connect(room, options));
+    if (this.#parley && isOther) {
+      // What was answered meanwhile is not told to who was out of the room.
+      this.permissions.clear();
+      this.#parley.rejoin(room);
+    } else if (isOther) void this.#closed.then(() => this.#connect(room, options));
     this.changed();
     return () => {
       this.#closing = setTimeout(() => this.#close(), 0);

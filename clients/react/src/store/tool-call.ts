@@ -25,6 +25,8 @@ export interface ToolCall {
   readonly progress?: number;
   /** Who runs it, else who was asked to. */
   readonly runner?: "server" | "client" | "either" | "anthropic";
+  /** Of a tool of an MCP server: that server's name. */
+  readonly mcpServer?: string;
   /** On whose device it runs. */
   readonly addressee?: string;
   /** What the participant put in the place of `inputJson`, as JSON. */
@@ -52,6 +54,7 @@ const METADATA = [
   "errorCode",
   "progress",
   "addressee",
+  "mcpServer",
   "editedInput",
   "waitsForPermission",
   "deadlineAt",

@@ -1,0 +1,46 @@
+import type { ToolCall } from "@parley/react";
+import { expect, test } from "vitest";
+import { toExactJson, toVisible } from "../../../web/src/shared/exact-json.ts";
+import { toExtra, toRunner } from "../../../web/src/tools/describe-call.ts";
+
+const call: ToolCall = {
+  toolUseId: "t1",
+  messageId: "a1",
+  name: "scan",
+  status: "running",
+  inputJson: "{}",
+  logs: [],
+  revision: 1,
+};
+
+test.each<[Partial<ToolCall>, string]>([
+  [{ runner: "server" }, "on the server"],
+  [{ runner: "server", mcpServer: "shop" }, "by MCP server shop"],
+  [{ runner: "anthropic" }, "by Anthropic"],
+  [{ runner: "client", addressee: "ann" }, "on this device"],
+  [{ runner: "client", addressee: "ben" }, "on ben's device"],
+  [{ runner: "either" }, "here or on the server"],
+  [{}, ""],
+])("a call of %j is said to run %j", (more, words) => {
+  expect(toRunner({ ...call, ...more }, "ann")).toBe(words);
+});
+
+test.each([
+  ["late", "server", "The server answered too late. That changed nothing."],
+  ["duplicate", "ann", "This device answered once more. The first answer stands."],
+  ["wrong_participant", "ben", "ben answered, too, and was not asked. That changed nothing."],
+] as const)("an answer that was %s from %s is told in words", (kind, from, words) => {
+  expect(toExtra({ kind, from, success: true }, "ann")).toBe(words);
+});
+
+test("what arguments hide is written out, they stay the same value, and ordinary words stay as they are", () => {
+  const input = { path: "list\u202etxt.exe", text: "zero\u200bwidth \u{e0041}", name: "👩‍🍳 נעמי می‌خواهم" };
+
+  const json = toExactJson(input);
+
+  expect(json).toContain('"list\\u202etxt.exe"');
+  expect(json).toContain('"zero\\u200bwidth \\udb40\\udc41"');
+  expect(json).toContain(input.name);
+  expect(JSON.parse(json)).toEqual(input);
+  expect(toVisible("a\u2066b")).toBe("a\\u2066b");
+});

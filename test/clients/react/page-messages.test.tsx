@@ -1,0 +1,47 @@
+// @vitest-environment happy-dom
+import { useTalk } from "@parley/react";
+import { memo, Profiler, type ReactNode } from "react";
+import { expect, test } from "vitest";
+import { MessageView } from "../../../web/src/talk/message-view.tsx";
+import { openTalk, say } from "./open-talk.tsx";
+
+interface ListProps {
+  readonly onRender: (id: string) => void;
+}
+
+/** As the page's own list. */
+function Messages({ onRender }: ListProps): ReactNode {
+  const { messages, edit, regenerate } = useTalk();
+  return messages.map(({ id }) => <Line key={id} id={id} edit={edit} regenerate={regenerate} onRender={onRender} />);
+}
+
+const Line = memo(function Line({ onRender, ...props }: ListProps & Parameters<typeof MessageView>[0]) {
+  return (
+    <Profiler id={props.id} onRender={onRender}>
+      <MessageView {...props} />
+    </Profiler>
+  );
+});
+
+const turn = (count: number) =>
+  [
+    { type: "transcription", body: { id: `m${count}`, text: "And now?", final: true } },
+    { type: "start_answer", body: { id: `a${count}`, previousId: `m${count}`, answerType: "text" } },
+    { type: "block_event", body: { event: "block_start", turnId: `a${count}`, sequence: 0, type: "text" } },
+  ] as const;
+const delta = (turnId: string) =>
+  ({ type: "block_event", body: { event: "block_delta", turnId, sequence: 0, text: "word " } }) as const;
+
+test("in a talk of a thousand messages a new one, and its words, render none of the others again", async () => {
+  const rendered = new Map<string, number>();
+  const room = await openTalk(<Messages onRender={(id) => rendered.set(id, (rendered.get(id) ?? 0) + 1)} />);
+  await say(room, ...Array.from({ length: 500 }, (_, count) => turn(count)).flat());
+  const before = new Map(rendered);
+  expect(before.size).toBe(1_000);
+
+  await say(room, ...turn(500));
+  for (let count = 0; count < 20; count++) await say(room, delta("a500"));
+
+  expect([...before].filter(([id, count]) => rendered.get(id) !== count)).toEqual([]);
+  expect(rendered.get("a500")).toBeGreaterThan(20);
+});

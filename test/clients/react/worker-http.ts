@@ -1,0 +1,16 @@
+import { onTestFinished, vi } from "vitest";
+
+/** As `ParleyProvider` takes it, for the page's own worker. */
+export const HTTP = { url: "", token: "token" };
+
+/** Has `fetch` answer by path for the rest of the test; `{error}` comes with 409. Returns what is asked for. */
+export function answerFetch(answers: Readonly<Record<string, object>>): readonly string[] {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (path: string, { method = "GET", headers }: RequestInit = {}) => {
+    asked.push(`${method} ${path} ${new Headers(headers).get("authorization")}`);
+    const answer = answers[path] ?? {};
+    return new Response(JSON.stringify(answer), { status: "error" in answer ? 409 : 200 });
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  return asked;
+}

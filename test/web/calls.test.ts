@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { PNG } from "../support/pictures.ts";
+import { findingsOf } from "./findings.ts";
+import { DRINK, PageWorld, say } from "./page-world.ts";
+
+const world = forFile(() => PageWorld.start());
+
+const using = (...[name, input]: Parameters<typeof toolUse>) => [
+  reply([toolUse(name, input)]),
+  reply([text("That is all.")]),
+];
+/** What the model was told of its call. */
+const lastResult = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
+
+test("a tool that answers when its time is over: its card says so, also after a reload", async () => {
+  const page = await world.join();
+  world.model.script(using("slow_scan"));
+
+  await say(page, "Scan my letter");
+
+  const card = page.getByRole("group", { name: "Slow scan: Failed" });
+  await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
+  await card.locator("summary").click();
+  expect(await findingsOf(page)).toEqual([]);
+  await page.getByRole("tab", { name: "Turn" }).click();
+  await page.getByText("slow_scan: late answer").waitFor();
+
+  await page.reload();
+  await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  expect(lastResult()).toContain("timed out");
+});
+
+test("arguments may be changed before a call runs, as long as the tool takes them", async () => {
+  const page = await world.join();
+  world.model.script(using("save_text", { name: "list", text: "Buy milk" }));
+  await say(page, "Save my list");
+  const dialog = page.getByRole("alertdialog");
+  const draft = dialog.getByLabel("Arguments, which you may change");
+
+  await draft.fill('{ "name": "list"');
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+  await dialog.getByText("The arguments are no JSON object").waitFor();
+  await draft.fill('{ "name": "list", "text": 7 }');
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+  await dialog.getByText('Invalid parameter "text"').waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await draft.fill('{ "name": "list", "text": "Buy bread" }');
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  const card = page.getByRole("group", { name: "Save text: Done" });
+  await card.locator("summary").click();
+  await card.getByLabel("Ran with").filter({ hasText: "Buy bread" }).waitFor();
+  expect(lastResult()).toContain("The participant changed the arguments");
+});
+
+test("a question shows what its arguments hide, and Escape does not close it", async () => {
+  const page = await world.join();
+  world.model.script(using("save_text", { name: "list\u202etxt.exe", text: "Buy\u200b milk" }));
+
+  await say(page, "Save my list");
+
+  const dialog = page.getByRole("alertdialog", { name: "Save list\\u202etxt.exe" });
+  const draft = dialog.getByLabel("Arguments, which you may change");
+  expect(await draft.inputValue()).toContain("Buy\\u200b milk");
+  for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  // They are the same as before: nothing was changed by writing them so.
+  expect(lastResult()).not.toContain("The participant changed the arguments");
+});
+
+test("arguments that are too long for their question are those of the call's card", async () => {
+  const page = await world.join();
+  const words = "a long letter ".repeat(40_000);
+  // After it the model would be sent more than its context holds, and is asked no more.
+  world.model.script([reply([toolUse("save_text", { name: "letter", text: words })], { chunking: 50_000 })]);
+
+  await say(page, "Save my letter");
+
+  const dialog = page.getByRole("alertdialog");
+  await dialog
+    .getByLabel("Arguments, as far as they are known")
+    .filter({ hasText: "a long letter a long letter" })
+    .waitFor();
+  await dialog.getByRole("button", { name: "Refuse" }).click();
+  await page.getByRole("group", { name: "Save text: Failed" }).waitFor();
+  expect(await dialog.count()).toBe(0);
+});
+
+/** The page's clock is ten minutes ahead of the worker's. */
+const AHEAD = `(() => {
+  const RealDate = Date;
+  globalThis.Date = class extends RealDate {
+    constructor(...parts) { super(...(parts.length > 0 ? parts : [Date.now()])); }
+    static now() { return RealDate.now() + 600_000; }
+  };
+})()`;
+
+test("a device whose clock is ten minutes ahead shows the time that is left all the same", async () => {
+  const page = await world.join({ before: AHEAD });
+  world.model.script([
+    reply([toolUse("ask_user", DRINK)]),
+    reply([toolUse("calculator", { expression: "21 * 2" })]),
+    reply([text("That is all.")]),
+  ]);
+
+  await say(page, "Ask me what I drink");
+
+  const left = /^(2 min \d s|1 min 5\d s) left$/;
+  await page.getByRole("group", { name: "Ask user: Running" }).getByText(left).waitFor();
+  await page.getByRole("button", { name: "Not now" }).click();
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByText(left).waitFor();
+  await dialog.getByRole("button", { name: "Refuse" }).click();
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(await page.getByText(/\d (min|s) left/).count()).toBe(0);
+});
+
+const SCRIPT = "window.hacked = true";
+const MARKUP = `<img src=x onerror="${SCRIPT}"><script>${SCRIPT}</script> [here](javascript:${SCRIPT})`;
+const PICTURE = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" onload="${SCRIPT}"><script>${SCRIPT}</script></svg>`;
+
+test("whatever a person, the model and a tool write is shown as it is, and never runs", async () => {
+  const [name, room] = ['Ann <b>"&amp;" 👩‍🍳 \u202Eeve', "den <i>50 %</i>/.."];
+  const page = await world.join({ name, room });
+  const card = (src: string) => toolUse("show_card", { title: MARKUP, src, text: MARKUP });
+  world.model.script([
+    reply([text(MARKUP), card(PICTURE), card(`javascript:${SCRIPT}`)]),
+    reply([text("That is all.")]),
+  ]);
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles({ name: `<img src=x onerror=${SCRIPT}>.png`, mimeType: "image/png", buffer: Buffer.from(PNG) });
+
+  await say(page, MARKUP);
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  const shown = () => page.locator(".message .text").allTextContents();
+  expect(await shown()).toEqual([MARKUP, MARKUP, MARKUP, MARKUP, "That is all."]);
+  expect(await page.locator(".attachment").textContent()).toBe(`Attached: <img src=x onerror=${SCRIPT}>.png`);
+  expect(await page.locator(".where").textContent()).toBe(`${name} in ${room}`);
+  await page.reload();
+  await page.getByText("That is all.", { exact: true }).waitFor();
+
+  expect((await shown()).filter((words) => words === MARKUP)).toHaveLength(4);
+  expect(await page.locator(".page").locator("a, script, iframe, b, i").count()).toBe(0);
+  expect(await page.getByRole("img", { name: MARKUP }).count()).toBe(1);
+  expect(await page.evaluate("window.hacked")).toBeUndefined();
+  expect(world.model.rejections).toEqual([]);
+});

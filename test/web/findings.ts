@@ -1,0 +1,35 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+
+const COLOURS = [
+  { colorScheme: "dark", forcedColors: "none" },
+  { colorScheme: "light", forcedColors: "active" },
+] as const;
+
+/** What axe finds wrong with the page as it is now, in light, dark and forced colours, each with its element. */
+export async function findingsOf(page: Page): Promise<readonly string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  const findings = [...(await run(page))];
+  for (const colours of COLOURS) {
+    await page.emulateMedia(colours);
+    // Nothing else depends on colours.
+    findings.push(...(await run(page, "color-contrast")));
+  }
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+  return findings;
+}
+
+async function run(page: Page, rule?: string): Promise<readonly string[]> {
+  // What fades in has its colours afterwards.
+  await page.evaluate(
+    "Promise.all(document.getAnimations().map((each) => each.finish?.call && each.effect.getComputedTiming().iterations !== Infinity ? each.finish() : undefined))",
+  );
+  // By itself it leaves out the rules that only WCAG 2.2 has.
+  const options = rule === undefined ? { rules: { "target-size": { enabled: true } } } : { runOnly: [rule] };
+  const { violations } = await page.evaluate<{
+    violations: readonly { id: string; nodes: readonly { html: string; failureSummary: string }[] }[];
+  }>(`axe.run(document, ${JSON.stringify(options)})`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}

@@ -1,0 +1,19 @@
+import { useToolCalls } from "@parley/react";
+import type { ReactNode } from "react";
+import { toPretty } from "../tools/describe-call.ts";
+
+interface LongArgumentsProps {
+  readonly callId: string | undefined;
+}
+
+/** Arguments that are too long to come with their question: those of its call, as far as they are known. */
+export function LongArguments({ callId }: LongArgumentsProps): ReactNode {
+  const call = useToolCalls().find(({ id }) => id === callId);
+  if (!call || call.inputJson === "")
+    return <p className="problem">The arguments are too long to be shown. Refuse what you cannot judge.</p>;
+  return (
+    <pre tabIndex={0} aria-label="Arguments, as far as they are known">
+      {toPretty(call.inputJson)}
+    </pre>
+  );
+}

@@ -1,0 +1,15 @@
+import { watchedValue } from "./watched-value.ts";
+
+/** An HTTP date has whole seconds, and has been on its way. */
+const PRECISION_MS = 2_000;
+
+const ahead = watchedValue(0);
+
+/** By how many ms this device's clock is ahead of the worker's. */
+export const useClockAhead = ahead.use;
+
+/** Takes the worker's time from one of its answers. */
+export function noteWorkerTime({ headers }: Response): void {
+  const aheadMs = Date.now() - Date.parse(headers.get("date") ?? "");
+  if (!Number.isNaN(aheadMs)) ahead.set(Math.abs(aheadMs) < PRECISION_MS ? 0 : aheadMs);
+}
