@@ -10,7 +10,7 @@ const around = (type: number, body: readonly number[]): Uint8Array =>
   Uint8Array.from([0x83, ...str("stanzaId"), 1, ...str("type"), type, ...str("body"), ...body]);
 const nested = (head: readonly number[], count: number): number[] => Array.from({ length: count }, () => head).flat();
 
-/** FAULTS.md 6: what has broken MessagePack decoders, alone and as the body of messages that are known. */
+/** What has broken MessagePack decoders, alone and as the body of messages that are known. */
 const BODIES: readonly (readonly number[])[] = [
   [0xdd, 0x02, 0, 0, 0],
   nested([0xdd, 0x02, 0, 0, 0], 10),

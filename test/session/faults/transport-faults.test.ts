@@ -109,7 +109,7 @@ function faultsOf(history: readonly HistoryMessage[]): string[] {
   return faults;
 }
 
-/** Where the run broke a promise of FAULTS.md 3. */
+/** Where the run broke a promise. */
 function check({ room, fake, phone }: { room: FakeRoom; fake: FakeSession; phone: FakeClient }): string[] {
   const faults: string[] = [];
   const promise = (holds: boolean, what: string) => void (holds || faults.push(what));
