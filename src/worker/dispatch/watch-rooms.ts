@@ -26,6 +26,8 @@ interface WatchOptions {
 }
 
 const LOOK_EVERY_MS = 2_000;
+/** Whoever has failed leaves the looking to others for so long: they may reach what it cannot. */
+const AFTER_FAILURE_MS = 6_000;
 /** Of many workers one looks at a time. */
 const LOOK_RESTS_MS = 1_200;
 /** When those that have a place have not looked for so long, there are none: all workers are full. */
@@ -90,14 +92,16 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     }
   };
   while (!signal.aborted) {
+    let pauseMs = LOOK_EVERY_MS;
     try {
       await look();
     } catch (error) {
+      pauseMs = AFTER_FAILURE_MS;
       failedAt = performance.now();
       logger.warn({ error }, "rooms without an agent cannot be looked for");
     }
     // A random pause, so that workers that restart together do not all look at once.
-    await sleep(LOOK_EVERY_MS * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
+    await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
   }
 }
 
