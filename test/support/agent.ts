@@ -25,6 +25,7 @@ import { createToken, Participant } from "./participant.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { TcpProxy } from "./servers/tcp-proxy.ts";
 import { tempDatabase } from "./servers/temp-database.ts";
+import { jobConfig } from "./job-config.ts";
 import { openPermissionEvents } from "./permission-events.ts";
 
 export interface AgentOptions {
@@ -187,17 +188,11 @@ export class TestAgent implements AsyncDisposable {
     };
     const permissionEvents = openPermissionEvents(this.database?.url ?? this.databaseUrl, sql);
     const session = await openJobSession(job, {
-      config: {
+      config: jobConfig({
         model: { name: "claude-test" },
-        context: { budgetTokens: 30_000, hardTokens: 120_000 },
-        maxSteps: 10,
-        toolTimeoutMs: 30_000,
-        toolResultMaxBytes: 100_000,
-        onNewMessage: "queue",
         voice: this.#options.speech?.settings ?? voiceSchema.parse({}),
-        permission: { rules: [], byVoice: false, waitMs: 120_000 },
         ...policy,
-      } as never,
+      }),
       speech: this.#options.speech?.engines,
       logger: this.#options.logger ?? pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
       ...(this.#options.telemetry && { telemetry: this.#options.telemetry }),

@@ -1,3 +1,4 @@
+import type { Message } from "@parley/client";
 import { ParleyProvider } from "@parley/react";
 import { act, cleanup, render, waitFor } from "@testing-library/react";
 import { type ComponentProps, type ReactNode, StrictMode } from "react";
@@ -30,4 +31,21 @@ export async function say(room: MemoryRoom, ...messages: readonly Parameters<Mem
   await act(async () => {
     for (const message of messages) room.say(message);
   });
+}
+
+/** The worker asks whether "a.md" may be written. */
+export function mayWrite(metadata: object): Message {
+  return {
+    type: "permission_request",
+    body: {
+      id: "p1",
+      type: "edit",
+      pattern: ["a.md"],
+      sessionId: "s1",
+      messageId: "a1",
+      title: "Write a.md",
+      metadataJson: JSON.stringify(metadata),
+      createdAt: 1,
+    },
+  };
 }

@@ -1,11 +1,10 @@
 // @vitest-environment happy-dom
-import type { Message } from "@parley/client";
 import { ParleyProvider, useAgentState, usePermissions } from "@parley/react";
 import { act, cleanup, render, screen, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { expect, onTestFinished, test } from "vitest";
 import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
-import { openTalk, say } from "./open-talk.tsx";
+import { mayWrite, openTalk, say } from "./open-talk.tsx";
 import { answerFetch, HTTP } from "./worker-http.ts";
 
 let permissions: ReturnType<typeof usePermissions>;
@@ -23,24 +22,7 @@ function Questions(): ReactNode {
   );
 }
 
-const asked: Message = {
-  type: "permission_request",
-  body: {
-    id: "p1",
-    type: "edit",
-    pattern: ["a.md"],
-    sessionId: "s1",
-    messageId: "a1",
-    title: "Write a.md",
-    metadataJson: JSON.stringify({
-      toolName: "write",
-      input: { path: "a.md" },
-      allowEditedInput: true,
-      leftMs: 60_000,
-    }),
-    createdAt: 1,
-  },
-};
+const asked = mayWrite({ toolName: "write", input: { path: "a.md" }, allowEditedInput: true, leftMs: 60_000 });
 
 test("a question is shown until it was answered, here or elsewhere", async () => {
   const room = await openTalk(<Questions />);

@@ -3,7 +3,7 @@ import type { Message } from "@parley/client";
 import { act, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import readme from "../../../clients/react/README.md?raw";
-import { openTalk, say } from "./open-talk.tsx";
+import { mayWrite, openTalk, say } from "./open-talk.tsx";
 import { Agent, Calls, Forms, Questions, Spent } from "./readme-example.tsx";
 import { answerFetch, HTTP } from "./worker-http.ts";
 
@@ -21,19 +21,7 @@ const call = (id: string, name: string, more: object = {}): Message => ({
     ...more,
   },
 });
-const question: Message = {
-  type: "permission_request",
-  body: {
-    id: "p1",
-    type: "edit",
-    pattern: ["a.md"],
-    sessionId: "s1",
-    messageId: "a1",
-    title: "Write a.md",
-    metadataJson: "{}",
-    createdAt: 1,
-  },
-};
+const question = mayWrite({});
 const ended: Message = { type: "block_event", body: { event: "turn_complete", turnId: "a1", state: "completed" } };
 const models = [{ inputTokens: 40, outputTokens: 2 }];
 

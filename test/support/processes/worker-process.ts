@@ -6,6 +6,7 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
 import { openJobSession } from "../../../src/worker/job/job-session.ts";
+import { jobConfig } from "../job-config.ts";
 import { openPermissionEvents } from "../permission-events.ts";
 
 /** What a worker process is started with, as JSON. */
@@ -44,16 +45,7 @@ const job = {
 };
 const sql = connect(databaseUrl);
 await openJobSession(job, {
-  config: {
-    model: settings,
-    maxSteps: 10,
-    toolTimeoutMs: 30_000,
-    toolResultMaxBytes: 100_000,
-    onNewMessage: "queue",
-    context: { budgetTokens: 30_000, hardTokens: 120_000 },
-    permission: { rules: [], byVoice: false, waitMs: 120_000 },
-    voice: {},
-  } as never,
+  config: jobConfig({ model: settings }),
   logger: pino({ level: "silent" }),
   sql,
   permissionEvents: openPermissionEvents(databaseUrl, sql),

@@ -9,6 +9,7 @@ import { insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { openJobSession } from "../../../src/worker/job/job-session.ts";
 import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
 import { newTurn, sessionClaim, writerOf } from "../../store/store-fixtures.ts";
+import { jobConfig } from "../../support/job-config.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { openPermissionEvents } from "../../support/permission-events.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -37,16 +38,7 @@ async function failToJoin({ hasTurn }: { readonly hasTurn: boolean }) {
     apiSecret: inject("livekitApiSecret"),
   };
   const opening = openJobSession(job, {
-    config: {
-      model: settings,
-      maxSteps: 10,
-      toolTimeoutMs: 30_000,
-      toolResultMaxBytes: 100_000,
-      onNewMessage: "queue",
-      context: { budgetTokens: 30_000, hardTokens: 120_000 },
-      permission: { rules: [], byVoice: false, waitMs: 120_000 },
-      voice: {},
-    } as never,
+    config: jobConfig({ model: settings }),
     logger: pino({ level: "silent" }),
     sql,
     permissionEvents,

@@ -1,0 +1,17 @@
+import type { SessionServices } from "../../src/worker/job/job-session.ts";
+
+/** What a session's job reads of a worker's config, with what a test sets otherwise. */
+export function jobConfig(parts: { readonly [field: string]: unknown } = {}): SessionServices["config"] {
+  const config = {
+    model: { name: "claude-test", maxTokens: 1_024, serverTools: [] },
+    context: { budgetTokens: 30_000, hardTokens: 120_000 },
+    maxSteps: 10,
+    toolTimeoutMs: 30_000,
+    toolResultMaxBytes: 100_000,
+    onNewMessage: "queue",
+    permission: { rules: [], byVoice: false, waitMs: 120_000 },
+    voice: {},
+    ...parts,
+  };
+  return config as never;
+}
