@@ -8,6 +8,15 @@ const check = make<WorkerTalk>;
 const REFUSED =
   "A call that is refused before anybody runs it is shown to everyone, like a call that the server runs: as a request with `execution` `server`, then its result with `unknown_tool`, `invalid_parameters`,";
 
+/** How many ms after its request a call that nobody answers has ended. */
+async function waitedFor(talk: WorkerTalk): Promise<number> {
+  const { id } = await talk.call("kit_late");
+  const askedAt = performance.now();
+  const { status, error } = await talk.ended(id);
+  ensure(status === "error", `A call that nobody answered ended as ${status}: ${error}`);
+  return Math.round(performance.now() - askedAt);
+}
+
 /** Calls of tools that the kit's client offers. */
 export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   check("call.asked", ["MUST", "A call goes to the device of the participant whose turn it is."], async (talk) => {
@@ -46,11 +55,9 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
     ],
     async (talk) => {
-      const { id } = await talk.call("kit_late");
-      const askedAt = performance.now();
-      const { status, error } = await talk.ended(id);
-      const ms = Math.round(performance.now() - askedAt);
-      ensure(status === "error", `A call that nobody answered ended as ${status}: ${error}`);
+      // A request that a lost packet delays makes the wait seem short: too short counts when it comes each time.
+      let ms = await waitedFor(talk);
+      for (let again = 0; ms < 300 && again < 2; again++) ms = await waitedFor(talk);
       ensure(ms >= 300 && ms <= 300 + TOOL_TIMES.graceMs + 1_000, `It ended after ${ms} ms`);
     },
   ),
