@@ -16,6 +16,8 @@ export interface SpokenTool {
   readonly result?: JsonValue;
   /** What clients were given to display. */
   readonly display?: JsonValue;
+  /** `input`, `result` and `display` are absent, because the turn's tools have too many: so many bytes of JSON. */
+  readonly leftOutBytes?: number;
   readonly errorCode?: string;
   readonly errorMessage?: string;
   /** Answers that came after its end, and changed nothing. */

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import type { TurnRecord } from "../conversation/turn-record.ts";
 import type { Sql } from "../store/database/pool.ts";
+import { endOfBudget } from "../store/turns/end-of-budget.ts";
 import { loadRecordedCalls, type StoredCall } from "../store/turns/load-recorded-calls.ts";
 import { loadTurns } from "../store/turns/load-turns.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
@@ -10,6 +11,10 @@ import { toScenario } from "./to-scenario.ts";
 
 /** A longer test is one that nobody reads. */
 const MAX_TURNS = 50;
+/** Of all that is stored of these turns: this much is in memory at once. */
+const MAX_BYTES = 4_194_304;
+
+const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
 
 interface Talk {
   readonly sessionId: string;
@@ -20,7 +25,7 @@ interface Talk {
 
 /**
  * A test of the beginning of a stored talk, whole in one text: the model's replies are its script. It ends before the
- * first turn that cannot be played again, or that has a call whose details are not shown.
+ * first turn that cannot be played again, that has a call whose details are not shown, or with which it is too large.
  *
  * @returns the YAML; or, where not even the first turn can be played, why
  */
@@ -28,14 +33,15 @@ export async function writeScenario(
   sql: Sql,
   { sessionId, room, tools }: Talk,
 ): Promise<{ readonly yaml: string } | { readonly why: string }> {
-  const before = MAX_TURNS + 1;
+  const end = await endOfBudget(sql, { sessionId, before: MAX_TURNS + 1, maxBytes: MAX_BYTES });
   const [all, calls] = await Promise.all([
-    loadTurns(sql, { sessionId, before }),
-    loadRecordedCalls(sql, { sessionId, before }),
+    loadTurns(sql, { sessionId, before: end }),
+    loadRecordedCalls(sql, { sessionId, before: end }),
   ]);
-  const end = all.findIndex((turn) => whyNotScripted(turn, calls) !== undefined);
-  const turns = end < 0 ? all : all.slice(0, end);
-  const left = all[end] && `turn ${end + 1} is left out: ${whyNotScripted(all[end], calls)}`;
+  const first = all.findIndex((turn) => whyNotScripted(turn, calls) !== undefined);
+  const turns = first < 0 ? all : all.slice(0, first);
+  const why = all[first] ? whyNotScripted(all[first], calls) : end <= MAX_TURNS ? TOO_LARGE : undefined;
+  const left = why && `turn ${turns.length + 1} is left out: ${why}`;
   if (turns.length === 0) return { why: left ?? "nothing has been said yet" };
   const redact = createRedact();
   const scenario = toScenario({ name: `the talk of ${room}`, turns, calls, ownTools: tools, redact });

@@ -74,6 +74,11 @@ export function textBlock(sequence: number, text = `text ${sequence}`): TurnBloc
   return { sequence, blockType: "text", textContent: text, content: null };
 }
 
+export function useBlock(sequence: number, toolUseId: string, name = "get_forecast"): TurnBlock {
+  const content = { tool_use_id: toolUseId, tool_name: name, input: {} };
+  return { sequence, blockType: "tool_use", textContent: null, content };
+}
+
 /** What a request may be given besides its session: a new one without it. */
 export type PermissionChanges = Partial<NewPermission> & { readonly sessionId?: string };
 

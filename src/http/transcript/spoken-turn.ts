@@ -49,8 +49,8 @@ function toCalledTool(
   call: TranscriptCall,
   { name, id }: { readonly name: string; readonly id: string },
 ): SpokenTool | undefined {
-  const { callId, state, detail, input, ranOn, addressee, result, display, errorCode, errorMessage, extraAnswers } =
-    call;
+  const { callId, state, detail, input, ranOn, addressee, result, display, leftOutBytes } = call;
+  const { errorCode, errorMessage, extraAnswers } = call;
   if (detail === "off") return undefined;
   if (detail === "name") return { type: "tool", name, state };
   return {
@@ -61,9 +61,10 @@ function toCalledTool(
     callId,
     ...(ranOn !== null && { ranOn }),
     ...(addressee !== null && { participant: addressee }),
-    input,
+    ...(input !== null && { input }),
     ...(result !== null && { result }),
     ...(display !== null && { display }),
+    ...(leftOutBytes !== null && { leftOutBytes }),
     ...(errorCode !== null && { errorCode }),
     ...(errorMessage !== null && { errorMessage }),
     ...(extraAnswers.length > 0 && { extraAnswers }),

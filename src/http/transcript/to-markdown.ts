@@ -1,7 +1,7 @@
 import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
-/** Of a tool's input or result; the JSON form has all of it. */
+/** Of a tool's input or result; the JSON form has more. */
 const MAX_CHARACTERS = 500;
 
 export function markdownHead({ id, room, conversationId, createdAt }: SessionRecord): string {
@@ -25,7 +25,7 @@ export function markdownTurn({ participant, said, answer, at, heard, isReplaced,
 }
 
 function toolLine({ name, state, ranOn, participant, input, result, ...tool }: SpokenTool): string {
-  const { display, errorCode, errorMessage } = tool;
+  const { display, leftOutBytes, errorCode, errorMessage } = tool;
   const where = { server: "by the server", client: `by ${code(participant ?? "a client")}`, anthropic: "by Anthropic" };
   const parts = [
     `Used ${code(name)}`,
@@ -36,6 +36,7 @@ function toolLine({ name, state, ranOn, participant, input, result, ...tool }: S
     ...(errorMessage === undefined ? [] : [`, ${code(errorMessage)}`]),
     ...(result === undefined ? [] : [`, ${code(typeof result === "string" ? result : JSON.stringify(result))}`]),
     ...(display === undefined ? [] : [`, displayed ${code(JSON.stringify(display))}`]),
+    ...(leftOutBytes === undefined ? [] : [` (${leftOutBytes} bytes are left out)`]),
   ];
   return `- ${parts.join("")}`;
 }

@@ -10,14 +10,16 @@ export interface TranscriptCall {
   readonly callId: string;
   readonly state: CallState;
   readonly detail: StateDetail;
-  /** What it ran with. */
-  readonly input: JsonObject;
+  /** What it ran with. `null`, as `result` and `display` are, where `leftOutBytes` is set. */
+  readonly input: JsonObject | null;
   readonly ranOn: "server" | "client" | null;
   /** The participant on whose device it ran. */
   readonly addressee: string | null;
   readonly result: JsonObject | null;
   /** What clients were given to display. */
   readonly display: JsonObject | null;
+  /** The size of what was not loaded, as JSON: the turn's calls were too large together. */
+  readonly leftOutBytes: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   /** Answers that came after its end, and changed nothing. */
@@ -43,6 +45,9 @@ export interface TranscriptTurn {
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
 
+/** Of one turn, what its calls ran with, what came of them and what was displayed, as JSON: larger ones are not loaded. */
+const CALLS_BYTES = 262_144;
+
 interface PageRequest {
   readonly sessionId: string;
   /** Only turns after this position. */
@@ -50,7 +55,10 @@ interface PageRequest {
   readonly limit: number;
 }
 
-/** The next turns of a session, with those that were replaced, in the order in which they began. */
+/**
+ * The next turns of a session, with those that were replaced, in the order in which they began. Of a turn's calls the
+ * small ones are loaded whole, as many as fit: what tools have answered does not decide how much memory a page takes.
+ */
 export async function loadTranscriptPage(
   sql: Sql,
   { sessionId, after, limit }: PageRequest,
@@ -69,27 +77,41 @@ export async function loadTranscriptPage(
           ),
           '[]'
         )
-        from turn_blocks where turn_id = turns.id and block_type not in ('thinking', 'redacted_thinking')
+        from turn_blocks
+        where turn_id = turns.id and block_type not in ('thinking', 'redacted_thinking') and not (
+          -- The call has it.
+          block_type = 'tool_result' and exists (
+            select from tool_calls where turn_id = turns.id and tool_use_id = content ->> 'tool_use_id'
+          )
+        )
       ) as blocks,
       (
         select coalesce(
           json_object_agg(
             tool_use_id,
             json_build_object(
-              'callId', id, 'state', tool_calls.state, 'detail', detail,
-              'input', coalesce(
-                (select edited_input from permissions where call_id = tool_calls.id and not while_running),
-                tool_calls.input
-              ),
-              'ranOn', execution_resolved, 'addressee', tool_calls.participant_identity, 'result', result,
-              'display', display,
-              'errorCode', tool_calls.error_code, 'errorMessage', tool_calls.error_message,
-              'extraAnswers', extra_answers
+              'callId', id, 'state', call.state, 'detail', detail,
+              'input', case when fits then ran_with end,
+              'ranOn', execution_resolved, 'addressee', call.participant_identity,
+              'result', case when fits then result end, 'display', case when fits then display end,
+              'leftOutBytes', case when not fits then bytes end,
+              'errorCode', call.error_code, 'errorMessage', call.error_message, 'extraAnswers', extra_answers
             )
           ),
           '{}'
         )
-        from tool_calls where turn_id = turns.id
+        from (
+          select *, sum(bytes) over (order by bytes, id) <= ${CALLS_BYTES} as fits
+          from tool_calls,
+            lateral (
+              select coalesce(
+                (select edited_input from permissions where call_id = tool_calls.id and not while_running),
+                tool_calls.input
+              ) as ran_with
+            ) as run,
+            lateral (select octet_length(concat(ran_with, result, display)) as bytes) as size
+          where turn_id = turns.id
+        ) as call
       ) as calls
     from turns
     where session_id = ${sessionId} and position > ${after}

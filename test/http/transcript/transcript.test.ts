@@ -329,3 +329,33 @@ test("an answer that came after its call's end is told with the call", async () 
 
   expect(turn?.["answer"]).toMatchObject([{ extraAnswers: [{ kind: "late", from: "bob", success: true }] }]);
 });
+
+test("of calls that are too large for a turn together the small ones are told whole, and of the others how large they are", async () => {
+  const answered = (id: string, length: number): Partial<Call> => {
+    const outcome = { state: "success", result: { text: "x".repeat(length) }, display: { url: "/x" } } as const;
+    return { id: `call-${id}`, toolUseId: id, toolName: "read", state: "success", outcome };
+  };
+  const sizes = { toolu_1: 300_000, toolu_2: 100_000, toolu_3: 200_000, toolu_4: 1_000 };
+  const ids = Object.keys(sizes);
+  const talk = await storedTalk([
+    {
+      blocks: ids.map((id, index) => use(index, id, "read")),
+      calls: Object.entries(sizes).map(([id, length]) => answered(id, length)),
+      end: {},
+    },
+  ]);
+
+  const [turn] = await turnsOf(talk);
+  const markdown = await (await transcriptOf(talk, "?format=markdown")).text();
+
+  const leftOut = (length: number) => expect.closeTo(length, -3) as number;
+  const told = { type: "tool", name: "read", state: "success" };
+  const whole = { ...told, input: { city: "Utrecht" }, display: { url: "/x" } };
+  expect(turn?.["answer"]).toEqual([
+    { ...told, toolUseId: "toolu_1", callId: "call-toolu_1", leftOutBytes: leftOut(300_000) },
+    { ...whole, toolUseId: "toolu_2", callId: "call-toolu_2", result: { text: "x".repeat(100_000) } },
+    { ...told, toolUseId: "toolu_3", callId: "call-toolu_3", leftOutBytes: leftOut(200_000) },
+    { ...whole, toolUseId: "toolu_4", callId: "call-toolu_4", result: { text: "x".repeat(1_000) } },
+  ]);
+  expect(markdown).toMatch(/- Used `read`: success \(3000\d\d bytes are left out\)/);
+});
