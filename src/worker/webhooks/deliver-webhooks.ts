@@ -65,11 +65,9 @@ export function startDelivery(options: DeliveryOptions): Service {
 async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: AbortSignal): Promise<void> {
   const { receiver, sql, logger, telemetry, delaysMs = DELAYS_MS } = options;
   const { id, attempt } = webhook;
-  const data = await loadSessionEnded(sql, webhook);
-  // It was removed in the meantime, and its webhook with it.
-  if (!data) return;
-  const body = JSON.stringify({ type: "session.ended", timestamp: new Date(data.endedAt).toISOString(), data });
-  const why = await sendWebhook(receiver, { id, body }, signal);
+  const read = await readBody(webhook, options);
+  if (!read) return;
+  const why = "why" in read ? read.why : await sendWebhook(receiver, { id, body: read.body }, signal);
   if (why !== undefined && signal.aborted) return;
   const delayMs = delaysMs[attempt - 1];
   const nextInMs = delayMs && Math.round(delayMs * (0.8 + Math.random() * 0.4));
@@ -81,4 +79,19 @@ async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: Ab
   if (nextInMs === undefined) logger.error({ webhookId: id, attempt, why }, "a webhook was given up");
   else logger.warn({ webhookId: id, attempt, why, nextInMs }, "a webhook could not be delivered");
   await noteFailed(sql, { id, attempt, why, nextInMs });
+}
+
+/** What is sent, or why it cannot be. `undefined`: it was removed in the meantime, and its webhook with it. */
+async function readBody(
+  webhook: DueWebhook,
+  { sql, logger }: Pick<DeliveryOptions, "sql" | "logger">,
+): Promise<{ readonly body: string } | { readonly why: string } | undefined> {
+  try {
+    const data = await loadSessionEnded(sql, webhook);
+    const type = "session.ended";
+    return data && { body: JSON.stringify({ type, timestamp: new Date(data.endedAt).toISOString(), data }) };
+  } catch (error) {
+    logger.warn({ error, webhookId: webhook.id }, "the record of a webhook cannot be read");
+    return { why: "the record cannot be read" };
+  }
 }

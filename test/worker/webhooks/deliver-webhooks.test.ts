@@ -1,12 +1,13 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
+import { saveCall } from "../../../src/store/calls.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { retryWebhooks, takeWebhooks } from "../../../src/store/webhooks/webhooks.ts";
 import { startDelivery } from "../../../src/worker/webhooks/deliver-webhooks.ts";
-import { newTurn, storedSession, textBlock } from "../../store/store-fixtures.ts";
+import { newCall, newTurn, storedSession, textBlock, useBlock } from "../../store/store-fixtures.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { WebhookReceiver } from "../../support/servers/webhook-receiver.ts";
@@ -21,13 +22,20 @@ async function endSessions(count: number, characters = 10): Promise<string[]> {
   return ids;
 }
 
-async function endSession(roomSid: string, turns: readonly number[]): Promise<string> {
+/** A session of turns of so many characters, each with calls that gave so many. */
+async function endSession(roomSid: string, turns: readonly number[], results: readonly number[] = []): Promise<string> {
   const writer = await storedSession(database.sql);
   await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, isTold: true });
   for (const characters of turns) {
     const turn = newTurn();
     await insertTurn(writer, turn);
     await insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0, "x".repeat(characters)) }]);
+    for (const [index, length] of results.entries()) {
+      const outcome = { state: "success", result: { text: "y".repeat(length) } } as const;
+      const call = newCall(turn.id, { state: "success", outcome });
+      await saveCall(writer, call);
+      await insertBlocks(writer, [{ turnId: turn.id, block: useBlock(1 + index, call.toolUseId) }]);
+    }
     await finishTurn(writer, { turnId: turn.id, state: "completed" });
   }
   await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
@@ -115,6 +123,23 @@ test("what is never taken is dead after its last attempt, and can be sent again"
   await expect.poll(rows, { timeout: 10_000 }).toEqual([{ state: "delivered", attempts: 1, last_error: null }]);
 }, 30_000);
 
+test("what cannot be read is dead after its last attempt, too", async () => {
+  await endSessions(1);
+  await database.sql`alter table turn_blocks rename to elsewhere`;
+  const lines: string[] = [];
+  const logger = pino(
+    { level: "warn" },
+    { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) },
+  );
+  await using _delivery = deliver({ logger });
+
+  const last_error = "the record cannot be read";
+  await expect.poll(rows, { timeout: 15_000 }).toEqual([{ state: "dead", attempts: 3, last_error }]);
+
+  expect(arrivals()).toEqual([]);
+  expect(lines.at(-1)).toBe("a webhook was given up");
+}, 30_000);
+
 test("two workers with one outbox send each once", async () => {
   const ids = await endSessions(30);
   await using _one = deliver();
@@ -158,4 +183,18 @@ test("of a talk that is too long the newest turns are sent, and how many are not
 
   const turns = [2, 3, 4].map((position) => expect.objectContaining({ position }));
   expect(receiver.received[0]?.body.data).toMatchObject({ turns, turnsLeftOut: 1 });
+});
+
+test("a turn whose tools gave more than is sent is told of with what is small, and the sizes of the rest", async () => {
+  await endSession("RM_results", [10], [1_000, ...Array<number>(8).fill(200_000)]);
+  await using _delivery = deliver();
+
+  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+
+  const turns = receiver.received[0]?.body.data["turns"] as { answer: { leftOutBytes?: number }[] }[];
+  const [, small, ...large] = turns[0]?.answer ?? [];
+  expect(small).toMatchObject({ result: { text: "y".repeat(1_000) } });
+  // One of them fits beside it.
+  const leftOut = large.filter(({ leftOutBytes = 0 }) => leftOutBytes > 200_000);
+  expect([large.length, leftOut.length]).toEqual([8, 7]);
 });
