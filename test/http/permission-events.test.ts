@@ -128,6 +128,9 @@ test("more time is told of once, and not of a request that is over", async () =>
   await extend();
   await feed.showTold({ permissionId });
   await feed.showNow();
+  await database.sql`
+    update permissions set created_at = created_at - interval '1 minute', expires_at = expires_at - interval '1 minute'
+    where id = ${permissionId}`;
   await extend();
   await decide(permission);
 

@@ -37,8 +37,12 @@ export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs
     const named = { sql, access, permissionId, sessionId: params.id };
     const { sessionId } = await requireOpenPermission(named);
     const extended = await extendPermission(sql, { permissionId, sessionId, by: access.identity, waitMs });
-    if (extended) return extended;
-    throw new HttpError(409, "It can be open no longer, or has ended");
+    if (!extended) throw new HttpError(409, "It can be open no longer, or has ended");
+    const { retryAfterMs } = extended;
+    if (retryAfterMs === undefined) return extended;
+    const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+    const headers = { "retry-after": String(seconds) };
+    throw new HttpError(429, `It was given more time a moment ago: ask again in ${seconds} s`, { headers });
   });
 };
 

@@ -4,6 +4,8 @@ import { PERMISSION_CHANNEL } from "./reply-to-permission.ts";
 
 /** Who needs more time to answer must be able to get it ten times (WCAG 2.2.1), and nobody holds a call for ever. */
 const MAX_EXTENSIONS = 10;
+/** Of its time, before a request gets more again: each extension is told to all who follow the session. */
+const USED_SHARE = 0.1;
 
 interface Extension {
   readonly permissionId: string;
@@ -19,11 +21,14 @@ export interface ExtendedPermission {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly leftMs: number;
+  /** It was given more time a moment ago, and has got none now: when to ask again. */
+  readonly retryAfterMs?: number;
 }
 
 /**
  * Gives an open request its whole time again from now on, and tells its session by `PERMISSION_CHANNEL`. It can be open
- * for at most eleven times as long as a request that nobody extends.
+ * for at most eleven times as long as a request that nobody extends. After the first time, a tenth of its time must have
+ * gone before it gets more.
  *
  * @returns `undefined` when it is not open, not for this participant, or can be open no longer
  */
@@ -31,23 +36,31 @@ export async function extendPermission(
   sql: Sql,
   { permissionId, sessionId, by, waitMs }: Extension,
 ): Promise<ExtendedPermission | undefined> {
+  /** So many times as long as a request waits. */
+  const waits = (times: number) => sql`${waitMs * times} * interval '1 millisecond'`;
+  const last = sql`created_at + ${waits(1 + MAX_EXTENSIONS)}`;
+  const isOpen = sql`
+    id = ${permissionId} and session_id = ${sessionId} and participant_identity = ${by}
+    and state = 'asked' and expires_at > now() and expires_at < ${last}
+  `;
+  const until = sql`
+    expires_at as "expiresAt", greatest(0, ceil(extract(epoch from expires_at - clock_timestamp()) * 1000))::int as "leftMs"
+  `;
   const rows = await runQuery(sql<(ExtendedPermission & { readonly isTold: boolean })[]>`
     with extended as (
       update permissions
-      set expires_at = least(
-        now() + ${waitMs} * interval '1 millisecond',
-        created_at + ${waitMs * (1 + MAX_EXTENSIONS)} * interval '1 millisecond'
-      )
-      where id = ${permissionId} and session_id = ${sessionId} and participant_identity = ${by}
-        and state = 'asked' and expires_at > now()
-        and expires_at < created_at + ${waitMs * (1 + MAX_EXTENSIONS)} * interval '1 millisecond'
+      set expires_at = least(now() + ${waits(1)}, ${last})
+      where ${isOpen} and expires_at <= greatest(created_at + ${waits(1)}, now() + ${waits(1 - USED_SHARE)})
       returning *
     )
-    select expires_at as "expiresAt",
-      greatest(0, ceil(extract(epoch from expires_at - clock_timestamp()) * 1000))::int as "leftMs",
-      pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isTold"
-    from extended
+    select ${until}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isTold" from extended
   `);
   const [row] = rows;
-  return row && { expiresAt: row.expiresAt, leftMs: row.leftMs };
+  if (row) return { expiresAt: row.expiresAt, leftMs: row.leftMs };
+  const [unchanged] = await runQuery(sql<ExtendedPermission[]>`
+    select ${until},
+      greatest(0, ceil(extract(epoch from expires_at - now() - ${waits(1 - USED_SHARE)}) * 1000))::int as "retryAfterMs"
+    from permissions where ${isOpen}
+  `);
+  return unchanged;
 }

@@ -448,6 +448,17 @@ test("the approver gets more time, and nobody else", async () => {
   expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ expiresAt });
 });
 
+test("who asks for more time again and again is told when it is given", async () => {
+  const path = `${WAYS[0][1](await ask())}/extend`;
+
+  const answers = [await server.postAs(token, path, undefined), await server.postAs(token, path, undefined)];
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 429]);
+  const after = answers[1]?.headers.get("retry-after");
+  expect(Number(after)).toBeGreaterThan(0);
+  expect(await answers[1]?.json()).toEqual({ error: `It was given more time a moment ago: ask again in ${after} s` });
+});
+
 test("there is no more time for what was answered, or has been open for too long", async () => {
   const [answered, old] = [await ask(), await ask()];
   await server.postAs(token, WAYS[0][1](answered), { response: "once" });

@@ -291,6 +291,24 @@ test("a request is open for at most eleven times as long as without more time", 
   expect(await extend(permission)).toBeUndefined();
 });
 
+test("a request that was given more time gets more when a tenth of that has gone, and says when", async () => {
+  const permission = await storedPermission(database.sql);
+  const more = { waitMs: 600_000 };
+  const first = await extend(permission, more);
+
+  const again = await extend(permission, more);
+  await database.sql`
+    update permissions set created_at = created_at - interval '1 minute', expires_at = expires_at - interval '1 minute'
+    where id = ${permission.id}`;
+  const later = await extend(permission, more);
+
+  expect(first).not.toHaveProperty("retryAfterMs");
+  expect(again).toMatchObject({ expiresAt: first?.expiresAt, retryAfterMs: expect.any(Number) as number });
+  expect(again?.retryAfterMs).toBeGreaterThan(30_000);
+  expect(again?.retryAfterMs).toBeLessThanOrEqual(60_000);
+  expect(later).not.toHaveProperty("retryAfterMs");
+});
+
 test("only the approver of an open request gets more time", async () => {
   const [answered, expired] = [
     await storedPermission(database.sql),
