@@ -66,11 +66,11 @@ export function createModel(options: ModelOptions): Model {
 /** A turn waits for this. */
 const COUNT_WITHIN_MS = 2_000;
 
-/** An endpoint that does not know how to count is not asked again. */
+/** An endpoint that does not know how to count, or not for this model, is not asked again for it. */
 function createCount(client: Anthropic): Model["countTokens"] {
-  let isUnknown = false;
+  const unknown = new Set<string>();
   return async ({ model, messages, system, tools, tool_choice, thinking, output_config }, signal) => {
-    if (isUnknown) return undefined;
+    if (unknown.has(model)) return undefined;
     const optional = Object.entries({ system, tools, tool_choice, thinking, output_config });
     const set = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
     const request = { model, messages, ...set };
@@ -80,7 +80,8 @@ function createCount(client: Anthropic): Model["countTokens"] {
       return Number.isFinite(counted.input_tokens) ? counted.input_tokens : undefined;
     } catch (error) {
       signal.throwIfAborted();
-      isUnknown = error instanceof APIError && (error.status === 404 || error.status === 405 || error.status === 501);
+      const status = error instanceof APIError ? error.status : undefined;
+      if (status === 404 || status === 405 || status === 501) unknown.add(model);
       return undefined;
     }
   };

@@ -350,3 +350,15 @@ test("twenty thousand pieces of arguments arrive whole", async () => {
   expect(events.filter(({ type }) => type === "block_delta")).toHaveLength(20_000);
   expect(blocks[0]?.content?.["input"]).toEqual(input);
 });
+
+test("a model whose tokens the endpoint cannot count is not asked about again, and others are", async () => {
+  await using other = await startModelServer({ counts: (name) => name !== "misspelt" });
+  const model = createModel({ apiKey: "k", baseUrl: other.url });
+  const count = (name: string) =>
+    model.countTokens(request([user("Hello")], { model: name }), new AbortController().signal);
+
+  const counts = [await count("misspelt"), await count("misspelt"), await count("claude-sonnet-5-5")];
+
+  expect(counts).toEqual([undefined, undefined, expect.any(Number)]);
+  expect(other.counted.map(({ model: name }) => name)).toEqual(["misspelt", "claude-sonnet-5-5"]);
+});

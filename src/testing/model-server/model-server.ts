@@ -49,8 +49,8 @@ export interface ModelServerOptions {
   readonly apiKey?: string;
   /** The model's context; a longer prompt is refused. @defaultValue without an end */
   readonly maxTokens?: number;
-  /** Whether it knows `POST /v1/messages/count_tokens`, as not every endpoint does. @defaultValue true */
-  readonly counts?: boolean;
+  /** For which models it knows `POST /v1/messages/count_tokens`, as not every endpoint does. @defaultValue all */
+  readonly counts?: (model: unknown) => boolean;
   /** Whether thinking is refused when something before it has changed, as by newer models. @defaultValue false */
   readonly bindsThinking?: boolean;
 }
@@ -80,7 +80,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const count = (body: Json, betas: string, response: ServerResponse) => {
     counted.push(body);
     const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, issued, betas);
-    if (options.counts === false) return sendError(response, httpError(404));
+    if (options.counts?.(body["model"]) === false) return sendError(response, httpError(404));
     if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ input_tokens: tokensOf(body) }));
