@@ -1,4 +1,5 @@
 import { recordSession } from "../../testing/recording/record-session.ts";
+import { toDatabaseError } from "../database-error.ts";
 import { readFlags, UsageError } from "../talk/options.ts";
 
 export const RECORD_USAGE = `Usage: parley record --room <name> [options]
@@ -43,9 +44,11 @@ export function parseRecordOptions(
   return { room, config, file, databaseUrl };
 }
 
-/** @returns what it has written, for people */
+/** @returns what it has written, for people. @throws {TalkError} */
 export async function runRecord(options: RecordOptions): Promise<string> {
-  const { cassette, turns, endsBecause } = await recordSession(options);
+  const { cassette, turns, endsBecause } = await recordSession(options).catch((error: unknown) => {
+    throw toDatabaseError(error, options.databaseUrl);
+  });
   const written = `${options.file} and ${cassette}: ${turns} turns`;
   return endsBecause === undefined ? written : `${written}; ${endsBecause}`;
 }

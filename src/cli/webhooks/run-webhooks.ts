@@ -1,8 +1,8 @@
-import { AppError } from "../../errors/app-error.ts";
 import { withoutPreparing } from "../../store/database/database-ways.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { listUndelivered, retryWebhooks } from "../../store/webhooks/webhooks.ts";
 import { TalkError } from "../talk/talk-error.ts";
+import { toDatabaseError } from "../database-error.ts";
 import type { WebhooksOptions } from "./options.ts";
 
 /** Prints the webhooks that have not been delivered, or has some sent again and prints those. @throws {TalkError} */
@@ -17,7 +17,7 @@ export async function runWebhooks(
     const missing = Array.isArray(retry) ? retry.filter((id) => !lines.some((line) => line.id === id)) : [];
     if (missing.length > 0) throw new TalkError(`There is no webhook ${missing.join(", ")}`);
   } catch (error) {
-    throw error instanceof AppError ? new TalkError(error.message, { cause: error }) : error;
+    throw toDatabaseError(error, databaseUrl);
   } finally {
     await sql.end({ timeout: 1 });
   }

@@ -40,7 +40,7 @@ test("a room without a talk is one clear sentence, and a wrong command line show
 
   expect([none.code, none.stderr]).toEqual([
     1,
-    "parley export: The transcript was answered with 404: There is no such session in the token's room\n",
+    `parley export: ${server.url}/session/nowhere/transcript answered 404: There is no such session in the token's room\n`,
   ]);
   expect([wrong.code, wrong.stderr.split("\n")[0]]).toEqual([
     2,

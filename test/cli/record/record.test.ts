@@ -10,8 +10,12 @@ import { tempFolder } from "../../support/temp-folder.ts";
 const database = forFile(tempDatabase);
 const config = resolve("test/fixtures/testing/parley.config.ts");
 
-function parley(cwd: string, ...args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, DATABASE_URL: database.url };
+type Ran = { status: number; stdout: string; stderr: string };
+
+const parley = (cwd: string, ...args: readonly string[]) => parleyWith(database.url, cwd, ...args);
+
+function parleyWith(databaseUrl: string, cwd: string, ...args: readonly string[]): Promise<Ran> {
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
   return new Promise((done) => {
     execFile(process.execPath, [resolve("src/cli/parley.ts"), ...args], { cwd, env }, (error, stdout, stderr) => {
       done({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
@@ -37,5 +41,15 @@ test("a room without a session is one clear sentence", async () => {
 
   const { status, stderr } = await parley(folder.path, "record", "--room", "nowhere", "--config", config);
 
-  expect([status, stderr]).toEqual([1, expect.stringContaining("No session of the room nowhere is stored")]);
+  expect([status, stderr]).toEqual([1, "parley record: No session of the room nowhere is stored\n"]);
+});
+
+test("a database that is not there is one clear sentence, without the password", async () => {
+  await using folder = await tempFolder();
+  const nowhere = "postgres://parley:secret@127.0.0.1:1/parley";
+
+  const { status, stderr } = await parleyWith(nowhere, folder.path, "record", "--room", "kitchen", "--config", config);
+
+  const place = "postgres://parley@127.0.0.1:1/parley";
+  expect([status, stderr]).toEqual([1, `parley record: The database is unavailable (ECONNREFUSED): ${place}\n`]);
 });

@@ -87,7 +87,8 @@ test("one is sent again by its id, also when it waits or was delivered; an id th
 test("a database that is not there is said in one line", async () => {
   const { code, stderr } = await webhooks([], "postgres://parley@127.0.0.1:1/parley");
 
-  expect([code, stderr]).toEqual([1, "parley webhooks: The database is unavailable (ECONNREFUSED)\n"]);
+  const place = "postgres://parley@127.0.0.1:1/parley";
+  expect([code, stderr]).toEqual([1, `parley webhooks: The database is unavailable (ECONNREFUSED): ${place}\n`]);
 });
 
 test.each([

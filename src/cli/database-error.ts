@@ -1,0 +1,10 @@
+import { AppError } from "../errors/app-error.ts";
+import { withoutPassword } from "../worker/settings/database-url.ts";
+import { TalkError } from "./talk/talk-error.ts";
+
+/** What a command that reads the database says of an error: what failed, and where. A bug stays as it is. */
+export function toDatabaseError(error: unknown, databaseUrl: string): unknown {
+  if (!(error instanceof AppError)) return error;
+  const place = error.code === "unavailable" ? `: ${withoutPassword(databaseUrl)}` : "";
+  return new TalkError(`${error.message}${place}`, { cause: error });
+}
