@@ -52,7 +52,7 @@ export class TerminalForms {
     const field = open?.fields[open.at];
     if (!open || !field) return;
     const typed = line.trim();
-    if (typed === REFUSE) return open.end({ action: "decline" });
+    if (typed === REFUSE) return this.#end(open, { action: "decline" });
     if (typed !== "" || field.isRequired) {
       const read = parseField(field, typed);
       if ("problem" in read) return this.#tell(`  ? ${field.label}: ${read.problem}`);
@@ -60,11 +60,13 @@ export class TerminalForms {
     }
     open.at += 1;
     if (open.at < open.fields.length) this.#ask(open);
-    else {
-      open.end({ action: "accept", content: open.content });
-      // A line that was typed ahead is for what comes next.
-      this.#close(open);
-    }
+    else this.#end(open, { action: "accept", content: open.content });
+  }
+
+  /** At once: a line that was typed ahead is for what comes next. */
+  #end(open: Open, answer: FormAnswer): void {
+    open.end(answer);
+    this.#close(open);
   }
 
   #close(open: Open): void {

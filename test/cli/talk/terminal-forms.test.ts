@@ -63,6 +63,20 @@ test("/no refuses a form", async () => {
 });
 
 test.each([
+  ["is refused", "/no"],
+  ["is answered", "Ana"],
+])("a line that is typed ahead when a form %s is for the next form, or for the talk", async (_, line) => {
+  const { forms, show } = terminal();
+  const [first, second] = [show(FIELDS.slice(0, 1)), show(FIELDS.slice(0, 1))];
+
+  for (const typed of [line, "Ben"]) forms.take(typed);
+
+  expect(forms.isAsking).toBe(false);
+  expect(await second).toEqual({ action: "accept", content: { name: "Ben" } });
+  await first;
+});
+
+test.each([
   ["y", { action: "accept", content: {} }],
   ["n", { action: "decline" }],
 ])("a form without fields is answered by %s", async (line, expected) => {
