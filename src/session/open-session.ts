@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
-import { keepSessionAgent, loadSessionAgent } from "../store/sessions/sessions.ts";
+import { keepLanguage, keepSessionAgent, loadLanguages, loadSessionAgent } from "../store/sessions/sessions.ts";
 import { claimSession } from "../store/sessions/leases.ts";
 import type { Begun } from "../store/sessions/session-rooms.ts";
 import type { Sql } from "../store/database/pool.ts";
@@ -10,7 +10,6 @@ import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { CallEnd } from "./agent/call-end.ts";
 import type { CallLine } from "./agent/call-line.ts";
-import { chosenLanguages } from "./agent/call-tools.ts";
 import { ofAgent } from "./agent/of-agent.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { SessionRoom } from "./ending/session-room.ts";
@@ -123,7 +122,10 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const { policy, serverTools, liveTools } = ofAgent(options, {
     line: options.line,
     callEnd,
-    setLanguage: (identity, language) => session.setLanguage(identity, language),
+    setLanguage: async (identity, language) => {
+      await keepLanguage(writer, { identity, language });
+      session.setLanguage(identity, language);
+    },
     keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
     forget: (summary) => session.forget(summary),
   });
@@ -133,6 +135,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     maxBytes: policy.context.budgetTokens * BYTES_A_TOKEN,
   });
   const restored = await restore(writer, { archive, resultMaxBytes: policy.toolResultMaxBytes });
+  const languages = await loadLanguages(options.sql, { sessionId });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const unsent = new CountedLog(logger, "a message could not be sent");
   const outbox = new Outbox({
@@ -188,10 +191,13 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     telemetry,
     voice: options.voice && telemetry.observeVoice(options.voice),
     callEnd,
+    onLanguageDropped: (identity) => {
+      keepLanguage(writer, { identity, language: undefined }).catch((error: unknown) => {
+        logger.warn({ error }, "a language that holds no more could not be removed");
+      });
+    },
   });
-  const { window, unfinished } = restored;
-  for (const [identity, language] of chosenLanguages([...window.turns, ...(unfinished ? [unfinished.turn] : [])]))
-    session.setLanguage(identity, language);
+  for (const [identity, language] of languages) session.setLanguage(identity, language);
   session.resume(restored);
   const { lastPosition } = restored;
   const sessionRoom = roomSid

@@ -63,6 +63,8 @@ export interface SessionOptions {
   readonly archive: TalkArchive;
   /** @defaultValue no call can be ended */
   readonly callEnd?: CallEnd | undefined;
+  /** `setLanguage` holds no more for a participant. @defaultValue nothing need be done */
+  readonly onLanguageDropped?: (identity: string) => void;
   readonly watchers: readonly SessionWatcher[];
   /** @defaultValue telemetry by the OpenTelemetry API that this process has registered, if any */
   readonly telemetry?: SessionTelemetry;
@@ -92,13 +94,14 @@ export class Session {
   constructor(options: SessionOptions) {
     const { agents, policy, serverTools, liveTools, restored, archive } = options;
     const { outbox, recorder, link, voice, logger, telemetry = new SessionTelemetry() } = options;
+    const { onLanguageDropped = () => {} } = options;
     const peers = this.#peers;
     const tell = (event: SessionEvent) => this.#tell(event);
     this.#outbox = outbox;
     this.#recorder = recorder;
     this.#logger = logger;
     this.#telemetry = telemetry;
-    this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive });
+    this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive, onLanguageDropped });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({
       ...options,

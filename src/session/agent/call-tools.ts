@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { AgentSettings } from "../../agent/agent-fields.ts";
-import { toolUseId } from "../../conversation/block.ts";
-import type { TurnRecord } from "../../conversation/turn-record.ts";
-import { isRecord } from "../../lib/json.ts";
 import { defineTool, type Tool } from "../../tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import type { CallEnd } from "./call-end.ts";
@@ -15,10 +12,9 @@ export const CALL_RULE = { type: "call", pattern: "*", action: "allow" } as cons
 export interface CallToolPorts {
   readonly line: CallLine;
   readonly end: Pick<CallEnd, "afterTurn">;
-  readonly setLanguage: (identity: string, language: string) => void;
+  readonly setLanguage: (identity: string, language: string) => Promise<void>;
 }
 
-const SET_LANGUAGE = "set_language";
 const BETWEEN_KEYS_MS = 200;
 const PAUSE_MS = 1_000;
 
@@ -30,7 +26,7 @@ export function callTools({ callTools: on }: Pick<AgentSettings, "callTools">, p
     ...(targets ? [toServerTool("transfer_call", transferCall(targets, ports), undefined)] : []),
     ...(on.press_keys ? [toServerTool("press_keys", pressKeys(ports), undefined)] : []),
     ...(on.skip_turn ? [ending("skip_turn", skipTurn)] : []),
-    ...(languages ? [toServerTool(SET_LANGUAGE, setLanguage(languages, ports), undefined)] : []),
+    ...(languages ? [toServerTool("set_language", setLanguage(languages, ports), undefined)] : []),
   ];
 }
 
@@ -111,22 +107,6 @@ function pressKeys({ line }: CallToolPorts): Tool {
   });
 }
 
-/** What was chosen by `set_language` in these turns, by participant. */
-export function chosenLanguages(
-  turns: readonly Pick<TurnRecord, "participantIdentity" | "blocks">[],
-): ReadonlyMap<string, string> {
-  const chosen = new Map<string, string>();
-  for (const { participantIdentity, blocks } of turns) {
-    const failed = new Set(blocks.filter(({ content }) => content?.["is_error"] === true).map(toolUseId));
-    for (const block of blocks) {
-      const { tool_name: name, input } = block.content ?? {};
-      const language = name === SET_LANGUAGE && isRecord(input) ? input["language"] : undefined;
-      if (typeof language === "string" && !failed.has(toolUseId(block))) chosen.set(participantIdentity, language);
-    }
-  }
-  return chosen;
-}
-
 function setLanguage(languages: readonly string[], ports: CallToolPorts): Tool {
   return defineTool({
     description:
@@ -139,8 +119,8 @@ function setLanguage(languages: readonly string[], ports: CallToolPorts): Tool {
       title: ({ language }) => `Speak ${language}`,
     },
     idempotent: true,
-    run: ({ language }, { participant }) => {
-      ports.setLanguage(participant, language);
+    run: async ({ language }, { participant }) => {
+      await ports.setLanguage(participant, language);
       return { language };
     },
   });

@@ -18,7 +18,8 @@ interface Given {
 interface Ports {
   readonly line: CallLine | undefined;
   readonly callEnd: CallEnd | undefined;
-  readonly setLanguage: (identity: string, language: string) => void;
+  /** For this participant's answers from now on, also with the next worker. */
+  readonly setLanguage: (identity: string, language: string) => Promise<void>;
   /** Stores that the agent serves the session from now on. */
   readonly keepAgent: (agent: string) => Promise<unknown>;
   /** Shows the model these words in the place of all turns that have ended. */

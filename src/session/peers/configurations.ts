@@ -25,6 +25,8 @@ interface ConfigurationsOptions {
   readonly outbox: Outbox;
   readonly peers: Pick<Peers, "clients" | "hosts">;
   readonly archive: Pick<TalkArchive, "answers">;
+  /** The language that was chosen for a participant holds no more. */
+  readonly onLanguageDropped: (identity: string) => void;
 }
 
 /** A turn that an earlier worker left, or had yet to begin. */
@@ -39,18 +41,21 @@ export class Configurations {
   readonly #outbox: Outbox;
   readonly #peers: ConfigurationsOptions["peers"];
   readonly #archive: ConfigurationsOptions["archive"];
+  readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
   readonly #closing = new AbortController();
   /** Aborted when clients have had the time to announce their tools to a new worker. */
   readonly #announcedAgain = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
   readonly #unread = new Set<Peer>();
   readonly #awaited = new Set<(from: Peer) => void>();
 
-  constructor({ serverTools, liveTools = UNCHANGING, outbox, peers, archive }: ConfigurationsOptions) {
+  constructor(options: ConfigurationsOptions) {
+    const { serverTools, liveTools = UNCHANGING, outbox, peers, archive, onLanguageDropped } = options;
     this.#serverTools = serverTools;
     this.#liveTools = liveTools;
     this.#outbox = outbox;
     this.#peers = peers;
     this.#archive = archive;
+    this.#onLanguageDropped = onLanguageDropped;
   }
 
   /** Sends a Configuration when the worker's tools change. The returned function stops that and ends all waiting. */
@@ -73,7 +78,9 @@ export class Configurations {
   /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
   take(from: Peer, body: MessageBody<"configuration">): void {
     if (body.features) from.features = new Set(body.features);
-    if (isLanguageTag(body.preferredLanguage)) from.preferLanguage(body.preferredLanguage);
+    const { preferredLanguage } = body;
+    if (isLanguageTag(preferredLanguage) && from.preferLanguage(preferredLanguage))
+      this.#onLanguageDropped(from.identity);
     if (body.tools) {
       from.budget.charge(body.tools.length);
       from.announce(() => this.#readTools(from, body));

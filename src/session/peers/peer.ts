@@ -39,11 +39,13 @@ export class Peer {
     return this.chosenLanguage ?? this.#preferredLanguage;
   }
 
-  /** As its client says with each Configuration. */
-  preferLanguage(language: string): void {
+  /** As its client says with each Configuration. `true` when what was chosen holds no more. */
+  preferLanguage(language: string): boolean {
     const before = this.#preferredLanguage ?? language;
-    if (language !== before) this.chosenLanguage = undefined;
+    const isAnother = language !== before && this.chosenLanguage !== undefined;
+    if (isAnother) this.chosenLanguage = undefined;
     this.#preferredLanguage = language;
+    return isAnother;
   }
 
   /** Whether it says by Ack if it takes an `either` call. */

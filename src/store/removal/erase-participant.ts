@@ -77,6 +77,9 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   const spending = await remove(sql`delete from spending where scope = 'identity' and key = ${identity}`);
   await remove(sql`delete from budget_warnings where scope = 'identity' and key = ${identity}`);
   await remove(sql`update sessions set participant_identity = null where participant_identity = ${identity}`);
+  await remove(sql`
+    update sessions set languages = languages - ${identity}::text where jsonb_exists(languages, ${identity})
+  `);
   return { turns, deviceResults, permissions, grants, notes, waitingMessages, webhooks, memories, spending };
 }
 

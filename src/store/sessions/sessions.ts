@@ -95,3 +95,30 @@ export async function keepSessionAgent(
     `,
   );
 }
+
+/** What `set_language` has chosen for the session's participants. */
+export async function loadLanguages(
+  sql: Sql,
+  { sessionId }: { readonly sessionId: string },
+): Promise<ReadonlyMap<string, string>> {
+  const [row] = await runQuery(sql<{ languages: Record<string, string> }[]>`
+    select languages from sessions where id = ${sessionId}
+  `);
+  return new Map(Object.entries(row?.languages ?? {}));
+}
+
+/** @param language undefined: what was chosen holds no more. @throws {AppError} `lost_lease`, `unavailable` */
+export async function keepLanguage(
+  writer: SessionWriter,
+  { identity, language }: { readonly identity: string; readonly language: string | undefined },
+): Promise<void> {
+  const { sql, lease } = writer;
+  const chosen = language === undefined ? {} : { [identity]: language };
+  await writeFenced(
+    writer,
+    sql`
+      update sessions set languages = (languages - ${identity}::text) || ${sql.json(chosen)}, updated_at = now()
+      from fence where sessions.id = ${lease.sessionId} returning sessions.id
+    `,
+  );
+}

@@ -44,7 +44,7 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
     {
       line,
       callEnd,
-      setLanguage: (who, language) => session.setLanguage(who, language),
+      setLanguage: async (who, language) => session.setLanguage(who, language),
       keepAgent: async () => {},
       forget: (summary) => session.forget(summary),
     },

@@ -7,6 +7,7 @@ import { addMemory } from "../../../src/store/memory/memories.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import { keepLanguage } from "../../../src/store/sessions/sessions.ts";
 import { addSpending } from "../../../src/store/spending/spending.ts";
 import { insertSummary } from "../../../src/store/turns/summaries.ts";
 import { insertWaitingMessage } from "../../../src/store/turns/waiting-messages.ts";
@@ -64,6 +65,7 @@ async function talk() {
     await finishTurn(writer, { turnId: turn.id, state: "completed" });
   }
   await addMemory(sql, { identity: "ann", text: "Tea" });
+  await keepLanguage(writer, { identity: "ann", language: "de" });
   const spending = {
     model: "m",
     purpose: "step",

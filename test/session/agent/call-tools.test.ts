@@ -120,6 +120,34 @@ test("the language that was chosen holds with the next worker, until the client 
   expect(agent.model.rejections).toEqual([]);
 });
 
+test("a language that was chosen long ago holds, and one that the client has replaced does not come back", async () => {
+  const instructions = ({ participants }: AgentSession) => `Speak ${participants[0]?.language ?? "English"}.`;
+  await using agent = await TestAgent.start({ agent: { instructions, callTools: { set_language: ["de", "en"] } } });
+  const user = await agent.client("ana");
+  const ask = async () => {
+    agent.model.script([reply([text("Ja.")])]);
+    await user.answerTo(await user.say("Gut?"));
+    return (agent.model.requests.at(-1)?.body["system"] as { text: string }[] | undefined)?.[0]?.text;
+  };
+  const takeOver = async (preferredLanguage: string) => {
+    await agent.leave();
+    // As retention does.
+    await agent.sql`delete from turns`;
+    await agent.join();
+    await user.configure({ preferredLanguage });
+  };
+  agent.model.script([reply([toolUse("set_language", { language: "de" })])]);
+  await ask();
+
+  await takeOver("en");
+  const chosen = await ask();
+  await user.configure({ preferredLanguage: "fr" });
+  const replaced = await ask();
+  await takeOver("fr");
+
+  expect([chosen, replaced, await ask()]).toEqual(["Speak de.", "Speak fr.", "Speak fr."]);
+});
+
 test("press_keys sends the keys of a telephone into the room, in order", async () => {
   await using agent = await TestAgent.start({ agent: { callTools: { press_keys: true } } });
   const user = await agent.client("ana");
