@@ -3,13 +3,13 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PermissionService } from "../../src/http/rpc/generated/opencode/tool_pb.ts";
 import { connect } from "../../src/store/database/pool.ts";
 import { processStart } from "../../src/worker/process/running-processes.ts";
+import { databaseFolder } from "../support/servers/database-folder.ts";
 import { freePortVariables, processesIn, runMain, type RunningMain } from "./support/run-main.ts";
 
 // Whole programs: two cores that have other work to do need their time.
@@ -20,7 +20,7 @@ let env: NodeJS.ProcessEnv;
 const running: RunningMain[] = [];
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "parley-main-"));
+  dataDir = await mkdtemp(join(databaseFolder(), "parley-main-"));
   env = { ...(await freePortVariables()), PARLEY_DATA_DIR: dataDir };
 });
 afterEach(async () => {

@@ -1,8 +1,10 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { ensurePage } from "../../../scripts/ensure-page.ts";
 import { connect } from "../../../src/store/database/pool.ts";
+import { databaseFolder } from "./database-folder.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { endStalePostgres, startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
@@ -20,7 +22,7 @@ declare module "vitest" {
 }
 
 const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
-const RUNS = join(CACHE_DIR, "test-runs");
+const RUNS = join(databaseFolder(), `parley-test-runs-${userInfo().uid}`);
 
 /**
  * Starts a real LiveKit and a real PostgreSQL for the whole run, as `npm start` does, and builds the page if a source of it is

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
+import { databaseFolder } from "../../support/servers/database-folder.ts";
 
 /** A PostgreSQL server of the test file's own, with its data in a temporary folder; `stop` removes both. */
 export async function startTempPostgres() {
-  const dataDir = await mkdtemp(join(tmpdir(), "parley-postgres-"));
+  const dataDir = await mkdtemp(join(databaseFolder(), "parley-postgres-"));
   const server = await startPostgres({ dataDir, port: 0, progress: () => {} });
   const urlAs = (user: string, password: string, database = "parley") =>
     Object.assign(new URL(server.url), { username: user, password, pathname: `/${database}` }).href;

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect } from "../../../src/store/database/pool.ts";
@@ -11,13 +10,14 @@ import {
   startPostgres,
   type PostgresService,
 } from "../../../src/worker/services/embedded-postgres.ts";
+import { databaseFolder } from "../../support/servers/database-folder.ts";
 
 let dataDir: string;
 const running: PostgresService[] = [];
 
 beforeEach(async () => {
   // Closed to all but its owner, as `mktemp -d` and /root are: PostgreSQL's user gets in all the same.
-  dataDir = await mkdtemp(join(tmpdir(), "parley-postgres-"));
+  dataDir = await mkdtemp(join(databaseFolder(), "parley-postgres-"));
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
