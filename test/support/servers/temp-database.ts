@@ -31,17 +31,17 @@ const spares: string[] = [];
 /** A migrated database of one's own, without any row. A new one is copied from a template, built once per set of migrations. */
 export async function tempDatabase(): Promise<TempDatabase> {
   const name = spares.pop() ?? (await newDatabase());
-  return openDatabase(name, async (admin) => {
-    const spare = await toSpare(admin, name);
-    if (spare === undefined) await removeDatabase(admin, name);
+  return openDatabase(name, async () => {
+    const spare = await toSpare(name);
+    if (spare === undefined) await removeDatabase(name);
     else spares.push(spare);
   });
 }
 
 /** A fresh database without any table. */
 export async function emptyDatabase(): Promise<TempDatabase> {
-  const name = await withAdmin((admin) => createDatabase(admin, "template0"));
-  return openDatabase(name, (admin) => removeDatabase(admin, name));
+  const name = await createDatabase("template0");
+  return openDatabase(name, () => removeDatabase(name));
 }
 
 /** The server's own database, with the right to create others. */
@@ -51,35 +51,46 @@ function adminUrl(): string {
   return url;
 }
 
-function openDatabase(name: string, giveBack: (admin: Sql) => Promise<unknown>): TempDatabase {
+let kept: Sql | undefined;
+
+/** A connection that this process keeps: PostgreSQL starts a process for each. */
+function admin(): Sql {
+  return (kept ??= connectAdmin());
+}
+
+function connectAdmin(url = adminUrl()): Sql {
+  return connect(url, { maxConnections: 1, applicationName: "parley-test-admin", answerTimeoutMs: 0 });
+}
+
+function openDatabase(name: string, giveBack: () => Promise<unknown>): TempDatabase {
   const url = urlOf(name);
   const sql = connect(url, { maxConnections: 4 });
   let dropped: Promise<unknown> | undefined;
   const drop = async () => {
-    dropped ??= sql.end({ timeout: 1 }).then(() => withAdmin(giveBack));
+    dropped ??= sql.end({ timeout: 1 }).then(giveBack);
     await dropped;
   };
   return { url, sql, drop, [Symbol.asyncDispose]: drop };
 }
 
+let template: Promise<string> | undefined;
+
 async function newDatabase(): Promise<string> {
-  const template = `parley_template_${await migrationsHash()}`;
-  return withAdmin(async (admin) => {
-    await buildTemplate(admin, template);
-    return createDatabase(admin, template);
-  });
+  return createDatabase(await (template ??= buildTemplate()));
 }
 
 const newName = () => `parley_test_${nanoid()}`;
 
-async function createDatabase(admin: Sql, template: string): Promise<string> {
+async function createDatabase(from: string): Promise<string> {
   const name = newName();
-  await admin`create database ${admin(name)} template ${admin(template)}`;
+  const sql = admin();
+  await sql`create database ${sql(name)} template ${sql(from)}`;
   return name;
 }
 
-async function removeDatabase(admin: Sql, name: string): Promise<void> {
-  await admin`drop database if exists ${admin(name)} with (force)`;
+async function removeDatabase(name: string): Promise<void> {
+  const sql = admin();
+  await sql`drop database if exists ${sql(name)} with (force)`;
 }
 
 /**
@@ -87,17 +98,18 @@ async function removeDatabase(admin: Sql, name: string): Promise<void> {
  *
  * @returns the new name; undefined for a database that cannot be as new again
  */
-async function toSpare(admin: Sql, name: string): Promise<string | undefined> {
+async function toSpare(name: string): Promise<string | undefined> {
   const spare = newName();
-  await admin`select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = ${name}`;
-  const isRenamed = await admin`alter database ${admin(name)} rename to ${admin(spare)}`.then(
+  const sql = admin();
+  await sql`select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = ${name}`;
+  const isRenamed = await sql`alter database ${sql(name)} rename to ${sql(spare)}`.then(
     () => true,
     // Somebody has come back.
     () => false,
   );
   if (!isRenamed) return undefined;
   if ((await emptied(spare)) === (await migratedForm())) return spare;
-  await removeDatabase(admin, spare);
+  await removeDatabase(spare);
   return undefined;
 }
 
@@ -119,7 +131,7 @@ async function migratedForm(): Promise<string> {
  * @returns the form of the database: the names of all that is in it, and its settings
  */
 async function emptied(name: string): Promise<string> {
-  const sql = connect(urlOf(name), { maxConnections: 1, applicationName: "parley-test-admin", answerTimeoutMs: 0 });
+  const sql = connectAdmin(urlOf(name));
   try {
     await sql.unsafe(EMPTY_TABLES);
     const [row] = await sql.unsafe<[{ form: string }]>(FORM);
@@ -155,25 +167,22 @@ const FORM = `
   ) as names`;
 
 /** Built under another name and renamed when complete, so a run that was killed leaves no half template. */
-async function buildTemplate(admin: Sql, template: string): Promise<void> {
-  await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
-  const [existing] = await admin`select 1 from pg_database where datname = ${template}`;
-  if (!existing) {
-    const draft = `${template}_draft`;
-    await admin`drop database if exists ${admin(draft)} with (force)`;
-    await admin`create database ${admin(draft)} template template0`;
-    await migrate(urlOf(draft));
-    await admin`alter database ${admin(draft)} rename to ${admin(template)}`;
-  }
-  await admin`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
-}
-
-async function withAdmin<Result>(work: (admin: Sql) => PromiseLike<Result>): Promise<Result> {
-  const admin = connect(adminUrl(), { maxConnections: 1, applicationName: "parley-test-admin", answerTimeoutMs: 0 });
+async function buildTemplate(): Promise<string> {
+  const name = `parley_template_${await migrationsHash()}`;
+  // The lock is its connection's.
+  const sql = connectAdmin();
   try {
-    return await work(admin);
+    await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+    const [existing] = await sql`select 1 from pg_database where datname = ${name}`;
+    if (existing) return name;
+    const draft = `${name}_draft`;
+    await sql`drop database if exists ${sql(draft)} with (force)`;
+    await sql`create database ${sql(draft)} template template0`;
+    await migrate(urlOf(draft));
+    await sql`alter database ${sql(draft)} rename to ${sql(name)}`;
+    return name;
   } finally {
-    await admin.end({ timeout: 1 });
+    await sql.end({ timeout: 1 });
   }
 }
 
