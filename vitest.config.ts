@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.{ts,tsx}"],
     globalSetup: ["test/support/servers/global-setup.ts"],
+    setupFiles: ["test/support/quiet-native-log.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: "forks",
