@@ -40,39 +40,105 @@ export function buildHistory(
   turns: readonly TurnRecord[],
   { isPaused = false, preface = "", tellsTools = false }: HistoryOptions = {},
 ): HistoryMessage[] {
-  const messages: HistoryMessage[] = [];
-  append(messages, "user", [textBlock(preface)].filter(isSayable));
-  const usedIds = new Set<string>();
-  const known = new KnownTools();
-  let untold: HistoryBlock[] = [];
-  /** The API takes it only behind a user's message, and only where the assistant's turn is next. */
-  const tellTools = () => {
-    if (untold.length === 0 || messages.at(-1)?.role !== "user") return;
-    messages.push({ role: "system", blocks: untold });
-    untold = [];
-  };
-  for (const [index, turn] of turns.entries()) {
-    const isOpen = index === turns.length - 1 && turn.state === "running";
-    append(messages, "user", turn.input.map(inputBlock).filter(isSayable));
+  const isRunning = turns.at(-1)?.state === "running";
+  const ended = isRunning ? turns.slice(0, -1) : turns;
+  const draft = begin(ended, { preface, tellsTools }).copy();
+  const running = isRunning ? turns.at(-1) : undefined;
+  if (running) draft.add(running, { isOpen: true, isPaused });
+  return draft.end();
+}
+
+/**
+ * What ended turns come to, by the last of them: a talk's next request begins with the same ones, so that what it costs
+ * does not grow with the talk. At most one draft is kept of a talk as it grows.
+ */
+const drafts = new WeakMap<TurnRecord, HistoryDraft>();
+
+function begin(ended: readonly TurnRecord[], options: DraftOptions): HistoryDraft {
+  const [before, last] = [ended.at(-2), ended.at(-1)];
+  const known = last && drafts.get(last);
+  if (known?.isOf(ended, options)) return known;
+  const shorter = before && drafts.get(before);
+  let draft: HistoryDraft;
+  if (last && before && shorter?.isOf(ended.slice(0, -1), options)) {
+    drafts.delete(before);
+    draft = shorter;
+    draft.add(last);
+  } else {
+    draft = new HistoryDraft(options);
+    for (const turn of ended) draft.add(turn);
+  }
+  if (last) drafts.set(last, draft);
+  return draft;
+}
+
+type DraftOptions = Required<Pick<HistoryOptions, "preface" | "tellsTools">>;
+
+/** A history as far as some turns go. Its messages do not change: where one grows, another takes its place. */
+class HistoryDraft {
+  readonly #options: DraftOptions;
+  #turns: TurnRecord[] = [];
+  #messages: HistoryMessage[] = [];
+  #usedIds = new Set<string>();
+  #known = new KnownTools();
+  #untold: readonly HistoryBlock[] = [];
+
+  constructor(options: DraftOptions) {
+    this.#options = options;
+    append(this.#messages, "user", [textBlock(options.preface)].filter(isSayable));
+  }
+
+  isOf(turns: readonly TurnRecord[], { preface, tellsTools }: DraftOptions): boolean {
+    const own = this.#options;
+    if (own.preface !== preface || own.tellsTools !== tellsTools || turns.length !== this.#turns.length) return false;
+    return turns.every((turn, index) => turn === this.#turns[index]);
+  }
+
+  copy(): HistoryDraft {
+    const copy = new HistoryDraft(this.#options);
+    copy.#turns = [...this.#turns];
+    copy.#messages = [...this.#messages];
+    copy.#usedIds = new Set(this.#usedIds);
+    copy.#known = this.#known.copy();
+    copy.#untold = this.#untold;
+    return copy;
+  }
+
+  add(turn: TurnRecord, { isOpen, isPaused } = { isOpen: false, isPaused: false }): void {
+    this.#turns.push(turn);
+    append(this.#messages, "user", turn.input.map(inputBlock).filter(isSayable));
     const blocks = turn.heard === undefined ? turn.blocks : heardBlocks(turn.blocks, turn.heard);
-    let changes = (tellsTools && turn.context?.tools) || [];
+    let changes = (this.#options.tellsTools && turn.context?.tools) || [];
     const takeChanges = (before: number) => {
       const due = changes.filter((change) => change.before <= before);
       changes = changes.slice(due.length);
-      untold.push(...due.flatMap((change) => known.apply(change)));
+      this.#untold = [...this.#untold, ...due.flatMap((change) => this.#known.apply(change))];
     };
-    for (const step of toSteps(blocks, { isOpen, isPaused, usedIds })) {
+    for (const step of toSteps(blocks, { isOpen, isPaused, usedIds: this.#usedIds })) {
       takeChanges(step.blocks[0]?.sequence ?? 0);
-      tellTools();
-      appendStep(messages, step);
+      this.#tellTools();
+      appendStep(this.#messages, step);
     }
     takeChanges(Number.POSITIVE_INFINITY);
     const note = END_NOTES[turn.state];
-    if (note !== undefined) append(messages, "user", [textBlock(note)]);
+    if (note !== undefined) append(this.#messages, "user", [textBlock(note)]);
   }
-  tellTools();
-  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", blocks: [textBlock("[The talk goes on.]")] });
-  return messages;
+
+  /** The draft is used up. */
+  end(): HistoryMessage[] {
+    this.#tellTools();
+    const messages = this.#messages;
+    if (messages[0]?.role === "assistant")
+      messages.unshift({ role: "user", blocks: [textBlock("[The talk goes on.]")] });
+    return messages;
+  }
+
+  /** The API takes it only behind a user's message, and only where the assistant's turn is next. */
+  #tellTools(): void {
+    if (this.#untold.length === 0 || this.#messages.at(-1)?.role !== "user") return;
+    this.#messages.push({ role: "system", blocks: this.#untold });
+    this.#untold = [];
+  }
 }
 
 interface HistoryOptions {

@@ -42,6 +42,11 @@ export function turnBytes(turn: TurnRecord): number {
   return remembered(turn, sizeOfTurn);
 }
 
+/** The sizes of turns together, none of which runs; remembered by the list. */
+export function turnsBytes(turns: readonly TurnRecord[]): number {
+  return remembered(turns, () => turns.reduce((sum, turn) => sum + turnBytes(turn), 0));
+}
+
 /** Of that, what the turn tells of tools. */
 export function toldBytes({ context }: TurnRecord): number {
   return (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), 0);

@@ -12,8 +12,15 @@ type ToldBlock = Omit<TurnBlock, "sequence">;
  */
 export class KnownTools {
   /** Each tool's newest definition among the turns that are shown. */
-  readonly #defined = new Map<string, ToldTool>();
-  readonly #offered = new Set<string>();
+  #defined = new Map<string, ToldTool>();
+  #offered = new Set<string>();
+
+  copy(): KnownTools {
+    const copy = new KnownTools();
+    copy.#defined = new Map(this.#defined);
+    copy.#offered = new Set(this.#offered);
+    return copy;
+  }
 
   /** What the model knows after these turns. */
   static after(turns: readonly TurnRecord[]): KnownTools {

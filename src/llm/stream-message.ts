@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Anthropic, APIError } from "@anthropic-ai/sdk";
+import type { Stream } from "@anthropic-ai/sdk/streaming";
 import type { ModelRequest } from "./build-request.ts";
+import { toBody } from "./request-body.ts";
 import { toModelError, type ModelError } from "./model-error.ts";
 import type { ModelEvent } from "./model-event.ts";
 import { readStream } from "./read-stream.ts";
@@ -55,8 +57,11 @@ export function createModel(options: ModelOptions): Model {
   };
   return {
     stream(request, signal) {
+      const body = toBody(request);
+      // `messages.create` takes no request that is JSON already.
+      const headers = { "content-type": "application/json" };
       const open: ApiStream = (callSignal) =>
-        client.messages.create({ ...request, stream: true }, { signal: callSignal });
+        client.post<Stream<unknown>>("/v1/messages", { body, headers, stream: true, signal: callSignal });
       return streamWithRetries(open, limits, signal);
     },
     countTokens: createCount(client),

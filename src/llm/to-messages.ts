@@ -14,13 +14,21 @@ export type MediaData = ReadonlyMap<string, string>;
  * and documents whose bytes are not there any more are told in words.
  */
 export function toMessages(history: readonly HistoryMessage[], media: MediaData = new Map()): Anthropic.MessageParam[] {
-  return history.flatMap(({ role, blocks }) => {
+  return history.flatMap((message) => {
+    const known = messagesWithoutMedia.get(message);
+    if (known) return known;
+    const { role, blocks } = message;
     const content = blocks.flatMap((block) => written(block, media) ?? []);
-    return content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
+    const made = content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
+    if (!blocks.some((block) => mediaIn(block).length > 0)) messagesWithoutMedia.set(message, made);
+    return made;
   });
 }
 
-/** By block. A talk's blocks are sent again with every request, and stay what they are. */
+/** By message. A talk's messages are sent again with every request, and stay what they are. */
+const messagesWithoutMedia = new WeakMap<HistoryMessage, readonly Anthropic.MessageParam[]>();
+
+/** By block: a message that grows has those of the one before. */
 const withoutMedia = new WeakMap<HistoryBlock, JsonObject>();
 
 function written(block: HistoryBlock, media: MediaData): JsonObject | undefined {

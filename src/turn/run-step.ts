@@ -24,7 +24,7 @@ export interface StepDependencies {
   /** Gets each complete tool_use block, in order, while the model still streams. */
   readonly uses: StepUses;
   /** The conversation's tool use ids so far. A use whose id comes again is renamed, for the API wants them unique. */
-  readonly usedIds: Set<string>;
+  readonly usedIds: () => Set<string>;
 }
 
 export interface StepEnd {
@@ -111,8 +111,8 @@ function startBlock(
   const sequence = deps.draft.reserve();
   let tool = event.tool;
   if (tool && blockType === "tool_use") {
-    if (deps.usedIds.has(tool.toolUseId)) tool = { ...tool, toolUseId: `toolu_${createId()}` };
-    deps.usedIds.add(tool.toolUseId);
+    if (deps.usedIds().has(tool.toolUseId)) tool = { ...tool, toolUseId: `toolu_${createId()}` };
+    deps.usedIds().add(tool.toolUseId);
   }
   open.set(event.index, { sequence, blockType, toolUseId: tool?.toolUseId, text: "" });
   return { type: "block_start", sequence, blockType, ...(tool && { tool }) };

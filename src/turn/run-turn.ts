@@ -68,7 +68,8 @@ async function* runSteps(
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
   const draft = new TurnDraft(turn, deps.record);
-  const usedIds = idsOf([...shown.turns, turn]);
+  let known: Set<string> | undefined;
+  const usedIds = () => (known ??= idsOf([...shown.turns, turn]));
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
   let container: { containerId?: string } = {};

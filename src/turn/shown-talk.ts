@@ -7,6 +7,7 @@ import {
   START,
   toldBytes,
   turnBytes,
+  turnsBytes,
   withoutThinking,
 } from "../conversation/shown-context.ts";
 import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
@@ -179,8 +180,9 @@ export class ShownTalk {
   makeRoom({ notes, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;
     const isOver = (share = 1) => {
-      const isTooLarge = this.#pastBytes() > hardTokens * MAX_BYTES_A_TOKEN;
-      return isTooLarge || this.tokensOf(this.#turns) > budgetTokens * share;
+      const isTooLarge = turnsBytes(this.#turns) > hardTokens * MAX_BYTES_A_TOKEN;
+      const atMost = turnsBytes(this.#turns) * (this.#gauge.rate ?? 0);
+      return isTooLarge || (atMost > budgetTokens * share && this.tokensOf(this.#turns) > budgetTokens * share);
     };
     const noted = notes ? this.#turns.findLastIndex(({ position }) => position <= notes.textTo) + 1 : 0;
     if (noted > 0 && (isOver() || isCold)) this.#leaveOut(Math.min(noted, this.#turns.length - 1), notes);
@@ -206,7 +208,7 @@ export class ShownTalk {
       const shown = this.#shorten({ ...turn, context: this.context });
       const beside = others({ isCut: this.isCut });
       const preface = this.#summary ? prefaceOf(this.#summary) : "";
-      const bytes = this.#pastBytes() + turnBytes(shown) + beside.bytes + byteLength(preface);
+      const bytes = turnsBytes(this.#turns) + turnBytes(shown) + beside.bytes + byteLength(preface);
       const history = buildHistory([...this.#turns, shown], { isPaused, preface, tellsTools });
       if (this.#gauge.atMost(bytes, beside) <= hardTokens) return history;
       const tokens = await count(history);
@@ -261,10 +263,10 @@ export class ShownTalk {
   #dropThinkingBefore(place: BlockPlace): void {
     this.#hasChanged = true;
     if (isBefore(place, this.#thinkingFrom)) return;
-    const before = this.#pastBytes();
+    const before = turnsBytes(this.#turns);
     this.#thinkingFrom = place;
     this.#turns = this.#turns.map((turn) => this.#shorten(turn));
-    this.#gauge.remove(before - this.#pastBytes());
+    this.#gauge.remove(before - turnsBytes(this.#turns));
   }
 
   /** Leaves out what can best be spared. `false`: nothing is left that could be. */
@@ -276,10 +278,6 @@ export class ShownTalk {
       return true;
     }
     return this.#shortenBefore({ position: running.position + 1, sequence: 0 }, running);
-  }
-
-  #pastBytes(): number {
-    return this.#turns.reduce((sum, turn) => sum + turnBytes(turn), 0);
   }
 
   /**
@@ -310,12 +308,12 @@ export class ShownTalk {
   #leaveOut(count: number, notes?: Notes): void {
     if (count <= 0) return;
     const { languageOf, onLeftOut } = this.#ports;
-    const before = this.#pastBytes();
+    const before = turnsBytes(this.#turns);
     this.#summary = leaveOut(this.#turns.slice(0, count), { before: this.#summary, notes, languageOf });
     if (this.#summary) onLeftOut(this.#summary);
     this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
     this.#turns = this.#turns.slice(count);
-    this.#gauge.remove(before - this.#pastBytes());
+    this.#gauge.remove(before - turnsBytes(this.#turns));
     this.#dropThinkingBefore(this.#afterPast());
   }
 

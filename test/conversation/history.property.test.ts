@@ -39,6 +39,21 @@ test("a turn that is taken up in any state goes on from a history that the API t
   );
 });
 
+test("a history that grows turn by turn is the same as one that is built at once", () => {
+  fc.assert(
+    fc.property(turns, fc.constantFrom("", "It began long ago."), fc.boolean(), (past, preface, tellsTools) => {
+      for (let count = 1; count <= past.length; count++) {
+        const shown = [...past.slice(0, count), next(count + 1)];
+        const atOnce = buildHistory(structuredClone(shown), { preface, tellsTools });
+
+        expect(buildHistory(shown, { preface, tellsTools })).toEqual(atOnce);
+        expect(buildHistory(shown, { preface, tellsTools })).toEqual(atOnce);
+      }
+    }),
+    { ...SEED, numRuns: propertyRuns(300) },
+  );
+});
+
 test("a paused turn goes back with its last message unchanged, whatever came before it", () => {
   fc.assert(
     fc.property(turns, pausedBlocks, (past, paused) => {

@@ -44,7 +44,8 @@ export class SessionMedia {
 
   /** All bytes that a history names; `undefined` where it names none. What is not stored any more is missing. */
   of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
-    const ids = new Set(history.flatMap(({ blocks }) => blocks.flatMap(mediaIn).map(({ id }) => id)));
+    const ids = new Set<string>();
+    for (const message of history) for (const id of idsIn(message)) ids.add(id);
     if (ids.size > 0) return this.#load(ids);
     this.#forgetAllBut(ids);
     return undefined;
@@ -66,4 +67,15 @@ export class SessionMedia {
   #hold({ id, bytes }: Media): void {
     this.#held.set(id, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"));
   }
+}
+
+/** By message. A talk's messages are shown again with every request, and stay what they are. */
+const named = new WeakMap<HistoryMessage, readonly string[]>();
+
+function idsIn(message: HistoryMessage): readonly string[] {
+  const known = named.get(message);
+  if (known) return known;
+  const ids = message.blocks.flatMap(mediaIn).map(({ id }) => id);
+  named.set(message, ids);
+  return ids;
 }

@@ -114,9 +114,11 @@ export function toToldTool({ mayGo, ...tool }: OfferedTool): ToldTool[] {
 /** The history without what it tells of some tools: those that the API refuses, or whose names are Anthropic's. */
 function withoutTools(history: readonly HistoryMessage[], names: readonly unknown[]): readonly HistoryMessage[] {
   if (names.length === 0) return history;
-  return history.flatMap(({ role, blocks }) => {
-    const kept = role === "system" ? blocks.filter((block) => !names.includes(toldToolName(block))) : blocks;
-    return kept.length > 0 ? [{ role, blocks: kept }] : [];
+  return history.flatMap((message) => {
+    const { role, blocks } = message;
+    if (role !== "system") return message;
+    const kept = blocks.filter((block) => !names.includes(toldToolName(block)));
+    return kept.length > 0 ? { role, blocks: kept } : [];
   });
 }
 
