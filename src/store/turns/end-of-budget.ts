@@ -9,10 +9,10 @@ interface Budget {
 }
 
 /**
- * How many of the session's first turns, with their blocks and calls, take so many bytes: they are measured where they are
- * stored.
+ * Up to where the turns of the session's history, with their blocks and calls, fit into so many bytes. They are measured
+ * where they are stored.
  *
- * @returns the position of the first turn that is over; `before` when none is
+ * @returns the position of the first turn that does not fit; `before` when all do
  */
 export async function endOfBudget(sql: Sql, { sessionId, before, maxBytes }: Budget): Promise<number> {
   const [row] = await runQuery(sql<{ end: number }[]>`
