@@ -11,6 +11,8 @@ import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
 
 const NO_LIVEKIT = { url: "http://127.0.0.1", apiKey: "none", apiSecret: "none" };
 const NO_DATABASE = "postgres://127.0.0.1";
+const ANTHROPIC = "https://api.anthropic.com";
+const MODEL_WITHIN_MS = 5_000;
 
 /** LiveKit, PostgreSQL and the model: each there, or what `parley start` needs to start it. */
 export async function checkServices(config: Config): Promise<Finding[]> {
@@ -44,10 +46,29 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
 }
 
 async function checkModel(config: Config): Promise<Finding> {
-  if (hasModel(config)) return ok(`model: ${config.model.name} (it was not asked anything)`);
+  if (hasModel(config)) return askAboutModel(config);
   if (findPackage("@copilotkit/aimock") !== undefined)
     return note("model: a scripted one answers", "for Claude, set ANTHROPIC_API_KEY");
   return missing("model: none", `set ANTHROPIC_API_KEY, or ${howToInstall("@copilotkit/aimock")}`);
+}
+
+/** Costs nothing. Servers in the place of Anthropic's need not know how to answer that. */
+async function askAboutModel(config: Config): Promise<Finding> {
+  const { name } = config.model;
+  const url = (config.anthropicBaseUrl ?? ANTHROPIC).replace(/\/$/u, "");
+  const headers = { "x-api-key": config.anthropicApiKey ?? "", "anthropic-version": "2023-06-01" };
+  const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
+  try {
+    const { ok: isKnown, status } = await fetch(`${url}/v1/models/${encodeURIComponent(name)}`, { headers, signal });
+    if (isKnown) return ok(`model: ${name}, and its key is taken`);
+    if (status === 401 || status === 403)
+      return missing(`model: ${url} refuses the key (${status})`, "set ANTHROPIC_API_KEY to one that is valid");
+    if (status === 404 && url === ANTHROPIC)
+      return missing(`model: there is no ${name}`, "name another one: model in the config file, or ANTHROPIC_MODEL");
+    return ok(`model: ${name} (${url} does not tell whether it has it)`);
+  } catch (error) {
+    return missing(`model: ${url} does not answer: ${messageOf(error)}`, "go online, or correct ANTHROPIC_BASE_URL");
+  }
 }
 
 async function checkVoice({ speech }: Config): Promise<Finding> {

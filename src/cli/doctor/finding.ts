@@ -11,6 +11,9 @@ export const ok = (text: string): Finding => ({ state: "ok", text });
 export const note = (text: string, remedy: string): Finding => ({ state: "note", text, remedy });
 export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text, remedy });
 
+/** What has gone wrong, with its cause: `fetch failed` alone helps nobody. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `: ${messageOf(error.cause)}`;
+  return `${error.message}${cause}`;
 }

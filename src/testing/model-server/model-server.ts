@@ -92,6 +92,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const betas = String(incoming.headers["anthropic-beta"] ?? "");
     if (incoming.method === "POST" && path === "/v1/messages/count_tokens")
       return count(parseBody(text), betas, response);
+    if (incoming.method === "GET" && path?.startsWith("/v1/models/") === true)
+      return sendModel(path.slice("/v1/models/".length), response, isAuthorized(incoming.headers, options.apiKey));
     if (incoming.method !== "POST" || path !== "/v1/messages") return sendError(response, httpError(404));
     const body = parseBody(text);
     const request: RecordedRequest = {
@@ -185,6 +187,12 @@ function sendError(response: ServerResponse, step: Step): void {
   const requestId = response.getHeader("request-id") ?? null;
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify({ type: "error", error: { type: errorType, message }, request_id: requestId }));
+}
+
+function sendModel(id: string, response: ServerResponse, isAllowed: boolean): void {
+  if (!isAllowed) return sendError(response, httpError(401));
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ type: "model", id, display_name: id, created_at: "2026-01-01T00:00:00Z" }));
 }
 
 function parseBody(text: string): Json {

@@ -2,8 +2,9 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { nodeProblem } from "../../../src/cli/doctor/node-version.ts";
+import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { freePortVariables } from "../../worker/support/run-main.ts";
@@ -58,6 +59,31 @@ test("services that the environment names and that do not answer are missing", a
 
   expect(stdout).toMatch(/^MISSING {2}LiveKit: LIVEKIT_URL does not answer: /m);
   expect(stdout).toMatch(/^MISSING {2}PostgreSQL: DATABASE_URL does not answer: /m);
+});
+
+test("keys that LiveKit and the model refuse are missing, and right ones are not", async () => {
+  await writeAgent({ model: { name: "claude-test" } });
+  await using model = await startModelServer({ apiKey: "right" });
+  const env = { TTS: "none", ANTHROPIC_BASE_URL: model.url, LIVEKIT_URL: inject("livekitUrl") };
+  const [LIVEKIT_API_KEY, LIVEKIT_API_SECRET] = [inject("livekitApiKey"), inject("livekitApiSecret")];
+
+  const wrong = await doctor({ ...env, ANTHROPIC_API_KEY: "wrong", LIVEKIT_API_KEY, LIVEKIT_API_SECRET: "wrong" });
+  const right = await doctor({ ...env, ANTHROPIC_API_KEY: "right", LIVEKIT_API_KEY, LIVEKIT_API_SECRET });
+
+  expect(wrong.stdout).toMatch(/^MISSING {2}LiveKit: LIVEKIT_URL does not answer: .+\n {9}→ .*keys$/m);
+  expect(wrong.stdout).toMatch(/^MISSING {2}model: http:.* refuses the key \(401\)\n {9}→ set ANTHROPIC_API_KEY/m);
+  expect(right.stdout).toContain("ok       LiveKit: LIVEKIT_URL answers\n");
+  expect(right.stdout).toContain("ok       model: claude-test, and its key is taken\n");
+});
+
+test("a model that does not answer is missing", async () => {
+  await writeAgent();
+
+  const { stdout } = await doctor({ TTS: "none", ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: "http://127.0.0.1:2" });
+
+  expect(stdout).toMatch(
+    /^MISSING {2}model: http:\/\/127\.0\.0\.1:2 does not answer: .*ECONNREFUSED.*\n {9}→ go online/m,
+  );
 });
 
 test("with --worker every variable that production needs is named", async () => {
