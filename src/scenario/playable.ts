@@ -1,14 +1,20 @@
 import { MEMORY_TOOL, OUTCOME_TOOL, type TurnBlock } from "../conversation/block.ts";
-import type { TurnRecord } from "../conversation/turn-record.ts";
+import type { InputPart, TurnRecord } from "../conversation/turn-record.ts";
 
 /** Why a turn cannot be played again; `undefined`: it can. */
 export function whyNot(turn: TurnRecord): string | undefined {
   if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
   if (turn.parentMessageId === null) return "it began by itself";
   if (turn.input.some(({ type }) => type === "attachment")) return "files were attached to it";
+  if (turn.input.some(isOfSeveral)) return "several participants had part in the talk";
   if (turn.heard !== undefined) return "its speech was cut off";
   if (turn.blocks.some(isOfWorker)) return "the worker told the model something at its beginning";
   return undefined;
+}
+
+/** What tells the model who says what, and who comes and goes: a test has one participant, whose name is another. */
+function isOfSeveral(part: InputPart): boolean {
+  return part.type === "note" || (part.type === "text" && part.from !== undefined);
 }
 
 /** The blocks that bring outcomes of earlier calls, or memories: no model wrote them. */

@@ -11,6 +11,8 @@ import { writeScenario } from "../../../src/scenario/write-scenario.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
 import type { PermissionAnswer } from "../../../src/testing/talk.ts";
+import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { TestAgent } from "../../support/agent.ts";
 import { createRandom } from "../../support/doubles/fake-room.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
@@ -101,6 +103,26 @@ test("a test of a stored talk finds what the agent would do otherwise", async ()
 
   expect(await failureOf(file)).toContain("messages[2].content[0].content: recorded");
   expect(cassette).toMatch(/\.cassette\.json$/);
+});
+
+test("the test ends before somebody else has part in the talk", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script(["Hello.", "Hello, too.", "Again."].map((words) => reply([text(words)])));
+  for (const identity of ["ann", "ben", "ann"]) {
+    const user = await agent.client(identity);
+    await user.answerTo(await user.say(`I am ${identity}`));
+    await user.leave();
+  }
+  await agent.leave();
+  const file = join(folder.path, "several.talk.yaml");
+
+  const recorded = await recordSession({ databaseUrl: agent.databaseUrl, room: agent.roomName, config, file });
+
+  expect(recorded).toMatchObject({
+    turns: 1,
+    endsBecause: "turn 2 is left out: several participants had part in the talk",
+  });
+  expect(await failureOf(file)).toBeUndefined();
 });
 
 const cities = ["Paris", "Rome", "/srv/data/", "München", 'a "quoted" one'];
