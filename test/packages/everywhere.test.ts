@@ -35,13 +35,9 @@ async function walk() {
   const tests = await newcomer.run("node", "--test");
   await newcomer.run(join(newcomer.agent, "node_modules/.bin/tsc"));
   const running = await newcomer.start("start");
-  try {
-    const talk = await newcomer.parley("talk", "--say", 'use roll_dice {"sides": 6}');
-    const client = await newcomer.run("env", "NODE_ENV=production", "node", "client.ts");
-    return { doctor, tests, talk, client, left: await running.stop() };
-  } finally {
-    await running.stop();
-  }
+  const talk = await newcomer.parley("talk", "--say", 'use roll_dice {"sides": 6}');
+  const client = await newcomer.run("env", "NODE_ENV=production", "node", "client.ts");
+  return { doctor, tests, talk, client, left: await running.stop() };
 }
 
 const WALKED = {
@@ -67,6 +63,7 @@ test.runIf(isWanted).each(["22.18.0", "24", "26"])("with npm and Node %s", async
 
 test.runIf(isWanted)("with pnpm", async () => {
   await anew(async () => {
+    await newcomer.nameTarballs();
     await writeFile(join(newcomer.agent, "pnpm-workspace.yaml"), PNPM_SETTINGS);
     await newcomer.run("npx", ...PNPM, "install");
   });
@@ -76,6 +73,7 @@ test.runIf(isWanted)("with pnpm", async () => {
 
 test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
   await anew(async () => {
+    await newcomer.nameTarballs();
     await writeFile(join(newcomer.agent, ".yarnrc.yml"), "nodeLinker: node-modules\nenableTelemetry: false\n");
     // Without one, Yarn takes a folder above for the project.
     await writeFile(join(newcomer.agent, "yarn.lock"), "");
@@ -87,6 +85,7 @@ test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
 
 test.runIf(isWanted)("in a workspace of pnpm, with the tools in a package of their own", async () => {
   await anew(async () => {
+    await newcomer.nameTarballs();
     const [root, tools] = [newcomer.place, join(newcomer.place, "our-tools")];
     await mkdir(tools);
     await cp(join(newcomer.agent, "tools/roll-dice.ts"), join(tools, "roll-dice.ts"));
@@ -131,7 +130,6 @@ test.runIf(isWanted)("as a slim container has it, after npm ci --omit=dev", asyn
   const settings = await settingsFor({ livekit, databaseUrl, modelUrl: model.url, folder: slim });
   newcomer.env = { ...env, ...settings, TOKEN_SECRET: "a-secret-of-this-test-alone-0000" };
   const running = await newcomer.start("worker");
-  cleanup.defer(async () => void (await running.stop()));
   const talk = await newcomer.parley("talk", "--say", "Are you there?");
   const left = await running.stop();
 

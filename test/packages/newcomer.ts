@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
 import { VARIABLES } from "../../src/worker/settings/environment.ts";
 import { freePortVariables, processesIn } from "../worker/support/run-main.ts";
 
@@ -57,16 +58,24 @@ export class Newcomer implements AsyncDisposable {
     return newcomer;
   }
 
-  /** `npm create parley`, with the tarballs in the place of what a registry would have. */
+  /** `npm create parley`. */
   async create(name: string): Promise<void> {
     this.agent = join(this.place, name);
     const create = join(this.built, "create-parley/dist/cli/init/create.js");
     await run(process.execPath, [create, name], { cwd: this.place, env: this.env });
-    const [parley, client] = [await this.tarball("parley"), await this.tarball("parley-client")];
+  }
+
+  /** For other programs than npm: what a registry would have, by the names of its files. */
+  async nameTarballs(): Promise<void> {
+    const [parley, client] = await this.#tarballs();
     await this.editManifest((manifest) => {
       manifest.dependencies["parley"] = parley;
       manifest.devDependencies["@parley/client"] = client;
     });
+  }
+
+  async #tarballs(): Promise<readonly [string, string]> {
+    return [await this.tarball("parley"), await this.tarball("parley-client")];
   }
 
   async tarball(name: string): Promise<string> {
@@ -96,8 +105,9 @@ export class Newcomer implements AsyncDisposable {
     return this.run(join(this.agent, "node_modules/.bin/parley"), ...args);
   }
 
+  /** As docs/packages.md says. */
   async install(): Promise<void> {
-    await this.run("npm", "install", "--prefer-offline", "--no-audit", "--no-fund");
+    await this.run("npm", "install", ...(await this.#tarballs()), "--prefer-offline", "--no-audit", "--no-fund");
   }
 
   async start(...args: readonly string[]): Promise<RunningAgent> {
@@ -113,6 +123,8 @@ export class Newcomer implements AsyncDisposable {
       await exited;
       return processesIn(agent);
     };
+    // Also when the test has run out of time: the next one starts in the same folder.
+    onTestFinished(async () => void (await stop()));
     return { ready: JSON.parse(ready.toString()) as Record<string, string>, stop };
   }
 

@@ -17,7 +17,9 @@ export async function initCommand(name: string, args: readonly string[]): Promis
     if (values.help) return undefined;
     const [folder = ".", ...more] = positionals;
     if (more.length > 0) throw new UsageError(`expected one folder, got ${positionals.length}`);
-    console.log(`Made in ${folder}: ${(await runInit(folder)).join(", ")}\n\n${nextSteps(folder)}`);
+    const { agent, forTools } = await runInit(folder);
+    console.log(`Made in ${folder}: ${agent.join(", ")}\nFor git and editors: ${forTools.join(", ")}\n`);
+    console.log(nextSteps(folder));
     return 0;
   });
 }

@@ -10,13 +10,20 @@ const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
 /** npm would take one out of a package, and an editor would take the other for the template's own. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { _gitignore: ".gitignore", "_tsconfig.json": "tsconfig.json" };
 
+/** The names of the files that were written. */
+interface Written {
+  /** What the agent is made of. */
+  readonly agent: readonly string[];
+  /** What git and editors need beside it. */
+  readonly forTools: readonly string[];
+}
+
 /**
  * Makes a folder with a first agent, or makes one of a folder that has a package.json already.
  *
- * @returns the names of the files that were written
  * @throws {TalkError} when one of them is there already; then nothing is written
  */
-export async function runInit(path: string): Promise<string[]> {
+export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);
   const entries = (await Array.fromAsync(glob("**/*", { cwd: TEMPLATE }))).toSorted();
   const isFile = await Promise.all(entries.map(async (entry) => (await stat(join(TEMPLATE, entry))).isFile()));
@@ -33,5 +40,6 @@ export async function runInit(path: string): Promise<string[]> {
   const manifestPath = join(folder, "package.json");
   const manifest = existsSync(manifestPath) ? (JSON.parse(await readFile(manifestPath, "utf8")) as object) : {};
   await writeFile(manifestPath, `${JSON.stringify(toPackageJson(manifest, basename(folder)), null, 2)}\n`);
-  return ["package.json", ...files.map(({ name }) => name)];
+  const ofAgent = files.filter(({ source }) => !(source in OTHER_NAMES)).map(({ name }) => name);
+  return { agent: ["package.json", ...ofAgent], forTools: Object.values(OTHER_NAMES) };
 }

@@ -5,24 +5,23 @@ import { runInit } from "../../../src/cli/init/run-init.ts";
 import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("a new folder gets a config, a tool, a client, a test, containers and what npm and editors need", async () => {
+test("a new folder gets an agent of six files, and what git and editors need", async () => {
   await using temp = await tempFolder();
   const folder = join(temp.path, "My Agent");
 
   const written = await runInit(folder);
 
-  expect(written.toSorted()).toEqual([
-    ".gitignore",
+  expect(written.agent).toEqual([
+    "package.json",
     "client.ts",
     "docker-compose.yml",
-    "package.json",
     "parley.config.ts",
     "test/roll-dice.test.ts",
     "tools/roll-dice.ts",
-    "tsconfig.json",
   ]);
+  expect(written.forTools).toEqual([".gitignore", "tsconfig.json"]);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  expect(entries.filter((entry) => entry.isFile())).toHaveLength(written.length);
+  expect(entries.filter((entry) => entry.isFile())).toHaveLength(8);
   expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({ name: "my-agent" });
 });
 
