@@ -1,53 +1,20 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
-import { beforeAll, beforeEach, expect, inject, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { createHttpServer } from "../../src/http/http-server.ts";
-import { createId } from "../../src/lib/id.ts";
 import { TestAgent } from "../support/agent.ts";
 import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { messagesTo } from "../support/model-view.ts";
 import { PNG } from "../support/pictures.ts";
 import { httpError, reply, text, toolUse } from "../../src/testing/model-server/step.ts";
-import { createToken } from "../support/participant.ts";
-import { NO_PYTHON, PACKAGE, preparePython, type Python, startPython } from "../support/python.ts";
+import { PACKAGE } from "../support/python.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { jobProcesses } from "../worker/support/run-main.ts";
-import { WorkerParts } from "../worker/support/worker-parts.ts";
+import { pythonPrograms } from "./python-programs.ts";
 
-const SCENARIOS = join(import.meta.dirname, "python/scenarios.py");
-
-let python: Python | undefined;
-
-beforeAll(async () => {
-  python = await preparePython();
-}, 300_000);
-
-beforeEach(({ skip }) => {
-  if (!python) skip(NO_PYTHON);
-});
-
-interface Place {
-  readonly url?: string;
-  readonly token?: string;
-}
-
-/** A program of scenarios.py in the agent's room, and what it tells. */
-async function play(name: string, roomName: string, { url = inject("livekitUrl"), token }: Place = {}) {
-  const args = [SCENARIOS, name, url, token ?? (await createToken(roomName, "python"))];
-  const { stdout, stderr, ended, type } = startPython(python, { args });
-  const told = () => stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const untilTold = async (what: object, timeout = 15_000) => {
-    await expect.poll(told, { timeout }).toContainEqual(what);
-  };
-  const end = async () => {
-    const { code } = await ended;
-    return { code, stderr, told: told() };
-  };
-  return { told, untilTold, cue: type, end };
-}
+const { play, start } = pythonPrograms();
 
 test("the README's program prints what the README says", async () => {
   await using agent = await TestAgent.start();
@@ -67,7 +34,7 @@ test("the README's program prints what the README says", async () => {
   const file = join(folder.path, "hello.py");
   await writeFile(file, program.replace("http://127.0.0.1:8080", worker).replace("kitchen", agent.roomName));
 
-  const { ended } = startPython(python, { args: [file] });
+  const { ended } = start([file]);
 
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: [] });
@@ -246,32 +213,5 @@ test(
     expect(told.at(-1)).toEqual({ answer: "Done." });
     expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
     expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
-  },
-);
-
-test(
-  "killed while the client's tool runs: the next worker gets its result, and it is run once",
-  { timeout: 60_000 },
-  async () => {
-    await using parts = await WorkerParts.start();
-    const main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts" } });
-    const room = `room-${createId()}`;
-    const left = scriptOf("scan");
-    parts.model.script(() => left.shift() ?? reply([text("Unplanned.")]));
-    const token = await createToken(room, "python", { server: parts.livekit });
-    const { untilTold, cue, end } = await play("stay", room, { url: parts.livekit.url, token });
-    await untilTold({ tool: "started" }, 30_000);
-
-    for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
-    // LiveKit may tell of the next agent before it tells that the former one has gone.
-    await untilTold({ connected: true }, 30_000);
-    cue("scan");
-
-    const { code, told } = await end();
-    expect(code).toBe(0);
-    expect(told.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
-    expect(told.at(-1)).toEqual({ answer: "Done." });
-    const calls = await parts.database.sql`select state, result, extra_answers from tool_calls`;
-    expect(calls).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
   },
 );

@@ -1,4 +1,4 @@
-"""What programs do with the Python client. Run by test/clients/python-client.test.ts as `scenarios.py NAME URL TOKEN`;
+"""What programs do with the Python client. Run by the tests beside this folder as `scenarios.py NAME URL TOKEN`;
 each line that one prints is JSON, and each line that it reads is a cue that it waits for."""
 
 import asyncio

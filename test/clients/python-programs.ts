@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { beforeAll, beforeEach, expect, inject } from "vitest";
+import { createToken } from "../support/participant.ts";
+import { NO_PYTHON, preparePython, type Python, startPython } from "../support/python.ts";
+
+const SCENARIOS = join(import.meta.dirname, "python/scenarios.py");
+
+interface Place {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+/** Programs with the Python client, for the tests of the calling file, which are skipped where there is no Python. */
+export function pythonPrograms() {
+  let python: Python | undefined;
+
+  beforeAll(async () => {
+    python = await preparePython();
+  }, 300_000);
+
+  beforeEach(({ skip }) => {
+    if (!python) skip(NO_PYTHON);
+  });
+
+  const start = (args: readonly string[]) => startPython(python, { args });
+
+  /** A program of scenarios.py in a room, and what it tells. */
+  const play = async (name: string, roomName: string, { url = inject("livekitUrl"), token }: Place = {}) => {
+    const args = [SCENARIOS, name, url, token ?? (await createToken(roomName, "python"))];
+    const { stdout, stderr, ended, type } = start(args);
+    const told = () => stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const untilTold = async (what: object, timeout = 15_000) => {
+      await expect.poll(told, { timeout }).toContainEqual(what);
+    };
+    const end = async () => {
+      const { code } = await ended;
+      return { code, stderr, told: told() };
+    };
+    return { told, untilTold, cue: type, end };
+  };
+
+  return { start, play };
+}

@@ -1,0 +1,43 @@
+import { beforeAll, expect, test } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import { reply, text } from "../../src/testing/model-server/step.ts";
+import { scriptOf } from "../support/client-tool.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { createToken } from "../support/participant.ts";
+import { jobProcesses, type RunningMain } from "../worker/support/run-main.ts";
+import { WorkerParts } from "../worker/support/worker-parts.ts";
+import { pythonPrograms } from "./python-programs.ts";
+
+const { play } = pythonPrograms();
+const parts = forFile(() => WorkerParts.start());
+let main: RunningMain;
+
+// Outside of the test: what a worker's start takes says nothing about the client.
+beforeAll(async () => {
+  main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts" } });
+});
+
+test(
+  "killed while the client's tool runs: the next worker gets its result, and it is run once",
+  { timeout: 60_000 },
+  async () => {
+    const room = `room-${createId()}`;
+    const left = scriptOf("scan");
+    parts.model.script(() => left.shift() ?? reply([text("Unplanned.")]));
+    const token = await createToken(room, "python", { server: parts.livekit });
+    const { untilTold, cue, end } = await play("stay", room, { url: parts.livekit.url, token });
+    await untilTold({ tool: "started" }, 30_000);
+
+    for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
+    // LiveKit may tell of the next agent before it tells that the former one has gone.
+    await untilTold({ connected: true }, 30_000);
+    cue("scan");
+
+    const { code, told } = await end();
+    expect(code).toBe(0);
+    expect(told.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
+    expect(told.at(-1)).toEqual({ answer: "Done." });
+    const calls = await parts.database.sql`select state, result, extra_answers from tool_calls`;
+    expect(calls).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+  },
+);
