@@ -76,6 +76,14 @@ test("by voice, a question for permission is spoken, and answered by a spoken wo
   expect(turn).toSay(/booked/);
 });
 
+test("by voice, an answer of which nothing can be heard fails the test, and shows the turn", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(["…"]), room: servers(), voice: true });
+
+  await expect(talk.say("Are you there?")).rejects.toThrow(
+    "Nothing of the answer was heard:\nuser:  Are you there?\nagent: …",
+  );
+});
+
 test("a voice without a room is refused, with what to write", async () => {
   const talk = startTalk({ ...tableAgent, model: scripted([]), voice: true });
 

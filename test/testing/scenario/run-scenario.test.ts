@@ -84,6 +84,42 @@ test.each([
   expect(await failureOf(`${BOOKING}\n    expect:\n      - ${expected}\n`)).toContain(line);
 });
 
+test.each([
+  ["answers late", "{ answer: { city: Paris }, late: 20 }", "result: { city: Paris }"],
+  ["answers too late", "{ late: 1300 }", "error: timeout"],
+  ["is never heard of again", "{ never: true }", "error: timeout"],
+  ["answers twice", "{ answer: { city: Paris }, twice: true }", "result: { city: Paris }"],
+  ["leaves for good", "{ leave: true }", "error: timeout"],
+  ["comes back", "{ answer: { city: Paris }, leave: { back_after_ms: 20 } }", "result: { city: Paris }"],
+  ["fails", "{ throws: { message: No signal, code: off } }", "error: off"],
+])("a device that %s", async (_what, behaviour, seen) => {
+  const failure = await failureOf(`
+device: { get_location: ${behaviour} }
+turns:
+  - user: Where am I?
+    model: [{ use: { get_location: {} } }, That is that.]
+    expect: { calls: [{ name: get_location, on: client, ${seen} }] }
+`);
+
+  expect(failure).toBeUndefined();
+});
+
+test.each([
+  ["approve", "approve", "result: { booked: Paris }"],
+  ["a word of its own for the tool", "{ '*': reject, book: always }", "result: { booked: Paris }"],
+  ["reject", "reject", "error: permission_denied"],
+])("a permission that is answered with %s", async (_what, permission, seen) => {
+  const failure = await failureOf(`
+permission: ${permission}
+turns:
+  - user: Book a table
+    model: [{ use: { book: { city: Paris } } }, That is that.]
+    expect: { asked: book, calls: [{ name: book, ${seen} }] }
+`);
+
+  expect(failure).toBeUndefined();
+});
+
 test("a turn that fails is a failure, unless it is expected", async () => {
   const turns = "turns:\n  - user: Hi\n    model: [{ use: { unknown: {} } }, { use: { unknown: {} } }]\n";
 
