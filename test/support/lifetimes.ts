@@ -17,12 +17,17 @@ type Hook = (run: () => Promise<void>) => void;
 
 function standIn<Thing extends Ending>(start: Start<Thing>, before: Hook, after: Hook): Thing {
   let thing: Thing;
-  let ending: AsyncDisposableStack;
+  let starting: Promise<Thing>;
   before(async () => {
-    ending = new AsyncDisposableStack();
-    thing = ending.use(await start());
+    starting = (async () => start())();
+    thing = await starting;
   });
-  after(async () => ending.disposeAsync());
+  // Also what has started only after its hook had timed out: it would go on for ever.
+  after(async () => {
+    const [begun] = await Promise.allSettled([starting]);
+    await using ending = new AsyncDisposableStack();
+    if (begun.status === "fulfilled") ending.use(begun.value);
+  });
   return new Proxy({} as Thing, {
     get: (_, key) => {
       const value: unknown = Reflect.get(thing, key);

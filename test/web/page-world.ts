@@ -45,17 +45,17 @@ export class PageWorld implements AsyncDisposable {
   worker: RunningMain;
   readonly #browser: Browser;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #cleanup: AsyncDisposableStack;
+  /** Of a world that has started. Before that, `start` ends what has been begun. */
+  #cleanup: AsyncDisposableStack | undefined;
   /** What the browser complained of, in all pages. */
   readonly complaints: string[] = [];
   /** Hosts that pages have asked for something. */
   readonly hosts = new Set<string>();
 
-  private constructor({ browser, env, ...parts }: Parts, cleanup: AsyncDisposableStack) {
+  private constructor({ browser, env, ...parts }: Parts) {
     ({ url: this.url, parts: this.parts, network: this.network, worker: this.worker } = parts);
     this.#browser = browser;
     this.#env = env;
-    this.#cleanup = cleanup;
   }
 
   static async start({ spoken, env: more }: WorldOptions = {}): Promise<PageWorld> {
@@ -72,18 +72,17 @@ export class PageWorld implements AsyncDisposable {
     };
     const worker = await parts.run({ env });
     const { httpUrl: url = "" } = await worker.ready;
-    await using warming = new AsyncDisposableStack();
-    const world = warming.use(new PageWorld({ url, parts, network, worker, browser, env }, starting.move()));
+    const world = new PageWorld({ url, parts, network, worker, browser, env });
     await world.#warmUp();
-    warming.move();
+    world.#cleanup = starting.move();
     return world;
   }
 
   /** A worker's first turn and a browser's first page take their time, which is no test's. */
   async #warmUp(): Promise<void> {
     const page = await this.#newPage({});
-    // The limit is that of the hook that starts the world.
-    page.setDefaultTimeout(0);
+    // As long as the hook that starts the world may take.
+    page.setDefaultTimeout(60_000);
     await page.goto(this.url);
     await this.#enter(page, "first");
     this.model.script([reply([text("Good morning.")])]);
@@ -163,7 +162,7 @@ export class PageWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#cleanup.disposeAsync();
+    await this.#cleanup?.disposeAsync();
   }
 }
 
