@@ -142,6 +142,7 @@ export class Session {
     this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
     this.#messages = new UserMessages({
       ...options,
+      peers,
       messageIds: restored.messageIds,
       admission: this.#admission,
       worded: [this.#permissions, forms],
@@ -156,6 +157,7 @@ export class Session {
     this.#watchers = [
       createBlockEvents({ outbox, peers, recorder }),
       ...options.watchers,
+      this.#calls.watchPermissions,
       (event) => this.#initiative?.watch(event),
     ];
   }

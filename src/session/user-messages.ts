@@ -1,8 +1,10 @@
 import { AppError } from "../errors/app-error.ts";
 import type { JsonObject } from "../lib/json.ts";
+import type { MessageBody } from "../protocol/messages/messages.ts";
 import { readAttachments } from "../tool/results/read-attachments.ts";
 import type { WaitingMessage } from "../store/turns/waiting-messages.ts";
 import type { Peer } from "./peers/peer.ts";
+import type { Peers } from "./peers/peers.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { SessionMedia } from "./record/session-media.ts";
@@ -21,6 +23,7 @@ interface UserMessagesOptions {
   readonly recorder: Pick<Recorder, "keepMessage">;
   readonly media: Pick<SessionMedia, "keep">;
   readonly outbox: Pick<Outbox, "post" | "postError">;
+  readonly peers: Pick<Peers, "present" | "withFeature">;
   /** @throws {AppError} `queue_overflow`, `unavailable` */
   readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
   /** Called when what was said has answered a question, and begins no turn. */
@@ -52,7 +55,7 @@ export class UserMessages {
   hear(peer: Peer, said: Said, transcript?: Transcript): void {
     const { admission, outbox } = this.#options;
     if (!admission.text(peer, said.content)) return;
-    if (transcript) this.#show(transcript, true);
+    if (transcript) this.#show(peer.identity, transcript, true);
     try {
       // What is only heard or typed has no Ack that would wait for it.
       this.begin(peer, said)?.catch(() => {});
@@ -64,7 +67,7 @@ export class UserMessages {
   /** Shows what is understood so far of an utterance that goes on. */
   showTranscript(from: string, transcript: Transcript): void {
     this.#options.onSaid(from);
-    this.#show(transcript, false);
+    this.#show(from, transcript, false);
   }
 
   /**
@@ -88,6 +91,7 @@ export class UserMessages {
     }
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice" });
+    if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
     // Only now that it is taken, and before its turn asks the model: nothing is kept of a message that is refused.
     const stored = this.#options.media.keep({ callId: null, from: identity, media });
     stored.catch(() => {});
@@ -101,8 +105,18 @@ export class UserMessages {
     this.#taken.add(messageId);
   }
 
-  #show({ id, text, language }: Transcript, final: boolean): void {
+  #show(participant: string, { id, text, language }: Transcript, final: boolean): void {
+    const { outbox, peers } = this.#options;
     const body = { id, text, final, ...(language !== undefined && { language }) };
-    this.#options.outbox.post({ type: "transcription", body });
+    const others = peers.present.map(({ identity }) => identity).filter((identity) => identity !== participant);
+    outbox.post({ type: "transcription", body }, { to: [participant] });
+    outbox.post({ type: "transcription", body: { ...body, participant } }, { to: others });
+  }
+
+  /** What was written is shown to those who are shown its answer block by block. */
+  #showOthers(participant: string, body: MessageBody<"transcription">): void {
+    const { outbox, peers } = this.#options;
+    const to = peers.withFeature("blocks").filter((identity) => identity !== participant);
+    outbox.post({ type: "transcription", body: { ...body, participant } }, { to });
   }
 }

@@ -13,6 +13,7 @@ test("nothing is kept of a picture whose message is refused", () => {
     recorder: { keepMessage: async (message) => void kept.push(message) },
     media: { keep: async (given) => void kept.push(given) },
     outbox: { post: () => {}, postError: () => {} },
+    peers: { present: [], withFeature: () => [] },
     add: () => {
       throw new AppError("queue_overflow", "Too many messages wait for an answer");
     },

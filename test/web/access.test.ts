@@ -95,7 +95,7 @@ test("a second tab under the same name takes the talk over with its open questio
   expect(await first.getByRole("alertdialog").count()).toBe(0);
 });
 
-test("two people's tabs are two devices: each is asked in its own turns, and sees what the other's did", async () => {
+test("two people's tabs are two devices: each is asked in its own turns, and sees at once what the other's do", async () => {
   const ann = await world.join({ room: "lounge", name: "Ann" });
   const ben = await world.join({ room: "lounge", name: "Ben" });
   world.model.script([
@@ -107,6 +107,9 @@ test("two people's tabs are two devices: each is asked in its own turns, and see
   await say(ben, "How many cups?");
   await ben.locator(".notice").getByText("Tea is ready").waitFor();
   await ben.getByRole("alertdialog").waitFor();
+  await ann.getByRole("group", { name: "Calculator: Waits for Ben's permission" }).waitFor();
+  expect(await ann.locator(".message .who").allTextContents()).toEqual(["Ben", "Agent"]);
+  expect(await ann.locator(".message.user .text").textContent()).toBe("How many cups?");
   expect(await ann.getByRole("alertdialog").count()).toBe(0);
   await ben.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
 

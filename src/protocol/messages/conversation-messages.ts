@@ -23,6 +23,7 @@ export const transcriptionSchema = v.object({
   final: v.boolean(),
   language: v.exactOptional(text),
   confidence: v.exactOptional(float32),
+  participant: v.exactOptional(text),
 });
 
 export const startAnswerSchema = v.object({

@@ -20,6 +20,7 @@ import type { PermissionDesk } from "../permission/permission-desk.ts";
 import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
 import type { Recorder } from "../record/recorder.ts";
+import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { SessionForms } from "./session-forms.ts";
@@ -216,6 +217,15 @@ export class SessionCalls {
     const open = this.#ledger.openCalls().map(({ current }) => current);
     this.#states.welcome(identity, open);
   }
+
+  /** Shows whose permission a call waits for, and that it does no more. */
+  readonly watchPermissions = (event: SessionEvent): void => {
+    if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
+    if (event.type !== "permission_asked") return;
+    const { callId, participantIdentity } = event.permission;
+    const call = this.#ledger.find(callId);
+    if (call) this.#states.showAsked(call.current, participantIdentity);
+  };
 
   /** Cancels the open calls, and waits for a moment for the clients' answers. */
   async close(): Promise<void> {

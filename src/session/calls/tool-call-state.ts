@@ -6,6 +6,13 @@ import { resultText } from "../../tool/outcome.ts";
 
 export type ToolCallState = MessageBody<"tool_call_state">;
 
+interface LiveDetails {
+  /** The MCP server that its tool is of. */
+  readonly mcpServer?: string | undefined;
+  /** The participant whose permission it waits for. */
+  readonly approver?: string | undefined;
+}
+
 /** A state and its logs must fit into one envelope. The turn's blocks have what is cut here. */
 const MAX_INPUT_BYTES = 256 * 1_024;
 const MAX_OUTPUT_BYTES = 256 * 1_024;
@@ -15,9 +22,9 @@ const MAX_ERROR_BYTES = 16 * 1_024;
  * A call as ToolCallState, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
  * `callId` are both the ToolUseRequest's id. `metadataJson` has what ToolCallState has no field for (docs/tools.md).
  *
- * @param mcpServer the MCP server that its tool is of; a stored call does not know it
+ * @param more what a stored call does not know
  */
-export function toToolCallState(call: Call, mcpServer?: string): ToolCallState | undefined {
+export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallState | undefined {
   const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;
   if (detail === "off") return undefined;
   const times = { ...(startedAt !== undefined && { startedAt }), ...(finishedAt !== undefined && { finishedAt }) };
@@ -37,7 +44,7 @@ export function toToolCallState(call: Call, mcpServer?: string): ToolCallState |
     ...(output !== undefined && { output }),
     ...(isFailed && { error: truncateText(outcome.errorMessage, MAX_ERROR_BYTES) }),
     logs: [...logs],
-    metadataJson: JSON.stringify({ ...toMetadata(call), mcpServer }),
+    metadataJson: JSON.stringify({ ...toMetadata(call), ...more }),
     ...times,
   };
 }

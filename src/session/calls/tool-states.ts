@@ -34,6 +34,8 @@ export class ToolStates {
   /** By call: states that wait. A state of each call with an entry, even an empty one, is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #missed = new Map<string, ToolCallState[]>();
+  /** By call that waits for a permission: the participant that is asked for it. */
+  readonly #approvers = new Map<string, string>();
   /** The newest calls that have ended, by id. */
   readonly #ended = new Map<string, ToolCallState>();
 
@@ -55,6 +57,19 @@ export class ToolStates {
     if (!call.outcome || call.detail !== "full") return;
     this.#ended.set(call.id, body);
     keepNewest(this.#ended, MAX_ENDED);
+  }
+
+  /** Shows the others whose permission a call waits for; the approver itself is shown the question. */
+  showAsked(call: Call, approver: string): void {
+    this.#approvers.set(call.id, approver);
+    const others = this.#options.peers.withFeature(FEATURE).filter((identity) => identity !== approver);
+    const body = others.length > 0 ? this.#toState(call) : undefined;
+    if (body) this.#add(body, others);
+  }
+
+  /** The question is over. The call's next state shows what has become of it. */
+  forgetAsked(callId: string): void {
+    this.#approvers.delete(callId);
   }
 
   /** Shows beside a call's end an answer that came after it, and that has changed nothing. */
@@ -79,7 +94,8 @@ export class ToolStates {
   }
 
   #toState(call: Call): ToolCallState | undefined {
-    return toToolCallState(call, this.#options.serverTools.get(call.toolName)?.mcpServer);
+    const { mcpServer } = this.#options.serverTools.get(call.toolName) ?? {};
+    return toToolCallState(call, { mcpServer, approver: this.#approvers.get(call.id) });
   }
 
   #add(body: ToolCallState, to: readonly string[]): void {

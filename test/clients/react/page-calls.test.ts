@@ -1,7 +1,7 @@
 import type { ToolCall } from "@parley/react";
 import { expect, test } from "vitest";
 import { toExactJson, toVisible } from "../../../web/src/shared/exact-json.ts";
-import { toExtra, toRunner } from "../../../web/src/tools/describe-call.ts";
+import { toExtra, toRunner, toState } from "../../../web/src/tools/describe-call.ts";
 
 const call: ToolCall = {
   toolUseId: "t1",
@@ -23,6 +23,15 @@ test.each<[Partial<ToolCall>, string]>([
   [{}, ""],
 ])("a call of %j is said to run %j", (more, words) => {
   expect(toRunner({ ...call, ...more }, "ann")).toBe(words);
+});
+
+test.each<[Partial<ToolCall>, string]>([
+  [{ status: "pending", approver: "ben" }, "Waits for ben's permission"],
+  [{ status: "pending", approver: "ann" }, "Waits for your permission"],
+  [{ waitsForPermission: true }, "Waits for an answer"],
+  [{}, "Running"],
+])("a call of %j is said to be in the state %j", (more, words) => {
+  expect(toState({ ...call, ...more }, "ann")).toBe(words);
 });
 
 test.each([

@@ -119,6 +119,17 @@ test("what was heard of a participant becomes that participant's message", async
   expect(states()).toEqual(["sent"]);
 });
 
+test("what another participant has said is that participant's", async () => {
+  const room = await openTalk(<Talk />);
+
+  await say(room, {
+    type: "transcription",
+    body: { id: "u1", text: "Read my notes", final: true, participant: "ben" },
+  });
+
+  expect(talk.messages).toEqual([{ id: "u1", role: "user", from: "ben" }]);
+});
+
 test("an edited message is answered anew, and what followed it goes", async () => {
   const room = await openTalk(<Talk />);
   let id = "";

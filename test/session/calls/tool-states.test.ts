@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { ToolStates } from "../../../src/session/calls/tool-states.ts";
 import { defineTool, type ToolContext } from "../../../src/tool/define-tool.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
 import { success } from "../../../src/tool/outcome.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { callOf } from "../../support/call.ts";
@@ -285,6 +286,30 @@ function heldStates(present: readonly string[] = ["ann"]) {
   const peers = { withFeature: () => [...present], absentWithFeature: () => ["bob"] };
   return { shown: new ToolStates({ outbox: { send }, peers, serverTools: new Map() }), sent };
 }
+
+test("whose permission a call waits for is shown to the others until it was given", async () => {
+  const { shown, sent } = heldStates(["ann", "ben"]);
+  const approvers = () => sent.map(({ state, to }) => [(JSON.parse(state.metadataJson) as JsonObject)["approver"], to]);
+  const call = callOf({ revision: 1 });
+  const tell = async (act: () => void) => {
+    act();
+    sent.at(-1)?.done();
+    await new Promise(setImmediate);
+  };
+
+  await tell(() => shown.show(call));
+  await tell(() => shown.showAsked(call, "ben"));
+  await tell(() => shown.welcome("ann", [call]));
+  await tell(() => shown.forgetAsked(call.id));
+  await tell(() => shown.show({ ...call, state: "running", revision: 2 }));
+
+  expect(approvers()).toEqual([
+    [undefined, ["ann", "ben"]],
+    ["ben", ["ann"]],
+    ["ben", ["ann"]],
+    [undefined, ["ann", "ben"]],
+  ]);
+});
 
 test("while one state of a call is under way the newest of each status waits", async () => {
   const { shown, sent } = heldStates();

@@ -70,7 +70,8 @@ export function toWaterfalls(events: readonly Seen[]): readonly Waterfall[] {
     if (type === "transcription") {
       const known = heard.get(id);
       if (known) known.last = at;
-      else heard.set(id, { first: at, last: at });
+      // What another participant has written comes once, whole, and was not heard.
+      else if (body["participant"] === undefined || body["final"] !== true) heard.set(id, { first: at, last: at });
     }
     if (type === "start_answer") {
       const isSpoken = String(body["answerType"]).includes("voice");

@@ -26,11 +26,18 @@ export function EarlierTurns({ shown }: EarlierTurnsProps): ReactNode {
   }, [token]);
   if (turns.length === 0) return null;
   const shownIds = new Set(shown.map(({ id }) => id));
+  const askedHere = new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id));
   return (
     <section aria-label="Earlier in this room">
       <ol className="list">
         {turns.map((turn) => (
-          <EarlierTurn key={turn.turnId} turn={turn} me={identity} isShown={shownIds.has(turn.turnId)} />
+          <EarlierTurn
+            key={turn.turnId}
+            turn={turn}
+            me={identity}
+            isAskedHere={askedHere.has(turn.turnId)}
+            isShown={shownIds.has(turn.turnId)}
+          />
         ))}
       </ol>
     </section>
@@ -40,14 +47,17 @@ export function EarlierTurns({ shown }: EarlierTurnsProps): ReactNode {
 interface EarlierTurnProps {
   readonly turn: StoredTurn;
   readonly me: string;
+  /** The page shows the question itself. */
+  readonly isAskedHere: boolean;
+  /** The page shows the answer itself. */
   readonly isShown: boolean;
 }
 
-const EarlierTurn = memo(function EarlierTurn({ turn, me, isShown }: EarlierTurnProps): ReactNode {
+const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere, isShown }: EarlierTurnProps): ReactNode {
   const { turnId, participant, said, answer, state, heard } = turn;
   return (
     <>
-      {said !== undefined && (
+      {said !== undefined && !isAskedHere && (
         <li className="message user">
           <p className="who">{participant === me ? "You" : participant}</p>
           <div className="body">

@@ -16,7 +16,7 @@ export function MessageList(): ReactNode {
 
   useLayoutEffect(() => {
     // Whoever says something wants to see what comes of it.
-    if (last?.role === "user") isNear.current = true;
+    if (last?.role === "user" && last.from === undefined) isNear.current = true;
   }, [last]);
   useEffect(() => {
     const element = list.current;

@@ -21,11 +21,11 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
   if (!message) return null;
-  const { role, parts, state, problem } = message;
+  const { role, from, parts, state, problem } = message;
   return (
     <li className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
-        <p className="who">{role === "user" ? "You" : "Agent"}</p>
+        <p className="who">{role === "user" ? (from ?? "You") : "Agent"}</p>
         <MessageActions
           message={message}
           onEdit={() => setEditing(true)}
@@ -109,11 +109,11 @@ interface MessageActionsProps {
   readonly onAgain: (question: string) => void;
 }
 
-function MessageActions({ message: { role, state, replyTo }, onEdit, onAgain }: MessageActionsProps): ReactNode {
+function MessageActions({ message: { role, from, state, replyTo }, onEdit, onAgain }: MessageActionsProps): ReactNode {
   if (state === "open" || state === "sending") return null;
   return (
     <p className="actions">
-      {role === "user" && (
+      {role === "user" && from === undefined && (
         <button type="button" className="quiet" onClick={onEdit}>
           Edit
         </button>

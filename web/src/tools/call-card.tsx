@@ -2,7 +2,7 @@ import { isOpen, type ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { useClockAhead } from "../shared/worker-clock.ts";
-import { STATUS, toExtra, toPretty, toRunner, toSummary, toTitle } from "./describe-call.ts";
+import { toExtra, toPretty, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
 import { TimeLeft } from "./time-left.tsx";
@@ -22,8 +22,8 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const { editedInput, deadlineAt, display } = call;
   const { identity: me } = useJoinedTalk();
   const aheadMs = useClockAhead();
-  const runner = toRunner(call, me);
-  const state = call.waitsForPermission === true ? "Waits for an answer" : STATUS[status];
+  const runner = call.approver === undefined ? toRunner(call, me) : "";
+  const state = toState(call, me);
   return (
     <div className="call" role="group" data-status={status} aria-label={`${toTitle(name)}: ${state}`}>
       <details>

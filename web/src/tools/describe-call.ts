@@ -42,7 +42,12 @@ export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
   return `${who} answered too late. That changed nothing.`;
 }
 
-export const STATUS: Readonly<Record<ToolCall["status"], string>> = {
+export function toState({ status, approver, waitsForPermission }: ToolCall, me: string): string {
+  if (approver !== undefined) return `Waits for ${approver === me ? "your" : `${approver}'s`} permission`;
+  return waitsForPermission === true ? "Waits for an answer" : STATUS[status];
+}
+
+const STATUS: Readonly<Record<ToolCall["status"], string>> = {
   writing: "Writing arguments",
   pending: "Waiting",
   running: "Running",

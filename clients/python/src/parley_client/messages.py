@@ -141,7 +141,7 @@ class Acknowledgement(Body):
 
 
 class Transcription(Body):
-    """What a participant says by voice. The final one is the user message."""
+    """What a participant says by voice, and what others write. The final one is the user message."""
 
     type_number, type_name = 9, "transcription"
 
@@ -151,6 +151,7 @@ class Transcription(Body):
     final: bool
     language: str | None = None
     confidence: float | None = None
+    participant: str | None = None
 
 
 class ControlStop(Body):

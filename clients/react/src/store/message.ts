@@ -19,6 +19,8 @@ export type MessageState = "sending" | "sent" | "open" | "completed" | "interrup
 export interface TalkMessage {
   readonly id: string;
   readonly role: "user" | "assistant";
+  /** Of what another participant has said: its identity. */
+  readonly from?: string;
   /** Unix ms, when this client first knew of it. */
   readonly at: number;
   readonly parts: readonly Part[];

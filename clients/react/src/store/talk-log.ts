@@ -7,6 +7,8 @@ import { Watched } from "./watched.ts";
 export interface TalkEntry {
   readonly id: string;
   readonly role: "user" | "assistant";
+  /** Of what another participant has said: its identity. */
+  readonly from?: string;
 }
 
 /** All messages and calls of a talk since this client came, built from the worker's messages. */
@@ -98,8 +100,8 @@ export class TalkLog extends Watched {
     this.#add({ id, role: "assistant", at: Date.now(), ...more });
   }
 
-  #hear({ id, text, final }: MessageBody<"transcription">): void {
-    if (!this.#messages.has(id)) this.#addUser(id, text, "open");
+  #hear({ id, text, final, participant }: MessageBody<"transcription">): void {
+    if (!this.#messages.has(id)) this.#addUser(id, text, "open", participant);
     this.#change(id, (known) => ({ ...known, parts: [asText(text)], state: final ? "sent" : "open" }));
   }
 
@@ -130,13 +132,15 @@ export class TalkLog extends Watched {
     this.changed();
   }
 
-  #addUser(id: string, text: string, state: "sending" | "open"): void {
-    this.#add({ id, role: "user", at: Date.now(), parts: [asText(text)], state });
+  /** @param from another participant, whose words these are */
+  #addUser(id: string, text: string, ...[state, from]: ["sending" | "open", from?: string]): void {
+    this.#add({ id, role: "user", at: Date.now(), parts: [asText(text)], state, ...(from !== undefined && { from }) });
   }
 
   #add(message: TalkMessage): void {
     this.#messages.set(message.id, message);
-    this.#entries = [...this.#entries, { id: message.id, role: message.role }];
+    const { id, role, from } = message;
+    this.#entries = [...this.#entries, { id, role, ...(from !== undefined && { from }) }];
     this.changed();
   }
 

@@ -32,6 +32,8 @@ export interface ToolCall {
   /** What the participant put in the place of `inputJson`, as JSON. */
   readonly editedInput?: string;
   readonly waitsForPermission?: boolean;
+  /** Whose permission it waits for. */
+  readonly approver?: string;
   /** Answers that came after the call's end, and changed nothing. */
   readonly extraAnswers?: readonly ExtraAnswer[];
   /** Unix ms, by the worker's clock. */
@@ -57,6 +59,7 @@ const METADATA = [
   "mcpServer",
   "editedInput",
   "waitsForPermission",
+  "approver",
   "deadlineAt",
   "extraAnswers",
   "display",
