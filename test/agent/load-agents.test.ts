@@ -39,6 +39,25 @@ test.each([
     agent('instructions: "x", model: { maxTokens: 0 }'),
     "model.maxTokens: expected number to be >0, got 0",
   ],
+  ["greets oddly", agent('instructions: "x", greeting: 7'), "greeting: expected a text or {ask: a text}, got 7"],
+  [
+    "is idle oddly",
+    agent('instructions: "x", idle: [{ afterMs: 1, say: "?" }]'),
+    "idle.0.afterMs: expected number to be >=500, got 1",
+  ],
+  [
+    "transfers oddly",
+    agent('instructions: "x", callTools: { transfer_call: { sales: "0301234" } }'),
+    "callTools.transfer_call.sales: expected tel:+4930123456 or sip:sales@example.com",
+  ],
+  ["hands over oddly", agent('instructions: "x", handoffs: { sales: {} }'), "handoffs.sales.when: expected string"],
+  ["has no hook", agent('instructions: "x", onTurnEnd: "log"'), "onTurnEnd: expected a function"],
+  ["speaks oddly", agent('instructions: "x", voice: { name: "" }'), "voice.name: "],
+  [
+    "rules oddly",
+    agent('instructions: "x", permission: { rules: [{ type: "call" }] }'),
+    "permission.rules.0.pattern: ",
+  ],
 ])("a file that %s stops the start with its path", async (_, text, why) => {
   await write("bad.ts", text);
 

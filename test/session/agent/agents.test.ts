@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { RoomServiceClient } from "livekit-server-sdk";
-import { expect, inject, test } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
@@ -34,10 +34,11 @@ function listening() {
   return { logger, lines };
 }
 
+const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
+
 async function roomWith(metadata: string): Promise<string> {
   const name = `room-${createId()}`;
-  const rooms = new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
-  await rooms.createRoom({ name, metadata });
+  await rooms().createRoom({ name, metadata });
   return name;
 }
 
@@ -138,6 +139,31 @@ test("instructions are written of the room and its participants, and again only 
     "2 Ana de-DE gold false Europe/Berlin",
   ]);
   expect(people.count()).toBe(2);
+});
+
+test("instructions are written anew when attributes, the room's metadata or a language change", async () => {
+  const told = written(({ participants, roomMetadata }) =>
+    JSON.stringify([participants[0]?.attributes, participants[0]?.language, roomMetadata]),
+  );
+  await using agent = await TestAgent.start({ agent: told.agent, roomName: await roomWith('{"shop": 1}') });
+  const user = await agent.client("ana", { preferredLanguage: "de" }, { attributes: { plan: "gold" } });
+  await ask(agent, user);
+
+  await rooms().updateParticipant(agent.roomName, "ana", { attributes: { plan: "free" } });
+  await vi.waitUntil(() => agent.room.remoteParticipants.get("ana")?.attributes["plan"] === "free");
+  await ask(agent, user);
+  await rooms().updateRoomMetadata(agent.roomName, '{"shop": 2}');
+  await vi.waitUntil(() => agent.room.metadata === '{"shop": 2}');
+  await ask(agent, user);
+  await user.configure({ preferredLanguage: "fr" });
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual([
+    '[{"plan":"gold"},"de",{"shop":1}]',
+    '[{"plan":"free"},"de",{"shop":1}]',
+    '[{"plan":"free"},"de",{"shop":2}]',
+    '[{"plan":"free"},"fr",{"shop":2}]',
+  ]);
 });
 
 test("what is no language is not taken for one", async () => {

@@ -47,15 +47,26 @@ test("end_call closes the room when nobody else is in it", async () => {
   await expect.poll(() => rooms().listRooms([agent.roomName]), { timeout: 5_000 }).toEqual([]);
 });
 
-test("a rule denies a call tool, and the model goes on without it", async () => {
-  const rules = [{ type: "call", pattern: "end", action: "deny" }] as const;
-  await using agent = await TestAgent.start({
-    agent: { callTools: { end_call: true }, permission: { rules: [...rules] } },
-  });
+test.each([
+  ["end_call", {}, "end"],
+  ["transfer_call", { to: "sales" }, "transfer sales"],
+  ["press_keys", { keys: "12#" }, "press 12#"],
+  ["skip_turn", {}, "skip"],
+  ["set_language", { language: "de" }, "language de"],
+])("a rule denies %s by its pattern, and the model goes on without it", async (name, input, pattern) => {
+  const callTools = {
+    end_call: true as const,
+    transfer_call: { sales: "tel:+4930123456" },
+    press_keys: true as const,
+    skip_turn: true as const,
+    set_language: ["de"],
+  };
+  const rules = [{ type: "call", pattern, action: "deny" as const }];
+  await using agent = await TestAgent.start({ agent: { callTools, permission: { rules } } });
   const user = await agent.client("ana");
-  agent.model.script([reply([toolUse("end_call")]), reply([text("I am still here.")])]);
+  agent.model.script([reply([toolUse(name, input)]), reply([text("I am still here.")])]);
 
-  expect(await user.answerTo(await user.say("Bye"))).toBe("I am still here.");
+  expect(await user.answerTo(await user.say("Do it"))).toBe("I am still here.");
 
   expect(toolResults(agent)).toEqual([{ content: expect.stringContaining("a rule does not allow it"), isError: true }]);
   expect(await identities(agent)).toEqual(["ana"]);

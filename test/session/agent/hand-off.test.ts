@@ -3,6 +3,8 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { offeredTools, outline } from "../../support/model-view.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
+import { WatchedTalk } from "../../telemetry/watched-talk.ts";
 
 const tool = defineTool({ description: "Finds.", input: { type: "object" }, run: () => ({ amount: 7 }) });
 const DESK = {
@@ -117,4 +119,41 @@ test("agents that hand the talk to and fro are stopped by the limit of steps, an
   expect(agent.model.requests).toHaveLength(11);
   expect(prompts(agent).at(-1)).toBe("You are the front desk.");
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("after a hand-off the other agent's rules hold, and the first one's no more", async () => {
+  const { tool: write, ran } = guardedTool();
+  const edit = (action: "allow" | "deny") => ({ permission: { rules: [{ type: "edit", pattern: "*", action }] } });
+  const desk = { instructions: "You are the front desk.", handoffs: DESK.handoffs, ...edit("deny") };
+  const billing = { instructions: "You know invoices.", ...edit("allow") };
+  await using agent = await TestAgent.start({
+    agents: { desk, billing },
+    metadata: '{"agent": "desk"}',
+    tools: { write },
+  });
+  const user = await agent.client("ana");
+  agent.model.script([
+    reply([toolUse("write", { path: "by-desk" })]),
+    reply([toBilling]),
+    reply([toolUse("write", { path: "by-billing" })]),
+    reply([text("Written.")]),
+  ]);
+
+  expect(await user.answerTo(await user.say("Write it down."))).toBe("Written.");
+
+  expect(ran).toEqual(["by-billing"]);
+});
+
+test("in telemetry a hand-off is a tool's span, and the next turn is the other agent's", async () => {
+  await using talk = await WatchedTalk.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
+  const { agent, receiver } = talk;
+  const user = await agent.client("ana");
+  agent.model.script([reply([toBilling]), reply([text("It is paid.")]), reply([text("Yes.")])]);
+  await user.answerTo(await user.say("My invoice?"));
+  await user.answerTo(await user.say("Really?"));
+  await talk.end();
+
+  const turns = receiver.spans.filter(({ name }) => name.startsWith("invoke_agent"));
+  expect(turns.map(({ attributes }) => attributes["gen_ai.agent.name"])).toEqual(["parley", "billing"]);
+  expect(receiver.named("execute_tool hand_off")).toMatchObject([{ parentSpanId: turns[0]?.spanId }]);
 });
