@@ -9,46 +9,16 @@ import { insertWaitingMessage } from "../../../src/store/turns/waiting-messages.
 import { newTurn, storedSession } from "../../store/store-fixtures.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { fillTalk } from "./fill-talk.ts";
 
 const database = forFile(tempDatabase);
 const archiveOf = (writer: SessionWriter) => createTalkArchive(writer, { model: "m", maxBytes: 20_000 });
 const SHORT = 300;
 const LONG = 20_000;
 
-/** A talk with a call in each turn, of which the model was shown the last 40 turns. */
-async function storedTalk(length: number, { isOld = false } = {}): Promise<SessionWriter> {
-  const { sql } = database;
-  const writer = await storedSession(sql);
-  const { sessionId } = writer.lease;
-  await sql`
-    insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input, state,
-      model, last_stanza, context)
-    select ${sessionId} || n, ${sessionId}, n, 'ann', 'u' || n, 'a' || n, '[{"type": "text", "text": "And then?"}]',
-      'completed', 'm', n * 3, ${
-        isOld
-          ? null
-          : sql`jsonb_build_object('from', greatest(1, n - 40), 'measured', '{"tokens": 900, "bytes": 3000}'::jsonb)`
-      }
-    from generate_series(1, ${length}) as n`;
-  const blocks = [
-    ["tool_use", null, sql`jsonb_build_object('tool_use_id', 't' || n, 'tool_name', 'look', 'input', '{}'::jsonb)`],
-    [
-      "tool_result",
-      null,
-      sql`jsonb_build_object('tool_use_id', 't' || n, 'content', repeat('x', 200), 'is_error', false)`,
-    ],
-    ["text", "It went on.", null],
-  ] as const;
-  for (const [sequence, [type, text, content]] of blocks.entries())
-    await sql`
-      insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
-      select ${sessionId} || n, ${sequence}, ${type}, ${text}, ${content} from generate_series(1, ${length}) as n`;
-  await sql`
-    insert into tool_calls (id, turn_id, in_session, tool_use_id, name, execution_asked, state, timeout_ms,
-      idempotency_key, input, is_background, is_told)
-    select ${sessionId} || n, ${sessionId} || n, ${sessionId}, 't' || n, 'look', 'server', 'success', 1, '', '{}', true, true
-    from generate_series(1, ${length}) as n`;
-  await sql`analyze turns, turn_blocks, tool_calls, waiting_messages`;
+async function storedTalk(length: number, how: { readonly isOld?: boolean } = {}): Promise<SessionWriter> {
+  const writer = await storedSession(database.sql);
+  await fillTalk(database.sql, { sessionId: writer.lease.sessionId, length, ...how });
   return writer;
 }
 

@@ -1,0 +1,85 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { createTalkArchive } from "../src/session/record/talk-archive.ts";
+import { restore, type Restored } from "../src/session/restore/restore.ts";
+import type { SessionWriter } from "../src/store/sessions/session-writer.ts";
+import { fillTalk } from "../test/session/restore/fill-talk.ts";
+import { storedSession } from "../test/store/store-fixtures.ts";
+import { TestAgent } from "../test/support/agent.ts";
+import { tempDatabase } from "../test/support/servers/temp-database.ts";
+
+const SHORT = 100;
+const LONG = Number(process.env["TURNS"] ?? 100_000);
+const ROUNDS = 100;
+const JOINS = 20;
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** Two talks side by side, so that both meet the same machine. */
+test(`what the restore of a talk takes after ${SHORT} turns, and after ${LONG}`, async () => {
+  await using database = await tempDatabase();
+  const talks: SessionWriter[] = [];
+  for (const length of [SHORT, LONG]) {
+    const writer = await storedSession(database.sql);
+    await fillTalk(database.sql, { sessionId: writer.lease.sessionId, length });
+    talks.push(writer);
+  }
+
+  const ms = await timesOf(ROUNDS, talks, restored);
+  const kilobytes: number[] = [];
+  for (const writer of talks) kilobytes.push(await heldBy(writer));
+
+  console.log(JSON.stringify({ what: "restore", ms, kilobytes }));
+  expect(ms).toHaveLength(2);
+});
+
+test(`how soon a worker that joins a room has its session open, after ${SHORT} turns and after ${LONG}`, async () => {
+  await using short = await TestAgent.start();
+  await using long = await TestAgent.start();
+  for (const [agent, length] of [[short, SHORT] as const, [long, LONG] as const]) {
+    await agent.leave();
+    const [session] = await agent.sql<{ id: string }[]>`select id from sessions`;
+    await fillTalk(agent.sql, { sessionId: session?.id ?? "", length });
+  }
+
+  const ms = await timesOf(JOINS, [short, long], async (agent) => {
+    await agent.join();
+    return () => agent.leave();
+  });
+
+  console.log(JSON.stringify({ what: "join", ms }));
+  expect(ms).toHaveLength(2);
+});
+
+const restored = (writer: SessionWriter): Promise<Restored> =>
+  restore(writer, { archive: createTalkArchive(writer, { model: "m", maxBytes: 20_000 }), resultMaxBytes: 1_000 });
+
+/** Milliseconds; what an act returns, if that can be called, is done after it and not counted. */
+async function timesOf<Of>(rounds: number, each: readonly Of[], act: (of: Of) => Promise<unknown>) {
+  const times = each.map((): number[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, of] of round % 2 === 0 ? [...each.entries()] : [...each.entries()].toReversed()) {
+      const begunAt = performance.now();
+      const done = await act(of);
+      times[index]?.push(performance.now() - begunAt);
+      if (typeof done === "function") await done();
+    }
+  return times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));
+}
+
+/** What one restored session leaves in memory. */
+async function heldBy(writer: SessionWriter): Promise<number> {
+  await restored(writer);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const held: Restored[] = [];
+  for (let count = 0; count < ROUNDS; count++) held.push(await restored(writer));
+  collect();
+  return Math.round((process.memoryUsage().heapUsed - before) / held.length / 1_024);
+}
+
+function percentile(ms: readonly number[], part: number): number {
+  return Math.round(100 * (ms.toSorted((a, b) => a - b)[Math.floor(part * ms.length)] ?? 0)) / 100;
+}
