@@ -4,7 +4,9 @@ import { asText, type JsonObject } from "../lib/json.ts";
 import { toMessages, type MediaData } from "./to-messages.ts";
 
 /** What `Model.stream` sends. */
-export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
+export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream"> & {
+  readonly context_management?: { readonly edits: readonly JsonObject[] };
+};
 
 /** A tool as the model sees it. */
 interface ToolSpec {
@@ -41,6 +43,8 @@ export interface RequestInput {
   readonly toolChoice?: ToolChoice;
   /** The container that the last `message_stop` of this turn named. */
   readonly containerId?: string;
+  /** Anthropic's context editing, as the API writes it. @defaultValue none */
+  readonly edits?: readonly JsonObject[];
 }
 
 /**
@@ -48,7 +52,7 @@ export interface RequestInput {
  * and the system text carry one cache breakpoint each, and the history carries two (four in all, the API's limit).
  */
 export function buildRequest(input: RequestInput): ModelRequest {
-  const { maxTokens, effort, containerId, system = "" } = input;
+  const { maxTokens, effort, containerId, system = "", edits = [] } = input;
   const messages = toMessages(input.messages, input.media);
   const thatGo = (may: boolean) => (input.tools ?? []).filter(({ mayGo = false }) => mayGo === may);
   const staying = [...sorted(input.serverTools ?? []), ...sorted(thatGo(false).map(toApiTool))];
@@ -70,6 +74,7 @@ export function buildRequest(input: RequestInput): ModelRequest {
     ...(thinking && { thinking }),
     ...(effort && { output_config: { effort } }),
     ...(containerId !== undefined && { container: containerId }),
+    ...(edits.length > 0 && { context_management: { edits } }),
   };
 }
 

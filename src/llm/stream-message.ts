@@ -74,9 +74,10 @@ const COUNT_WITHIN_MS = 2_000;
 /** An endpoint that does not know how to count, or not for this model, is not asked again for it. */
 function createCount(client: Anthropic): Model["countTokens"] {
   const unknown = new Set<string>();
-  return async ({ model, messages, system, tools, tool_choice, thinking, output_config }, signal) => {
+  return async ({ model, messages, ...rest }, signal) => {
     if (unknown.has(model)) return undefined;
-    const optional = Object.entries({ system, tools, tool_choice, thinking, output_config });
+    const { system, tools, tool_choice, thinking, output_config, context_management } = rest;
+    const optional = Object.entries({ system, tools, tool_choice, thinking, output_config, context_management });
     const set = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
     const request = { model, messages, ...set };
     const soon = AbortSignal.any([signal, AbortSignal.timeout(COUNT_WITHIN_MS)]);

@@ -45,6 +45,8 @@ const contextSchema = z
     summaryModel: z.string().min(1).optional(),
     /** Tools that come and go are told in the talk and not with the request: Anthropic's beta, not for all models. */
     inlineTools: z.boolean().default(false),
+    /** Anthropic's context editing, in the API's words: its beta clears old tool results at the API. */
+    edits: z.array(z.looseObject({ type: z.literal("clear_tool_uses_20250919") })).default([]),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
     error: "expected hardTokens to be more than budgetTokens",

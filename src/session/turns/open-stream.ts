@@ -36,7 +36,7 @@ export type OpenStream = (
 /** How many tokens the API counts in such a call; `undefined` when it does not tell. Rejects only when aborted. */
 export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
-type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools"> & {
+type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools" | "edits"> & {
   readonly instructions?: string;
   /** Tools that come and go are told in the history, and are not among the request's tools. @defaultValue false */
   readonly inlineTools?: boolean;
@@ -44,6 +44,8 @@ type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | 
 
 /** Anthropic's beta in which tools are told in the talk. */
 export const INLINE_TOOLS = "inline-tools-2026-09-15";
+/** Anthropic's beta that clears old tool results. */
+export const CONTEXT_EDITING = "context-management-2025-06-27";
 
 /** After this many refusals in one model call, all announced tools are left out. */
 const MAX_REFUSALS_ONE_BY_ONE = 4;

@@ -6,7 +6,7 @@ import { validateTool } from "./validate-tool.ts";
 
 const words = (list: string) => new Set(list.split(" "));
 const PARAMS = words(
-  "model max_tokens messages system tools tool_choice thinking output_config stream stop_sequences metadata container cache_control service_tier speed inference_geo",
+  "model max_tokens messages system tools tool_choice thinking output_config stream stop_sequences metadata container cache_control service_tier speed inference_geo context_management",
 );
 const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"];
 const SERVER_TOOL = /^(web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25))_\d{8}$/;
@@ -18,6 +18,7 @@ export function validateRequest(body: Json, issued: IssuedContent, betas = ""): 
     ...validateTools(body),
     ...validateThinking(body),
     ...validateCache(body),
+    ...validateEdits(body, betas),
   ]) {
     return problem;
   }
@@ -37,6 +38,15 @@ function* validateParams(body: Json): Generator<string> {
   const effort = (body["output_config"] as Json | undefined)?.["effort"] ?? undefined;
   if (effort !== undefined && !EFFORTS.includes(effort))
     yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'";
+}
+
+function* validateEdits({ context_management: editing }: Json, betas: string): Generator<string> {
+  if (editing === undefined) return;
+  if (!betas.split(",").includes("context-management-2025-06-27"))
+    yield "context_management: Extra inputs are not permitted";
+  for (const [index, { type }] of listOf((editing as Json)["edits"]).entries())
+    if (type !== "clear_tool_uses_20250919")
+      yield `context_management.edits.${index}: Input tag '${String(type)}' found using 'type' does not match any of the expected tags`;
 }
 
 function* validateTools(body: Json): Generator<string> {

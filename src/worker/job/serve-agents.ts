@@ -15,6 +15,8 @@ interface Serving {
   readonly model: ConfigFileValues["model"];
   /** @defaultValue false */
   readonly inlineTools?: boolean;
+  /** Anthropic's context editing. @defaultValue none */
+  readonly edits?: ConfigFileValues["context"]["edits"];
 }
 
 type Own = Exclude<keyof typeof agentFields, "instructions">;
@@ -28,13 +30,14 @@ export function serveStandardAgent(config: StandardFields, serving: Serving): Se
 }
 
 export function serveAgent(name: string, settings: AgentSettings, serving: Serving): ServedAgent {
-  const { client, model: base, inlineTools = false } = serving;
+  const { client, model: base, inlineTools = false, edits = [] } = serving;
   const { tools: patterns, model: own, names = [usualName(name)], ...rest } = settings;
   const { name: model, maxTokens, thinking, effort, serverTools } = { ...base, ...own };
   const fixed = {
     model,
     maxTokens,
     inlineTools,
+    edits: edits.map((edit) => cleanJson(edit) as JsonObject),
     serverTools: serverTools.map((tool) => cleanJson(tool) as JsonObject),
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),

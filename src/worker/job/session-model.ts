@@ -3,7 +3,7 @@ import { createModel } from "../../llm/stream-message.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import { createNotesModel } from "../../session/context/notes-model.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
-import { INLINE_TOOLS } from "../../session/turns/open-stream.ts";
+import { CONTEXT_EDITING, INLINE_TOOLS } from "../../session/turns/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
@@ -32,14 +32,14 @@ export function createSessionModel(
   { apiKey, baseUrl }: ModelEndpoint,
   definitions: Definitions = new Map(),
 ): SessionModel {
-  const { summaryModel, inlineTools } = config.context;
+  const { summaryModel, inlineTools, edits } = config.context;
   const client = createModel({
     apiKey,
     idleTimeoutMs: config.modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
-    ...(inlineTools && { betas: [INLINE_TOOLS] }),
+    betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...(edits.length > 0 ? [CONTEXT_EDITING] : [])],
   });
-  const serving = { client, model: config.model, inlineTools };
+  const serving = { client, model: config.model, inlineTools, edits };
   const standardAgent = serveStandardAgent(config, serving);
   const agents = new Map([[standardAgent.name, standardAgent]]);
   let defined: Definitions = new Map();
