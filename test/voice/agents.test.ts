@@ -2,13 +2,17 @@ import { beforeAll, expect, test } from "vitest";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import type { AgentOptions } from "../support/agent.ts";
+import { outline } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";
 import { secondsOf, Speaker } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 const HELLO = "Hello, this is the front desk.";
 
-beforeAll(() => warmUp(HELLO));
+const LONG =
+  "I would like to know what the weather is going to be like tomorrow in the east, and the day after in the west.";
+
+beforeAll(() => warmUp(HELLO, LONG));
 
 /** An agent, and what its voices have been given to say, in order. */
 async function startAgents(agents: Pick<AgentOptions, "agent" | "agents" | "tools">) {
@@ -70,4 +74,25 @@ test("a hand-off changes the voice from the other agent's first word on, whateve
     ["en+f3", "A colleague knows."],
     ["en+m3", "It is paid."],
   ]);
+});
+
+test("what a participant says is no silence, also before it is understood", async () => {
+  const idle = [
+    { afterMs: 500, say: "Hello?" },
+    { afterMs: 3_000, say: "Is anybody there?" },
+  ];
+  const { voice } = await startAgents({ agent: { idle } });
+  await using _ = voice;
+  const caller = await voice.speaker("ana");
+  voice.agent.model.script([reply([text("Windy.")])]);
+  voice.understand("What is the weather like?");
+  const states = async () => (await voice.agent.sql`select state from turns`).map(({ state }) => state as string);
+  await expect.poll(states, { timeout: 10_000 }).toEqual(["completed"]);
+
+  await caller.say(LONG);
+  await caller.client.next("assistant_sentence", ({ text: words }) => words === "Windy.", 15_000);
+
+  const shown = outline(voice.agent).join("\n");
+  expect(shown).toContain("[Nobody has said anything for 1 s.]");
+  expect(shown).not.toContain("[Nobody has said anything for 3 s.]");
 });

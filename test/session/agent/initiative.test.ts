@@ -16,7 +16,10 @@ function served(name: string, idle: AgentSettings["idle"]): ServedAgent {
 }
 
 /** A quiet room with ana in it, whose agents are these; the first one serves it. */
-function quietRoom(idles: Readonly<Record<string, AgentSettings["idle"]>>, onBegin = () => {}) {
+function quietRoom(
+  idles: Readonly<Record<string, AgentSettings["idle"]>>,
+  { onBegin = () => {}, untilQuiet = async () => {} } = {},
+) {
   const said: unknown[] = [];
   const all = Object.entries(idles).map(([name, idle]) => served(name, idle));
   const [standard = served("none", [])] = all;
@@ -39,6 +42,7 @@ function quietRoom(idles: Readonly<Record<string, AgentSettings["idle"]>>, onBeg
       if ("input" in turn) said.push(...turn.input.map((each) => ("say" in each ? each.say : undefined)));
     },
     callEnd,
+    voice: { untilQuiet },
     isPause: () => true,
     logger,
   });
@@ -66,7 +70,10 @@ test("last words that cannot be said do not leave the next turn to end the call"
   const refuse = () => {
     throw new Error("too many turns");
   };
-  const { initiative, callEnd, hungUp } = quietRoom({ desk: [{ afterMs: 1_000, end: "Goodbye." }] }, refuse);
+  const { initiative, callEnd, hungUp } = quietRoom(
+    { desk: [{ afterMs: 1_000, end: "Goodbye." }] },
+    { onBegin: refuse },
+  );
   initiative.noteSaid("ana");
   await vi.advanceTimersByTimeAsync(1_500);
 
@@ -75,4 +82,19 @@ test("last words that cannot be said do not leave the next turn to end the call"
   await vi.advanceTimersByTimeAsync(60_000);
 
   expect(hungUp).toEqual([]);
+});
+
+test("who speaks when a step is due is not spoken over, and the step's time begins again after the last word", async () => {
+  const quiet = Promise.withResolvers<void>();
+  const idle = [{ afterMs: 1_000, say: "Are you there?" }];
+  const { initiative, said } = quietRoom({ desk: idle }, { untilQuiet: () => quiet.promise });
+  initiative.noteSaid("ana");
+
+  await vi.advanceTimersByTimeAsync(5_000);
+  quiet.resolve();
+  await vi.advanceTimersByTimeAsync(900);
+  const soon = [...said];
+  await vi.advanceTimersByTimeAsync(200);
+
+  expect([soon, said]).toEqual([[], ["Are you there?"]]);
 });
