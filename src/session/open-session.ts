@@ -25,7 +25,8 @@ import type { SessionWatcher } from "./events/session-event.ts";
 import { ToldMemories } from "./memory/told-memories.ts";
 import { BUDGET_NAMES } from "./spending/budget.ts";
 import { Spending } from "./spending/spending.ts";
-import { Session, type SessionOptions } from "./session.ts";
+import { Session } from "./session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { SessionLease } from "./record/session-lease.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 

@@ -1,10 +1,6 @@
 import type { Logger } from "pino";
-import type { LiveTools, ServerTool } from "../tool/server-tool.ts";
-import type { CallEnd } from "./agent/call-end.ts";
 import { Initiative } from "./agent/initiative.ts";
-import type { SessionAgents } from "./agent/session-agents.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
-import type { NotesModel } from "./context/summariser.ts";
 import { createBlockEvents } from "./events/block-events.ts";
 import type { SessionEvent, SessionWatcher } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
@@ -16,60 +12,15 @@ import { Configurations } from "./peers/configurations.ts";
 import type { Peer } from "./peers/peer.ts";
 import { Peers } from "./peers/peers.ts";
 import { PermissionDesk } from "./permission/permission-desk.ts";
-import type { PermissionStore } from "./permission/permission-store.ts";
 import type { Recorder } from "./record/recorder.ts";
 import { SessionMedia } from "./record/session-media.ts";
-import type { TalkArchive } from "./record/talk-archive.ts";
 import type { Restored } from "./restore/restore.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
-import type { RoomLink } from "./room/room-link.ts";
-import type { VoicePort } from "./room/voice-port.ts";
-import type { ToldMemories } from "./memory/told-memories.ts";
-import type { Spending } from "./spending/spending.ts";
-import type { SessionPolicy } from "./session-policy.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import { type CountTokens, countingWithMedia, type OpenStream, withMedia } from "./turns/open-stream.ts";
+import { countingWithMedia, withMedia } from "./turns/open-stream.ts";
 import { SessionTurns } from "./session-turns.ts";
 import type { Outbox } from "./wire/outbox.ts";
-
-export interface SessionOptions {
-  /** The id of the row in `sessions`. */
-  readonly sessionId: string;
-  readonly room: string;
-  readonly policy: SessionPolicy;
-  /** May change: it is read anew for every step and call. */
-  readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** Tells when `serverTools` have changed. @defaultValue they do not change */
-  readonly liveTools?: LiveTools | undefined;
-  /** @defaultValue one agent, whose instructions do not change */
-  readonly agents?: SessionAgents | undefined;
-  readonly openStream: OpenStream;
-  /** @defaultValue the API does not tell */
-  readonly countTokens?: CountTokens | undefined;
-  /** Writes notes on older turns. @defaultValue nobody does */
-  readonly notesModel?: NotesModel | undefined;
-  readonly outbox: Outbox;
-  readonly recorder: Recorder;
-  /** @defaultValue what is spent is not counted */
-  readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
-  /** @defaultValue nobody is remembered */
-  readonly memories?: ToldMemories | undefined;
-  readonly permissionStore: PermissionStore;
-  readonly link: Pick<RoomLink, "openTranscription">;
-  /** Undefined: nothing is spoken or heard. */
-  readonly voice?: VoicePort | undefined;
-  /** What the next turn goes on from. */
-  readonly restored: Pick<Restored, "window" | "lastPosition" | "messageIds">;
-  readonly archive: TalkArchive;
-  /** @defaultValue no call can be ended */
-  readonly callEnd?: CallEnd | undefined;
-  /** `setLanguage` holds no more for a participant. @defaultValue nothing need be done */
-  readonly onLanguageDropped?: (identity: string) => void;
-  readonly watchers: readonly SessionWatcher[];
-  /** @defaultValue telemetry by the OpenTelemetry API that this process has registered, if any */
-  readonly telemetry?: SessionTelemetry;
-  readonly logger: Logger;
-}
 
 /**
  * The session of one room: messages in, turns one after another, answers and tool calls out. Its participants share one
