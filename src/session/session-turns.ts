@@ -88,16 +88,16 @@ export class SessionTurns {
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    const { notesModel: model, logger, policy, agents } = options;
+    const { notesModel: model, logger, policy, agents, peers, voice } = options;
     const { budgetTokens } = policy.context;
     this.#summariser = model && new Summariser({ model, budgetTokens, logger });
-    this.#model = new TurnModel({ ...options, shown: () => this.#shown });
+    this.#model = new TurnModel(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
-    this.#speakers = agents && new Speakers({ agents, peers: options.peers });
+    this.#speakers = agents && new Speakers({ agents, peers });
     this.#lastPosition = restored.lastPosition;
     this.#lateOutcomes = new LateOutcomes({
-      isPause: () => !this.#queue.isRunning && !options.peers.isEmpty,
-      untilQuiet: async (signal) => options.voice?.untilQuiet(signal),
+      isPause: () => !this.#queue.isRunning && !peers.isEmpty,
+      untilQuiet: async (signal) => voice?.untilQuiet(signal),
       begin: (turn) => this.#queue.add(turn),
     });
   }

@@ -19,6 +19,7 @@ import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { countingWithMedia, withMedia } from "./turns/open-stream.ts";
+import type { NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
@@ -43,9 +44,9 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { agents, policy, serverTools, liveTools, restored, archive } = options;
-    const { outbox, recorder, link, voice, logger, telemetry = new SessionTelemetry() } = options;
-    const { onLanguageDropped = () => {} } = options;
+    const { room, sessionId, policy, agents, serverTools, liveTools, openStream, countTokens, notesModel } = options;
+    const { outbox, recorder, link, voice, restored, archive, spending, memories, callEnd, logger } = options;
+    const { telemetry = new SessionTelemetry(), onLanguageDropped = () => {} } = options;
     const peers = this.#peers;
     const tell = (event: SessionEvent) => this.#tell(event);
     this.#outbox = outbox;
@@ -55,21 +56,32 @@ export class Session {
     this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive, onLanguageDropped });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({
-      ...options,
+      sessionId,
       store: options.permissionStore,
       policy: policy.permission,
+      serverTools,
       peers,
+      outbox,
+      link,
+      voice,
+      logger,
       tell,
       untilStored: (callId) => recorder.durable(callId),
     });
     const media = new SessionMedia({ recorder, archive });
     const forms = new WordedForms({ peers, outbox, link, voice });
     this.#calls = new SessionCalls({
-      ...options,
+      room,
+      serverTools,
+      policy,
       peers,
+      outbox,
+      recorder,
       permissions: this.#permissions,
       forms,
+      voice,
       telemetry,
+      logger,
       keepMedia: (call, kept) => media.keepResult(call, kept),
       onState: (call) => {
         voice?.setInterruptible(!this.#calls.isBlocking);
@@ -78,33 +90,44 @@ export class Session {
       onLateOutcome: (outcome) => this.#turns.addOutcome(outcome),
     });
     this.#turns = new SessionTurns({
-      ...options,
-      openStream: withMedia(options.openStream, media),
-      countTokens: options.countTokens && countingWithMedia(options.countTokens, media),
+      restored,
+      archive,
+      policy,
+      agents,
+      openStream: withMedia(openStream, media),
+      countTokens: countTokens && countingWithMedia(countTokens, media),
+      notesModel,
       calls: this.#calls,
       worded: [this.#permissions, forms],
       configurations: this.#configurations,
       peers,
+      outbox,
+      link,
       voice,
+      recorder,
+      memories,
+      spending,
       telemetry,
+      logger,
       tell,
     });
     const asking = [this.#calls.wire, this.#permissions];
     this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
     this.#messages = new UserMessages({
-      ...options,
       peers,
       messageIds: restored.messageIds,
       admission: this.#admission,
       worded: [this.#permissions, forms],
+      recorder,
       media,
+      outbox,
       add: (turn, how) => this.#turns.add(turn, how),
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
       onSaid: (identity) => this.#initiative?.noteSaid(identity),
     });
     const isPause = () => this.isAtPause && !this.#permissions.isAsking && !peers.isEmpty;
-    this.#initiative =
-      agents && new Initiative({ ...options, agents, peers, isPause, begin: (turn) => this.#turns.add(turn) });
+    const begin = (turn: NewTurn) => this.#turns.add(turn);
+    this.#initiative = agents && new Initiative({ agents, archive, peers, voice, callEnd, isPause, begin, logger });
     this.#watchers = [
       createBlockEvents({ outbox, peers, recorder }),
       ...options.watchers,

@@ -26,12 +26,14 @@ export class Initiative {
   #lastSpeaker: string | undefined;
 
   constructor(options: InitiativeOptions) {
-    const { agents, archive, peers, voice, isPause } = options;
+    const { agents, archive, peers, voice, isPause, begin, logger } = options;
     this.#options = options;
     this.#greetings = new Greetings({
-      ...options,
+      agents,
       hasTurns: (identity) => archive.hasTurnsOf(identity),
       isPresent: (identity) => peers.isPresent(identity),
+      begin,
+      logger,
     });
     this.#idle = new Idle({
       steps: () => agents.current.idle,

@@ -179,11 +179,15 @@ interface ApartOptions {
 }
 
 /** Shows a few words of the worker's own when no turn runs, as an answer that is not stored. Never rejects. */
-export async function sayApart(text: string, { previousId, ...options }: ApartOptions): Promise<void> {
+export async function sayApart(text: string, options: ApartOptions): Promise<void> {
+  const { outbox, link, previousId, participant, language } = options;
   const messageId = createId();
-  options.outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType: "text" } });
+  outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType: "text" } });
   const answer = new AnswerOutput({
-    ...options,
+    outbox,
+    link,
+    participant,
+    language,
     messageId,
     voice: undefined,
     said: { texts: [], asides: 0 },

@@ -67,7 +67,7 @@ export class SessionCalls {
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
-    const { recorder, peers, policy, voice, onState } = options;
+    const { recorder, peers, policy, voice, outbox, telemetry, keepMedia, onState } = options;
     this.#options = options;
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(options.serverTools);
@@ -106,11 +106,11 @@ export class SessionCalls {
       onExtraAnswer: (callId, answer) => {
         recorder.onExtraAnswer(callId, answer);
         this.#states.showExtra(callId, answer);
-        options.telemetry.noteExtraAnswer(callId, answer);
+        telemetry.noteExtraAnswer(callId, answer);
       },
     };
     this.#ledger = new CallLedger(listener, options.serverTools);
-    this.wire = new CallWire({ ...options, ledger: this.#ledger });
+    this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, keepMedia });
     this.#ports = {
       ledger: this.#ledger,
       serverTools: options.serverTools,
@@ -121,10 +121,10 @@ export class SessionCalls {
       durable: (callId) => recorder.durable(callId),
       isPresent: (identity) => peers.isPresent(identity),
       sendRequest: (call) => this.wire.sendRequest(call),
-      keepMedia: options.keepMedia,
+      keepMedia,
       sendResult: (call) => this.wire.sendResult(call),
       sendCancel: (call, reason) => this.wire.sendCancel(call, reason),
-      traceOf: (callId) => options.telemetry.traceOfCall(callId),
+      traceOf: (callId) => telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},
       untilMayStart: (call, turn) => {
         const { startWhen } = this.#pacingOf(call.current);

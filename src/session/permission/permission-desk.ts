@@ -67,7 +67,11 @@ export class PermissionDesk {
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
     this.#dialogs = new PermissionDialogs(options);
-    this.#open = new OpenPermissions({ ...options, onExtended: (permission) => this.#tellExtended(permission) });
+    this.#open = new OpenPermissions({
+      store: options.store,
+      onExtended: (permission) => this.#tellExtended(permission),
+      logger: options.logger,
+    });
     this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
   }
 

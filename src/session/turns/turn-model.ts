@@ -29,8 +29,6 @@ interface TurnModelOptions {
     readonly observeChat: ChatObserver;
     readonly noteSpeculation: (end: "adopted" | "void") => void;
   };
-  /** What of the talk the model is shown now. */
-  readonly shown: () => ShownTalk;
   readonly voice?: Pick<VoicePort, "prepare"> | undefined;
   readonly peers: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
 }
@@ -38,10 +36,13 @@ interface TurnModelOptions {
 /** The session's model as its turns ask it: with the tools that the participant may use, and perhaps ahead of the turn. */
 export class TurnModel {
   readonly #options: TurnModelOptions;
+  readonly #shown: () => ShownTalk;
   readonly #speculations: Speculations | undefined;
 
-  constructor(options: TurnModelOptions) {
+  /** @param shown what of the talk the model is shown now */
+  constructor(options: TurnModelOptions, shown: () => ShownTalk) {
     this.#options = options;
+    this.#shown = shown;
     const { policy, telemetry } = options;
     if (policy.speculates) this.#speculations = new Speculations((end) => telemetry.noteSpeculation(end));
   }
@@ -76,12 +77,12 @@ export class TurnModel {
   /** Makes the first model call of a turn that may come, if it still may when the call is ready. Never rejects. */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
-    const { shown: shownNow, openStream, voice, peers } = this.#options;
+    const { openStream, voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { others, passingTools } = this.#of(participant);
     // Where the API would have to count first, there is no time to be won.
     const count = () => Promise.reject(new Error("It cannot be known at once"));
-    const shown = shownNow();
+    const shown = this.#shown();
     const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
@@ -106,7 +107,7 @@ export class TurnModel {
   #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, talk);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
-      this.#options.shown().withdraw(tool.name);
+      this.#shown().withdraw(tool.name);
       offer.onRefusedTool(tool, field);
     };
     return { ...offer, onRefusedTool };
