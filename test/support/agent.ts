@@ -6,7 +6,7 @@ import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { createNotesModel } from "../../src/session/context/notes-model.ts";
+import { createNotesModel } from "../../src/session/context/summariser.ts";
 import { INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
 import { agentSchema } from "../../src/agent/agent-fields.ts";
 import { hooksOf } from "../../src/agent/hooks.ts";

@@ -3,8 +3,7 @@ import { z } from "zod";
 import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { defineTool, type Tool } from "../../tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
-import type { CallEnd } from "./call-end.ts";
-import type { CallLine } from "./call-line.ts";
+import type { CallEnd, CallLine } from "./call-end.ts";
 
 /** The type of all permissions for calls. An agent that has a tool may use it, unless a rule says otherwise. */
 export const CALL_RULE = { type: "call", pattern: "*", action: "allow" } as const;

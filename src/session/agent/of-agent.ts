@@ -1,8 +1,7 @@
 import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import type { SessionPolicy } from "../session-policy.ts";
 import { AgentTools } from "./agent-tools.ts";
-import type { CallEnd } from "./call-end.ts";
-import type { CallLine } from "./call-line.ts";
+import type { CallEnd, CallLine } from "./call-end.ts";
 import { CALL_RULE, callTools } from "./call-tools.ts";
 import { handOff } from "./hand-off.ts";
 import type { ServedAgent } from "./served-agent.ts";

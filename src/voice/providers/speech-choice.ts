@@ -76,6 +76,15 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
   return { stt: recogniser, synthesizer, voiceNamed, close };
 }
 
+/** Speaks with the usual voice, or with the one that is named: agents may have their own. */
+export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
+  const speak: Synthesizer["speak"] = async function* (text, options) {
+    const other = options.voice === undefined ? undefined : await speech.voiceNamed(options.voice);
+    yield* (other ?? usual).speak(text, options);
+  };
+  return { speak, close: () => usual.close() };
+}
+
 function providerOf(name: SttName | TtsName): SpeechProvider {
   const provider = SPEECH_PROVIDERS.find((each) => each.name === name);
   if (!provider) throw new TypeError(`No speech provider is called ${name}`);

@@ -12,7 +12,7 @@ import { RefusedRoom } from "../../session/room/refused-room.ts";
 import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
-import { namedVoice } from "../../voice/providers/named-voice.ts";
+import { namedVoice } from "../../voice/providers/speech-choice.ts";
 import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";

@@ -4,7 +4,7 @@ import type { SeenRoom } from "../../agent/agent-session.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
 import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import type { CallLine } from "../../session/agent/call-line.ts";
+import type { CallLine } from "../../session/agent/call-end.ts";
 import { isPerson } from "../../session/room/room-input.ts";
 import type { RoomApi } from "../../session/room/sender-resolver.ts";
 

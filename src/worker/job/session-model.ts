@@ -1,7 +1,7 @@
 import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { createModel } from "../../llm/stream-message.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
-import { createNotesModel } from "../../session/context/notes-model.ts";
+import { createNotesModel } from "../../session/context/summariser.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
 import { CONTEXT_EDITING, INLINE_TOOLS } from "../../session/turns/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
