@@ -36,7 +36,7 @@ export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** The bytes that a block names, by itself or in the result that it is. */
+/** The media that a block names: a picture or document by itself, a tool result in its content. */
 export function mediaIn({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): MediaSource[] {
   if (content === null) return [];
   const shown = blockType === "tool_result" ? (asBlocks(content["content"]) ?? []) : [content];

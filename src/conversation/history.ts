@@ -49,8 +49,8 @@ export function buildHistory(
 }
 
 /**
- * What ended turns come to, by the last of them: a talk's next request begins with the same ones, so that what it costs
- * does not grow with the talk. At most one draft is kept of a talk as it grows.
+ * The history up to and with an ended turn, by that turn. The talk's next request begins with the same turns and goes on
+ * from here, so that making it does not take longer as the talk grows. Each talk has at most one entry.
  */
 const drafts = new WeakMap<TurnRecord, HistoryDraft>();
 
@@ -124,7 +124,7 @@ class HistoryDraft {
     if (note !== undefined) append(this.#messages, "user", [textBlock(note)]);
   }
 
-  /** The draft is used up. */
+  /** The finished messages. The draft itself must not be used after this. */
   end(): HistoryMessage[] {
     this.#tellTools();
     const messages = this.#messages;

@@ -35,7 +35,7 @@ export function largePlaces({ position, input, blocks }: Shown): BlockPlace[] {
   return [...said, ...done].map((sequence) => ({ position, sequence }));
 }
 
-/** Behind all that a turn has by now. */
+/** The place behind the last block that a turn has now. */
 export function endOf({ position, blocks }: Shown): BlockPlace {
   return { position, sequence: (blocks.at(-1)?.sequence ?? -1) + 1 };
 }
@@ -70,7 +70,7 @@ interface Place {
 
 const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
 
-/** By turn, as it is shown. A running turn is another one each time. */
+/** By turn. A running turn is a new object at each look, so nothing old is found for it. */
 const places = new WeakMap<Shown, readonly Place[]>();
 
 function mediaPlaces(turn: Shown): readonly Place[] {

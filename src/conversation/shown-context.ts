@@ -42,12 +42,12 @@ export function turnBytes(turn: TurnRecord): number {
   return remembered(turn, sizeOfTurn);
 }
 
-/** The sizes of turns together, none of which runs; remembered by the list. */
+/** What `turnBytes` gives for all of these turns. It is remembered for this list, so none of them may still be running. */
 export function turnsBytes(turns: readonly TurnRecord[]): number {
   return remembered(turns, () => turns.reduce((sum, turn) => sum + turnBytes(turn), 0));
 }
 
-/** Of that, what the turn tells of tools. */
+/** The part of `turnBytes` that tells the model of tools that have come or gone. */
 export function toldBytes({ context }: TurnRecord): number {
   return (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), 0);
 }

@@ -16,7 +16,7 @@ export interface SpokenTool {
   readonly result?: JsonValue;
   /** What clients were given to display. */
   readonly display?: JsonValue;
-  /** `input`, `result` and `display` are absent, because the turn's tools have too many: so many bytes of JSON. */
+  /** Their size as JSON, where `input`, `result` and `display` are left out because those of the turn are too large together. */
   readonly leftOutBytes?: number;
   readonly errorCode?: string;
   readonly errorMessage?: string;

@@ -43,7 +43,7 @@ export class KnownTools {
     return blocks;
   }
 
-  /** What telling all of them costs. */
+  /** The size of one change that tells the model of all these tools. */
   get bytes(): number {
     const added = [...this.#offered].flatMap((name) => this.#defined.get(name) ?? []);
     return sizeOfChange({ added, removed: [] });

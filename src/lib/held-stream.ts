@@ -43,7 +43,7 @@ export class HeldStream<Item> {
     try {
       const { signal } = this.#controller;
       for await (const item of open(signal)) {
-        // Nobody wants it any more, and it may have been on its way.
+        // An item may arrive just after the stream was aborted: it is dropped.
         signal.throwIfAborted();
         onItem(item);
         this.#items.push(item);

@@ -28,7 +28,7 @@ export function toMessages(history: readonly HistoryMessage[], media: MediaData 
 /** By message. A talk's messages are sent again with every request, and stay what they are. */
 const messagesWithoutMedia = new WeakMap<HistoryMessage, readonly Anthropic.MessageParam[]>();
 
-/** By block: a message that grows has those of the one before. */
+/** Written blocks without media, by block: when a message grows, those that it had before are not written again. */
 const withoutMedia = new WeakMap<HistoryBlock, JsonObject>();
 
 function written(block: HistoryBlock, media: MediaData): JsonObject | undefined {

@@ -281,8 +281,8 @@ export class ShownTalk {
   }
 
   /**
-   * Adds up what turns are worth. The tools that the model knows do not count: with the turns that told of them left out,
-   * they would be told anew.
+   * Adds up the bytes that leaving turns out would free. What tells of tools that the model still knows frees nothing: they
+   * would be told anew.
    */
   #weigh(): (turn: TurnRecord) => number {
     const free = KnownTools.after(this.#turns).bytes;

@@ -31,14 +31,14 @@ export class SessionAgents {
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
-  /** What names an agent that cannot serve the room. It is looked at again, and told of once. */
+  /** Where an agent was named that cannot serve the room. Each is logged once, though it is looked at again. */
   readonly #refused = new Set<string>();
   #current: ServedAgent;
-  /** What functions have written last, by agent. */
+  /** The instructions that functions have written last, by agent. */
   readonly #written = new Map<string, string>();
-  /** What the function was told that has written the present text. */
+  /** What the function was given for the instructions that hold now, as JSON. */
   #told: string | undefined;
-  /** What the function was told that is writing. */
+  /** What it was given for those that it is writing. */
   #asked: string | undefined;
   #languageOf: (identity: string) => string | undefined = () => undefined;
   readonly #listeners = new Set<() => void>();
@@ -137,7 +137,7 @@ export class SessionAgents {
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
     const told = JSON.stringify(session);
-    // A turn has waited for it once.
+    // They are written already, or are being written: an earlier turn has waited for them.
     if (told === this.#told || told === this.#asked) return undefined;
     this.#asked = told;
     const keep = (text: string) => {
@@ -189,7 +189,7 @@ export class SessionAgents {
     this.#forgetTold();
   }
 
-  /** The function is asked again, whatever it was told before. */
+  /** The next turn asks the function again, even if nothing has changed. */
   #forgetTold(): void {
     this.#told = undefined;
     this.#asked = undefined;

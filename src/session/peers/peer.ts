@@ -39,7 +39,7 @@ export class Peer {
     return this.chosenLanguage ?? this.#preferredLanguage;
   }
 
-  /** As its client says with each Configuration. `true` when what was chosen holds no more. */
+  /** Takes the language that the client names with each Configuration. `true` when it has put an end to a chosen one. */
   preferLanguage(language: string): boolean {
     const before = this.#preferredLanguage ?? language;
     const isAnother = language !== before && this.chosenLanguage !== undefined;

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { RoomInput } from "./room-input.ts";
 
-/** Small inputs take memory, too. */
+/** What an input takes beside its bytes, so that many empty ones reach the limit too. */
 const BYTES_AN_INPUT = 256;
 
 /**

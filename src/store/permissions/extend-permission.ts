@@ -4,7 +4,10 @@ import { PERMISSION_CHANNEL } from "./reply-to-permission.ts";
 
 /** Who needs more time to answer must be able to get it ten times (WCAG 2.2.1), and nobody holds a call for ever. */
 const MAX_EXTENSIONS = 10;
-/** Of its time, before a request gets more again: each extension is told to all who follow the session. */
+/**
+ * A request is extended again only after this share of its time has gone: all who follow the session are told of each
+ * extension, so that a hurried client would send them one after another.
+ */
 const USED_SHARE = 0.1;
 
 interface Extension {
@@ -21,7 +24,7 @@ export interface ExtendedPermission {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly leftMs: number;
-  /** It was given more time a moment ago, and has got none now: when to ask again. */
+  /** Set when it was not extended, because it had been a moment ago: how long to wait before asking again. */
   readonly retryAfterMs?: number;
 }
 
@@ -36,7 +39,7 @@ export async function extendPermission(
   sql: Sql,
   { permissionId, sessionId, by, waitMs }: Extension,
 ): Promise<ExtendedPermission | undefined> {
-  /** So many times as long as a request waits. */
+  /** An SQL interval: `times` the usual time for an answer. */
   const waits = (times: number) => sql`${waitMs * times} * interval '1 millisecond'`;
   const last = sql`created_at + ${waits(1 + MAX_EXTENSIONS)}`;
   const isOpen = sql`

@@ -9,8 +9,8 @@ interface Budget {
 }
 
 /**
- * Up to where the turns of the session's history, with their blocks and calls, fit into so many bytes. They are measured
- * where they are stored.
+ * How many of the session's first turns fit into `maxBytes`, with their blocks and calls. PostgreSQL measures them, so that
+ * none has to be loaded for this.
  *
  * @returns the position of the first turn that does not fit; `before` when all do
  */

@@ -45,7 +45,7 @@ export interface TranscriptTurn {
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
 
-/** Of one turn, what its calls ran with, what came of them and what was displayed, as JSON: larger ones are not loaded. */
+/** How many bytes of JSON are loaded of one turn's inputs, results and displays together. What is over is left out. */
 const CALLS_BYTES = 262_144;
 
 interface PageRequest {

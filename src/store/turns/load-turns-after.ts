@@ -28,7 +28,7 @@ export interface FollowedTurn {
 }
 
 export interface FollowedBlock extends TurnBlock {
-  /** It is of what is remembered of the turn's participant, or asks for it. */
+  /** It is a tool use of `MEMORY_TOOL`, or the result of one. */
   readonly isMemory: boolean;
 }
 

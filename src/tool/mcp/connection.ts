@@ -20,7 +20,7 @@ import { type McpTransport, openTransport } from "./open-transport.ts";
 
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
-/** How many forms a server may have filled in during one call, one after another: more would be a siege. */
+/** How many forms a server may have filled in during one call: a person is not to be asked without end. */
 const MAX_FORMS = 20;
 /** How long a closing connection waits for the server to take the end of its session. */
 const FAREWELL_MS = 500;

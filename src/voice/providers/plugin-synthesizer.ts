@@ -53,7 +53,7 @@ export class PluginSynthesizer implements Synthesizer {
   }
 }
 
-/** Why a stream has failed, unless nobody wants it any more. */
+/** Keeps why a stream has failed. Errors after its signal has been aborted do not count. */
 class Failure {
   readonly #signal: AbortSignal;
   #error: unknown;

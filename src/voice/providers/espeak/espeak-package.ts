@@ -34,7 +34,7 @@ export class EspeakPackage {
     return await promise;
   }
 
-  /** It may be in the middle of a text, and deaf. */
+  /** By SIGKILL: while the process speaks a text it handles no other signal. */
   close(): void {
     this.#child?.kill("SIGKILL");
     this.#child = undefined;
