@@ -129,7 +129,7 @@ const ENDS: Partial<Record<string, keyof Phrases>> = {
 };
 
 /** The phrase that tells of a turn's end, where the model has not done so itself; else `undefined`. */
-export function endOf({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): SpokenEnd | undefined {
+export function spokenEnd({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): SpokenEnd | undefined {
   if (state === "failed") return { phrase: "failed", isShown: false };
   if (state !== "completed") return undefined;
   const phrase = ENDS[stopReason ?? ""];

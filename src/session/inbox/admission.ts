@@ -9,7 +9,7 @@ import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
-import { MessageBudget, costOf } from "../peers/message-budget.ts";
+import { MessageBudget, messageCost } from "../peers/message-budget.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
@@ -55,12 +55,12 @@ export class Admission {
 
   packet(from: Peer, bytes: Uint8Array): boolean {
     if (this.#isFirstAnswer(from.identity, bytes)) return true;
-    return this.#spend(from, costOf(bytes.length), (retryAfterMs) => this.#refuse(from, bytes, retryAfterMs));
+    return this.#spend(from, messageCost(bytes.length), (retryAfterMs) => this.#refuse(from, bytes, retryAfterMs));
   }
 
   /** Text or speech. A refusal is shown by `lk.transcription`: the participant's client may not speak the protocol. */
   text(from: Peer, text: string): boolean {
-    return this.#spend(from, costOf(text.length), () => {
+    return this.#spend(from, messageCost(text.length), () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
       stream.write(phrasesFor(from.language, this.#options.phrases).tooMany);
       stream.close();
@@ -71,7 +71,7 @@ export class Admission {
   unclear(candidates: readonly string[], bytes: Uint8Array): void {
     this.drop("unclear_sender");
     const { outbox } = this.#options;
-    if (this.#unclear.spend(costOf(bytes.length), performance.now())) askAgain(candidates, bytes, outbox);
+    if (this.#unclear.spend(messageCost(bytes.length), performance.now())) askAgain(candidates, bytes, outbox);
   }
 
   /** A stream that was refused. */

@@ -35,6 +35,6 @@ export class MessageBudget {
 }
 
 /** What a message of so many bytes costs, in tokens. */
-export function costOf(bytes: number): number {
+export function messageCost(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / LIMITS.bytesPerToken));
 }

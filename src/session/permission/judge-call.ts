@@ -13,7 +13,7 @@ import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../
 import type { ServerTool } from "../../tool/server-tool.ts";
 
 /** What the rules say of a call. Using the tool is a deed of its own, of type `tool`. */
-export function judge(
+export function judgeCall(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
   rules: readonly PermissionRule[],
@@ -90,7 +90,7 @@ export function checkEditedInput(
   if ("error" in checked) return checked;
   const need = needOf(() => permissionNeed(tool, checked.value));
   if (!need) return { error: "the tool cannot say what they touch" };
-  if (judge(toolName, need, rules) === "deny") return { error: toRuleText(need) };
+  if (judgeCall(toolName, need, rules) === "deny") return { error: toRuleText(need) };
   return { input, patterns: need.values.map(literalPattern) };
 }
 

@@ -15,7 +15,7 @@ import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallTurn } from "../../tool/calls/call-ports.ts";
 import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { checkEditedInput, hashInput, judge, toPermit, toRuleText, refuseUnaskable } from "./judge-call.ts";
+import { checkEditedInput, hashInput, judgeCall, toPermit, toRuleText, refuseUnaskable } from "./judge-call.ts";
 import { OpenPermissions } from "./open-permissions.ts";
 import { PermissionDialogs } from "./permission-dialogs.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
@@ -77,7 +77,7 @@ export class PermissionDesk {
 
   /** Rejects when the request cannot be stored. */
   permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
-    const action = judge(call.current.toolName, need, this.#options.policy.rules);
+    const action = judgeCall(call.current.toolName, need, this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
     if (action === "allow" && !call.current.permissionAsked) return { isAllowed: true };
     return this.#request(call, { ...need, whileRunning: false }, turn);
@@ -108,7 +108,7 @@ export class PermissionDesk {
 
   /** Why a rule denies this, for the model; `undefined` if none does. No grant and no answer overrides a deny. */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
-    return judge(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
+    return judgeCall(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
   /** Whether calls of a tool may start at once: nobody need be asked. */

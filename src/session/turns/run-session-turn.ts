@@ -9,7 +9,7 @@ import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import { type PhraseTable, endOf, phrasesFor } from "../answer/phrases.ts";
+import { type PhraseTable, spokenEnd, phrasesFor } from "../answer/phrases.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { NewTurn, TurnInput } from "./turn-queue.ts";
@@ -108,7 +108,7 @@ export async function runSessionTurn(
     const failure = event.type === "turn_complete" ? event.error : undefined;
     if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
     speak(event, answer);
-    const end = event.type === "turn_complete" ? endOf(event, blocks) : undefined;
+    const end = event.type === "turn_complete" ? spokenEnd(event, blocks) : undefined;
     if (end) answer.conclude(phrases[end.phrase], end);
     if (event.type !== "turn_complete") {
       ports.onEvent(turn, event);

@@ -2,7 +2,7 @@ import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
-import { judge } from "../../../src/session/permission/judge-call.ts";
+import { judgeCall } from "../../../src/session/permission/judge-call.ts";
 import { permissionNeed } from "../../../src/tool/permission-need.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import type { Tool } from "../../../src/tool/define-tool.ts";
@@ -24,7 +24,7 @@ const RULES: readonly PermissionRule[] = [
 const needOf = (workspace: TempWorkspace, tool: Tool, path: string) =>
   permissionNeed({ ...toServerTool("it", tool, workspace.settings) }, { path });
 const judged = (workspace: TempWorkspace, tool: Tool, path: string): Action =>
-  judge("it", needOf(workspace, tool, path), RULES);
+  judgeCall("it", needOf(workspace, tool, path), RULES);
 
 /** A workspace with a file of which nobody may know, and links to it from near and far. */
 async function guardedWorkspace(): Promise<TempWorkspace> {
