@@ -65,7 +65,7 @@ export function danglingUses(blocks: readonly TurnBlock[]): TurnBlock[] {
 /** The name in the tool use that brings a promised outcome into the history. No tool has this name: it is never run. */
 export const OUTCOME_TOOL = "call_outcome";
 
-/** The same for what is remembered of a participant. It is for that one alone: nobody is shown it. */
+/** The same for what is remembered of a participant. Only the model is shown it: no other participant may learn of it. */
 export const MEMORY_TOOL = "remembered";
 
 /** The id of the tool use whose outcome a `call_outcome` brings. */

@@ -14,7 +14,7 @@ interface ToolSpec {
   readonly description: string;
   /** JSON Schema whose root is an object. */
   readonly inputSchema: JsonObject;
-  /** Such tools stand behind the others, whose cache then lasts. @defaultValue false */
+  /** May come and go. It is put behind the tools that stay, so that their part of the prompt cache lasts. @defaultValue false */
   readonly mayGo?: boolean;
 }
 

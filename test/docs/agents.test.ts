@@ -8,7 +8,7 @@ import { startTalk } from "../../src/testing/start-talk.ts";
 
 const page = await readFile("docs/agents.md", "utf8");
 const blocks = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, block = ""]) => block);
-/** Below the repository, where the package's name is known. */
+/** In a folder of the clone, so that `import … from "parley"` finds the package. */
 const folder = resolve(".cache", `docs-agents-${process.pid}`);
 
 beforeAll(async () => {

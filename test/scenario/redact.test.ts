@@ -13,7 +13,7 @@ test.each([
   expect(redact(text)).toBe(redacted);
 });
 
-/** Each begins like something that is looked for, everywhere, and is it nowhere. */
+/** Repeated, each of these looks at every place like the beginning of a secret, and never becomes one. */
 test.each([["a"], ["a."], ["eyJ-"], ["-eyJ.a"], ["a@"], [" 00 1"], ["+1 "], ["1 "], ["DE12 "], ["sk-"]])(
   "a long text of %j is looked through at once",
   (piece) => {

@@ -89,7 +89,7 @@ test("a server that fails is an error, and no unhandled one", async () => {
   await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow("400");
 });
 
-/** Fails at a text that says so, and else goes on until it is released. */
+/** A plugin whose stream fails at a certain text, and at any other goes on until it is released. */
 class SharedVoice extends tts.TTS {
   readonly label = "shared";
   readonly released = Promise.withResolvers<void>();

@@ -16,7 +16,7 @@ interface PermissionFeedOptions {
   readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
-  /** Absent where nothing tells of more time. */
+  /** Absent in a feed that has no event for a longer wait. */
   readonly toExtended?: (permission: PermissionRecord) => SseEvent;
   readonly toReplied: (permission: PermissionRecord) => SseEvent;
 }
@@ -26,7 +26,7 @@ const REMEMBERED = 1_000;
 /** Shows a session's permissions. For each, it sends once that it is asked, that it waits longer, and once that it is over. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
-  /** Requests that were shown as asked, and not yet as over: until when each was said to be open. */
+  /** By request that was shown as asked and not yet as over: the time until which its reader takes it to be open. */
   readonly #asked = new Map<string, number>();
   readonly #over = new Set<string>();
 

@@ -52,7 +52,7 @@ export interface FormField {
   readonly label: string;
   readonly description: string | undefined;
   readonly isRequired: boolean;
-  /** Of a `choice` and of `choices`, else empty. */
+  /** What can be chosen, for the types `choice` and `choices`; empty for all others. */
   readonly choices: readonly FormChoice[];
   /** The schema's default. */
   readonly initial: FieldValue | undefined;
@@ -154,7 +154,7 @@ export function parseField(field: FormField, typed: string): ReadField {
   return value === undefined ? { problem: expectationOf(field) } : checkField(field, value);
 }
 
-/** The same of a value that was not typed: of choices that were ticked. */
+/** The same for a value that was not typed, such as a list of ticked choices. */
 export function checkField(field: FormField, value: FieldValue): ReadField {
   const problem = field.check(value);
   return problem === undefined ? { value } : { problem };
@@ -206,7 +206,7 @@ function toChoice(choices: readonly FormChoice[], text: string): FormChoice["val
   return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
 }
 
-/** No text is no choice; one that cannot be read makes all of it unreadable. */
+/** An empty text chooses nothing. `undefined` when one of the parts between commas names no choice. */
 function toChosen(choices: readonly FormChoice[], text: string): FormChoice["value"][] | undefined {
   const parts = text.split(",").flatMap((part) => part.trim() || []);
   const chosen = parts.flatMap((part) => toChoice(choices, part) ?? []);

@@ -64,7 +64,7 @@ export class CallEnd {
     this.#leaving = { ...ending, timer };
   }
 
-  /** This participant says something, or begins to: who was to leave stays. */
+  /** This participant says something, or begins to. If it was to leave, alone or with all, nobody is taken out. */
   noteSaid(identity: string): void {
     if (!this.#leaving) return;
     const { participant, isForAll, timer } = this.#leaving;

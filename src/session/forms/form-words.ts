@@ -4,7 +4,7 @@ interface FormWords {
   readonly misfit: string;
   /** After the question for a field that may be left out. */
   readonly optional: string;
-  /** Before choices of which several may be named. */
+  /** Said before a list of choices of which several may be named. */
   readonly several: string;
   /** Words by which all choices are meant. */
   readonly all: readonly string[];

@@ -6,7 +6,7 @@ import type { RoomParticipant } from "../room/room-input.ts";
 /** The participants of a session. Those that left are kept, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
-  /** By identity. An earlier worker's choice is known before its participant is. */
+  /** By identity, and not with the peer: what an earlier worker stored is known before the participant comes. */
   readonly #languages = new Map<string, string>();
 
   /** The peer of this participant, which is present from now on. `isNewJoin`: it has come, or come back. */

@@ -194,7 +194,7 @@ export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) =
 
 type Media = Pick<SessionMedia, "of">;
 
-/** The model, which is handed the bytes that a history names. */
+/** Opens streams as `openStream` does, and hands it the media that the history names by their ids. */
 export function withMedia(openStream: OpenStream, media: Media): OpenStream {
   return (request, signal) => {
     const named = media.of(request.history);
@@ -203,7 +203,7 @@ export function withMedia(openStream: OpenStream, media: Media): OpenStream {
   };
 }
 
-/** The same for counting. */
+/** The same for counting a request's tokens. */
 export function countingWithMedia(countTokens: CountTokens, media: Media): CountTokens {
   return async (request, signal) => {
     const data = await media.of(request.history);

@@ -96,8 +96,8 @@ export class Connection {
 
   /**
    * Puts a server's form to the participant of its call. The protocol does not say which call it is for, and sessions
-   * share the connection: while several calls wait, the wrong person might be asked, and nobody is. Forms come one at a
-   * time: a session has places for few open calls.
+   * share the connection. So while several calls wait, nobody is asked: it might be the wrong person. Forms come one at
+   * a time, because each is an open call, and a session may have few of these.
    */
   async #elicit(params: ElicitRequest["params"]): Promise<ElicitResult> {
     const [call, ...others] = this.#calls.values();

@@ -67,7 +67,7 @@ export class EspeakSynthesizer implements Synthesizer {
   }
 }
 
-/** espeak-ng takes a voice's name for a part of a file's path: whatever is not the beginning of a BCP 47 tag is no name. */
+/** The language of a BCP 47 tag. Nothing else may be a voice's name, for espeak-ng makes a file's path of it. */
 function voiceOf(language = ""): string {
   return /^[a-z]{2,8}(?=-|$)/i.exec(language)?.[0].toLowerCase() ?? FALLBACK_VOICE;
 }
