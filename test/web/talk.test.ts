@@ -216,59 +216,6 @@ test("while an answer grows, who reads stays at the place, and who is at the end
   expect(await list.evaluate((element) => element.scrollTop)).toBe(100);
 });
 
-/** Keeps what React has given to each element: another object means that the element was rendered again. */
-const COUNT = `(() => {
-  const givenTo = (element) => element[Object.keys(element).find((key) => key.startsWith("__reactProps$"))];
-  const known = [...document.querySelectorAll(".page *")].map((element) => [element, givenTo(element)]);
-  window.rendered = (selector) =>
-    known.filter(([element, given]) => element.matches(selector) && givenTo(element) !== given).length;
-})()`;
-
-test(
-  "in a talk of two thousand messages, typing and the words that come render none of them again",
-  { timeout: 60_000 },
-  async () => {
-    const page = await world.join({ room: "archive" });
-    world.model.script([reply([text("One.")]), reply([text("And so on. ".repeat(30))], { ...slow(20), chunking: 10 })]);
-    await say(page, "Count");
-    await page.getByText("One.", { exact: true }).waitFor();
-    await page.getByText("The agent: Listening").waitFor();
-    await repeatTurn("archive", 999);
-    await page.reload();
-    await expect.poll(() => page.locator(".message").count(), { timeout: 40_000 }).toBe(2_000);
-    await page.getByText("The agent: Listening").waitFor();
-    await page.evaluate(COUNT);
-
-    await page.getByLabel("Message", { exact: true }).pressSequentially("And then, what comes after that?");
-    await page.keyboard.press("Enter");
-    await page.locator(".message.assistant[data-state=completed]").waitFor();
-
-    expect(await page.locator(".message").count()).toBe(2_002);
-    expect(await page.evaluate("window.rendered('.message, .message *')")).toBe(0);
-    // It does count: what was typed into has been rendered.
-    expect(await page.evaluate("window.rendered('textarea')")).toBe(1);
-  },
-);
-
-/** Stores a room's only turn that many times more. */
-async function repeatTurn(room: string, times: number): Promise<void> {
-  const { sql } = world.parts.database;
-  await sql`
-    with first as (
-      select turns.* from turns join sessions on sessions.id = turns.session_id where sessions.room = ${room}
-    ), copies as (
-      insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input, state)
-      select id || n, session_id, 1000 + n, participant_identity, parent_message_id || n, message_id || n, input, state
-      from first, generate_series(1, ${times}::int) as n
-    )
-    select from first
-  `;
-  await sql`
-    insert into turn_blocks (turn_id, sequence, block_type, text_content)
-    select turns.id, 0, 'text', 'One more.' from turns where position > 1000
-  `;
-}
-
 test("the events, the turn's waterfall and the transcript are beside the talk", async () => {
   const page = await world.join({ room: "pantry" });
   const words = ["Flour, rice and beans.", "Enough for a week.", "Done so."];
@@ -380,6 +327,59 @@ test("a talk is copied as a test that parley test can read, once something was s
     },
   ]);
 });
+
+/** Keeps what React has given to each element: another object means that the element was rendered again. */
+const COUNT = `(() => {
+  const givenTo = (element) => element[Object.keys(element).find((key) => key.startsWith("__reactProps$"))];
+  const known = [...document.querySelectorAll(".page *")].map((element) => [element, givenTo(element)]);
+  window.rendered = (selector) =>
+    known.filter(([element, given]) => element.matches(selector) && givenTo(element) !== given).length;
+})()`;
+
+test(
+  "in a talk of two thousand messages, typing and the words that come render none of them again",
+  { timeout: 60_000 },
+  async () => {
+    const page = await world.join({ room: "archive" });
+    world.model.script([reply([text("One.")]), reply([text("And so on. ".repeat(30))], { ...slow(20), chunking: 10 })]);
+    await say(page, "Count");
+    await page.getByText("One.", { exact: true }).waitFor();
+    await page.getByText("The agent: Listening").waitFor();
+    await repeatTurn("archive", 999);
+    await page.reload();
+    await expect.poll(() => page.locator(".message").count(), { timeout: 40_000 }).toBe(2_000);
+    await page.getByText("The agent: Listening").waitFor();
+    await page.evaluate(COUNT);
+
+    await page.getByLabel("Message", { exact: true }).pressSequentially("And then, what comes after that?");
+    await page.keyboard.press("Enter");
+    await page.locator(".message.assistant[data-state=completed]").waitFor();
+
+    expect(await page.locator(".message").count()).toBe(2_002);
+    expect(await page.evaluate("window.rendered('.message, .message *')")).toBe(0);
+    // It does count: what was typed into has been rendered.
+    expect(await page.evaluate("window.rendered('textarea')")).toBe(1);
+  },
+);
+
+/** Stores a room's only turn that many times more. */
+async function repeatTurn(room: string, times: number): Promise<void> {
+  const { sql } = world.parts.database;
+  await sql`
+    with first as (
+      select turns.* from turns join sessions on sessions.id = turns.session_id where sessions.room = ${room}
+    ), copies as (
+      insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input, state)
+      select id || n, session_id, 1000 + n, participant_identity, parent_message_id || n, message_id || n, input, state
+      from first, generate_series(1, ${times}::int) as n
+    )
+    select from first
+  `;
+  await sql`
+    insert into turn_blocks (turn_id, sequence, block_type, text_content)
+    select turns.id, 0, 'text', 'One more.' from turns where position > 1000
+  `;
+}
 
 test("pages ask nobody but the worker and LiveKit, and the browser complains of nothing", () => {
   expect([...world.hosts]).toEqual(["127.0.0.1"]);
