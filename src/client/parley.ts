@@ -299,7 +299,7 @@ export class Parley implements AsyncDisposable {
     const message: Message = { type: "configuration", body: this.#configuration() };
     const { stanzaId } = this.#outbox.send(message, way);
     const isTaken = await this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
-    if (isTaken) this.#incoming.forgetMissed();
+    if (isTaken) this.#incoming.noteTold();
     return isTaken;
   }
 

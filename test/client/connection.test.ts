@@ -178,6 +178,31 @@ test("what an agent said before it was announced is asked for again", async () =
   expect(parley.isConnected).toBe(true);
 });
 
+test("what a new agent says first does not hide what we have missed of the one before", async () => {
+  const { room, parley } = await openClient();
+  const commentary = { type: "commentary", body: { id: "c", messageId: "m", content: "" } } as const;
+  const next = { identity: "agent-2", isAgent: true };
+  const told = () => room.all("configuration").map(({ lastSequenceSeen }) => lastSequenceSeen);
+  room.say(commentary, { stanzaId: -12 });
+  room.leave();
+  room.acknowledges = false;
+  room.join(next);
+  room.say({ type: "configuration", body: {} }, { stanzaId: -1_001, from: next });
+
+  // It ends before it has sent what is missing, and the agent after it is asked for the same.
+  room.leave(next);
+  room.acknowledges = true;
+  room.join();
+  await parley.whenConnected(1_000);
+  expect(told().slice(1)).toEqual([12, 12]);
+
+  room.say({ type: "configuration", body: {} }, { stanzaId: -2_001 });
+  room.disconnect();
+  room.connect();
+  await parley.whenConnected(1_000);
+  expect(told().at(-1)).toBe(2_001);
+});
+
 test("after a reconnect our Configuration names the last stanza that we saw, and numbers go on", async () => {
   const { room, parley } = await openClient();
   room.say({ type: "commentary", body: { id: "c", messageId: "m", content: "" } }, { stanzaId: -12 });

@@ -18,7 +18,11 @@ export class IncomingMessages {
   readonly #ports: IncomingPorts;
   readonly #seen = new Set<string>();
   #lastSeen = 0;
-  #firstMissed: number | undefined;
+  /** Who has sent the last frame. */
+  #agent: string | undefined;
+  /** Behind this number we may have missed something: of the agents before this one, or before it was announced. */
+  #sureUntil: number | undefined;
+  #isTold = false;
 
   constructor(ports: IncomingPorts) {
     this.#ports = ports;
@@ -26,13 +30,15 @@ export class IncomingMessages {
 
   /** For our next Configuration: the worker sends again what follows this number. `undefined` at first. */
   get lastSequenceSeen(): number | undefined {
-    if (this.#firstMissed !== undefined) return this.#firstMissed - 1;
-    return this.#lastSeen === 0 ? undefined : this.#lastSeen;
+    return this.#sureUntil ?? (this.#lastSeen || undefined);
   }
 
-  /** To be called when the worker has acknowledged a Configuration, and so knows `lastSequenceSeen`. */
-  forgetMissed(): void {
-    this.#firstMissed = undefined;
+  /**
+   * To be called when the worker has acknowledged a Configuration, and so knows `lastSequenceSeen`. What we have missed
+   * comes next, and then the worker's Configuration.
+   */
+  noteTold(): void {
+    this.#isTold = true;
   }
 
   /**
@@ -41,7 +47,7 @@ export class IncomingMessages {
    */
   miss(bytes: Uint8Array): void {
     const stanzaId = this.#decode(bytes)?.stanzaId ?? 0;
-    if (stanzaId < 0) this.#firstMissed = Math.min(this.#firstMissed ?? Infinity, -stanzaId);
+    if (stanzaId < 0) this.#doubt(-stanzaId - 1);
   }
 
   handle(bytes: Uint8Array, from: string): void {
@@ -51,6 +57,7 @@ export class IncomingMessages {
     if (!("message" in incoming)) return;
     // A request that comes again wants its result again, which may be lost.
     if (!isNew && incoming.message.type !== "tool_use_request") return;
+    if (this.#isTold && incoming.message.type === "configuration") this.#sureUntil = undefined;
     const { traceparent } = incoming.meta;
     const trace = typeof traceparent === "string" ? traceparent : undefined;
     this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);
@@ -77,6 +84,9 @@ export class IncomingMessages {
 
   /** Returns `false` for a repeated message. Acks have the number 0 and are never repeated. */
   #take(stanzaId: number, from: string): boolean {
+    // A worker that follows another one may send something new before it sends what the other one did not.
+    if (this.#agent !== undefined && this.#agent !== from) this.#doubt(this.#lastSeen);
+    this.#agent = from;
     if (stanzaId === 0) return true;
     const key = `${Math.abs(stanzaId)} ${from}`;
     if (this.#seen.has(key)) return false;
@@ -84,5 +94,10 @@ export class IncomingMessages {
     keepNewest(this.#seen, REMEMBERED_STANZAS);
     this.#lastSeen = Math.max(this.#lastSeen, Math.abs(stanzaId));
     return true;
+  }
+
+  #doubt(after: number): void {
+    this.#sureUntil = Math.min(this.#sureUntil ?? after, after);
+    this.#isTold = false;
   }
 }

@@ -1,8 +1,10 @@
 import { AppError } from "../../errors/app-error.ts";
+import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { decodeEnvelope, type ReceivedMessage } from "../../protocol/codec/codec.ts";
 import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import { isSentBy, type Message, type MessageBody, type SentBy } from "../../protocol/messages/messages.ts";
+import { toWireError } from "../../protocol/wire-error.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "../peers/peer.ts";
 
@@ -23,6 +25,9 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
+/** Until then, another worker may be there. */
+const RETRY_AFTER_MS = 1_000;
+
 interface InboxOptions {
   readonly outbox: Outbox;
   readonly handlers: MessageHandlers;
@@ -32,11 +37,12 @@ interface InboxOptions {
 /**
  * Handles one packet whose sender is known. Never throws, whatever the bytes are: a packet that cannot be used is
  * answered with an ErrorMessage to its sender. A message is acknowledged before it is handled, but a user message once
- * it is stored; a repeated one is only acknowledged.
+ * it is stored; a repeated one is only acknowledged. A user message that comes while the worker stops is never
+ * acknowledged: its sender sends it again, to the next worker.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;
-  let acknowledgeLate: (() => void) | undefined;
+  let late: { readonly acknowledge: () => void; readonly refuse: (error: AppError) => void } | undefined;
   try {
     const incoming = decodeEnvelope(bytes);
     const { stanzaId } = incoming;
@@ -50,7 +56,12 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
         peer.whenStored(stanzaId, acknowledge);
         return onDropped("repeated");
       }
-      if (type === "user_message") acknowledgeLate = acknowledge;
+      const refuse = (error: AppError) => {
+        peer.noteStoring(stanzaId, Promise.reject(error));
+        const body = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs: RETRY_AFTER_MS };
+        outbox.post({ type: "error_message", body }, { to: [peer.identity] });
+      };
+      if (type === "user_message") late = { acknowledge, refuse };
       else acknowledge();
     }
     if ("message" in incoming) {
@@ -60,7 +71,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       if (conversationId === "" || conversationId === outbox.conversationId) {
         const storing = dispatch(peer, incoming, handlers);
         if (storing) peer.noteStoring(stanzaId, storing);
-        if (acknowledgeLate) peer.whenStored(stanzaId, acknowledgeLate);
+        if (late) peer.whenStored(stanzaId, late.acknowledge);
       } else if (incoming.message.type === "error_message") onDropped("malformed");
       else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
     } else if (incoming.id !== undefined) {
@@ -76,8 +87,11 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
       return onDropped("malformed", error);
     }
-    acknowledgeLate?.();
-    outbox.postError(error, peer.identity, originatingId);
+    if (late && error instanceof AppError && error.code === "unavailable") late.refuse(error);
+    else {
+      late?.acknowledge();
+      outbox.postError(error, peer.identity, originatingId);
+    }
     onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
   }
 }

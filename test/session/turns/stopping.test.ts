@@ -30,8 +30,20 @@ test("a session that closes leaves messages that waited to the next worker; what
   const refusals = errors().map(({ code, message, originatingId }) => ({ code, message, originatingId }));
   expect(refusals).toEqual(["one", "three"].map((originatingId) => ({ code: 503, message: STOPPING, originatingId })));
 
+  // It is not acknowledged, also when it comes again: its sender keeps it for the next worker.
+  fake.session.handle({
+    type: "packet",
+    from,
+    bytes: encode(stanza, { type: "user_message", body: { id: "three", content: "Still there?" } }),
+  });
+  expect(errors().map(({ retryAfterMs }) => retryAfterMs)).toEqual([undefined, 1_000]);
+
   work.resolve("worked");
   await closed;
+  const acknowledged = sent.flatMap(({ type, body }) =>
+    type === "acknowledgement" ? [body.acknowledgedStanzaId] : [],
+  );
+  expect(acknowledged.toSorted()).toEqual([1, 2, 3]);
   expect([...fake.recorder.turns.values()].map(({ state }) => state)).toEqual(["completed"]);
   expect(fake.recorder.kept).toEqual(["one", "two"]);
 });
