@@ -22,7 +22,7 @@ export default defineConfig({
     isolate: false,
     // Workers, clients and commands that tests start as processes take their compiled modules from here.
     env: { NODE_COMPILE_CACHE: join(root, ".cache/node-compile") },
-    // Most of a test is waiting for real time: speech, deadlines, joins.
-    maxWorkers: 3,
+    // With their browsers, servers and session hosts, two keep two cores busy; with more, tests wait for each other.
+    maxWorkers: 2,
   },
 });

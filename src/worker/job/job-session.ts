@@ -195,6 +195,9 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const letGo = async () => {
     if ("session" in opened) await (lettingGo ??= leave(opened));
   };
+  // The room goes on without this agent: what it does from now on, nobody would hear.
+  const goesOnElsewhere = () => (lost ? lost.over === undefined : isHandedOver);
+  void whenLost.promise.then(() => (goesOnElsewhere() ? letGo() : undefined)).catch(() => {});
   return {
     handOver: async ({ withinMs, onPause }) => {
       isHandedOver = true;
@@ -214,7 +217,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       await letGo();
     },
     close: async (graceMs) => {
-      if (isHandedOver && !lost) await letGo();
+      if (goesOnElsewhere()) await letGo();
       else if ("session" in opened && (await opened.close(lost ? 0 : graceMs, hooks && whyOver))) hooks?.noteEnded();
       await voice?.close();
       state.close();
