@@ -264,7 +264,7 @@ class Parley:
     async def _configure(self, way: Way, timeout: float) -> bool:
         is_taken = await self._outbox.send_and_wait(self._outbox.prepare(self._configuration(), way), timeout)
         if is_taken:
-            self._incoming.note_told()
+            self._incoming.forget_missed()
         return is_taken
 
     def _configuration(self) -> Configuration:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..errors import ParleyError
 from ..kept_newest import keep_newest
-from ..messages import Configuration, ToolUseRequest
+from ..messages import ToolUseRequest
 from .codec import Envelope, MalformedMessage, decode
 
 REMEMBERED_STANZAS = 2_000
@@ -26,23 +26,18 @@ class IncomingMessages:
         self._ports = ports
         self._seen: dict[tuple[int, str], None] = {}
         self._last_seen = 0
-        self._agent: str | None = None
-        """Who has sent the last frame."""
-        self._sure_until: int | None = None
-        """Behind it we may have missed something: of the agents before this one, or before it was announced."""
-        self._is_told = False
+        self._first_missed: int | None = None
 
     @property
     def last_sequence_seen(self) -> int | None:
         """For our next Configuration: the worker sends again what follows this number."""
-        if self._sure_until is not None:
-            return self._sure_until
+        if self._first_missed is not None:
+            return self._first_missed - 1
         return self._last_seen or None
 
-    def note_told(self) -> None:
-        """A worker has acknowledged a Configuration, and so knows `last_sequence_seen`. What we have missed comes next,
-        and then its own Configuration."""
-        self._is_told = True
+    def forget_missed(self) -> None:
+        """A worker has acknowledged a Configuration, and so knows `last_sequence_seen`."""
+        self._first_missed = None
 
     def miss(self, frame: bytes) -> None:
         """Takes a frame whose sender LiveKit has not announced, most often the agent's first. Its content is not
@@ -52,7 +47,7 @@ class IncomingMessages:
         except MalformedMessage:
             return
         if envelope.stanza_id < 0:
-            self._doubt(-envelope.stanza_id - 1)
+            self._first_missed = min(self._first_missed or -envelope.stanza_id, -envelope.stanza_id)
 
     def handle(self, frame: bytes, sender: str) -> None:
         try:
@@ -65,17 +60,11 @@ class IncomingMessages:
                 self._ports.on_error(problem)
             return
         is_news = self._take(envelope.stanza_id, sender)
-        if is_news and self._is_told and isinstance(envelope.body, Configuration):
-            self._sure_until = None
         if is_news or isinstance(envelope.body, ToolUseRequest):
             self._ports.on_message(envelope)
 
     def _take(self, stanza_id: int, sender: str) -> bool:
         """False for a repeated message. Acks have the number 0."""
-        if self._agent is not None and self._agent != sender:
-            # It may send something new before it sends what the worker before it did not.
-            self._doubt(self._last_seen)
-        self._agent = sender
         if stanza_id == 0:
             return True
         key = (abs(stanza_id), sender)
@@ -85,7 +74,3 @@ class IncomingMessages:
         keep_newest(self._seen, REMEMBERED_STANZAS)
         self._last_seen = max(self._last_seen, abs(stanza_id))
         return True
-
-    def _doubt(self, after: int) -> None:
-        self._sure_until = after if self._sure_until is None else min(self._sure_until, after)
-        self._is_told = False
