@@ -6,7 +6,6 @@ import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope } from "../../protocol/codec/codec.ts";
 import { peekEnvelope } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
-import { toWireError } from "../../protocol/wire-error.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
 import { MessageBudget, messageCost } from "../peers/message-budget.ts";
@@ -28,7 +27,7 @@ interface Asking {
 }
 
 interface AdmissionOptions {
-  readonly outbox: Pick<Outbox, "post" | "postError">;
+  readonly outbox: Pick<Outbox, "postRefusal" | "postError">;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly phrases: PhraseTable | undefined;
   readonly asking: readonly Asking[];
@@ -116,8 +115,7 @@ export class Admission {
     const { id, requestId = id } = isRecord(body) ? body : {};
     const originatingId = typeof requestId === "string" && requestId !== "" ? requestId : undefined;
     const error = new AppError("too_many", "Too many messages, or too large ones: send this and what follows it later");
-    const refusal = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs };
-    this.#options.outbox.post({ type: "error_message", body: refusal }, { to: [identity] });
+    this.#options.outbox.postRefusal(error, identity, { originatingId, retryAfterMs });
   }
 }
 

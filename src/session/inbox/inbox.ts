@@ -1,10 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
-import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { decodeEnvelope, type ReceivedMessage } from "../../protocol/codec/codec.ts";
 import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import { isSentBy, type Message, type MessageBody, type SentBy } from "../../protocol/messages/messages.ts";
-import { toWireError } from "../../protocol/wire-error.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "../peers/peer.ts";
 
@@ -58,8 +56,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       }
       const refuse = (error: AppError) => {
         peer.noteStoring(stanzaId, Promise.reject(error));
-        const body = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs: RETRY_AFTER_MS };
-        outbox.post({ type: "error_message", body }, { to: [peer.identity] });
+        outbox.postRefusal(error, peer.identity, { originatingId, retryAfterMs: RETRY_AFTER_MS });
       };
       if (type === "user_message") late = { acknowledge, refuse };
       else acknowledge();

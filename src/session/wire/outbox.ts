@@ -28,6 +28,11 @@ export interface Destination {
   readonly meta?: JsonObject;
 }
 
+interface Refusal {
+  readonly originatingId: string | undefined;
+  readonly retryAfterMs: number;
+}
+
 /**
  * Sends all of a session's protocol messages: numbers them, keeps those for a reconnect (`isKept`), and sends them in
  * order, at most 8 at a time. A send that has resolved is in the local buffer; only an answer proves delivery.
@@ -86,6 +91,12 @@ export class Outbox {
 
   postError(error: unknown, to: string, originatingId?: string): void {
     this.post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId }) }, { to: [to] });
+  }
+
+  /** Tells that a message was not taken, and when it may be sent again. */
+  postRefusal(error: AppError, to: string, { originatingId, retryAfterMs }: Refusal): void {
+    const body = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs };
+    this.post({ type: "error_message", body }, { to: [to] });
   }
 
   /**
