@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { tempFolder } from "../support/temp-folder.ts";
-import { NO_PYTHON, PACKAGE, preparePython, type Python } from "../support/python.ts";
+import { PACKAGE, pythonForFile } from "../support/python.ts";
 
 const run = promisify(execFile);
 type Folders = [string, string, string];
@@ -32,20 +32,12 @@ print(Path(parley_client.__file__).parents[1])
 
 const CODE = [".", "../../examples/python-client", "../../test/clients/python"];
 
-let python: Python | undefined;
-
-beforeAll(async () => {
-  python = await preparePython();
-}, 300_000);
-
-beforeEach(({ skip }) => {
-  if (!python) skip(NO_PYTHON);
-});
+const python = pythonForFile();
 
 /** A module of Python with arguments, in a folder; what it prints, also when it fails. */
 async function module(args: readonly string[], { cwd = PACKAGE, env = {} }: { cwd?: string; env?: object } = {}) {
-  const options = { cwd, env: { ...process.env, ...python?.env, ...env } };
-  const done = run(python?.command ?? "", ["-m", ...args], options).catch(
+  const options = { cwd, env: { ...process.env, ...python()?.env, ...env } };
+  const done = run(python()?.command ?? "", ["-m", ...args], options).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
   const { code, stdout, stderr } = { code: 0, ...(await done) };
@@ -77,7 +69,7 @@ test("its wheel works, and is typed, where its sources are not", { timeout: 120_
   const installed = join(folder.path, "installed");
   expect(await module(["zipfile", "-e", join(wheels, wheel), installed])).toEqual(fine);
   await writeFile(join(user, "use.py"), USE);
-  const env = { PYTHONPATH: [installed, python?.packages].join(delimiter) };
+  const env = { PYTHONPATH: [installed, python()?.packages].join(delimiter) };
 
   expect(await module(["use"], { cwd: user, env })).toEqual({ code: 0, output: `${installed}\n` });
   expect(await module(["mypy", "--strict", "--cache-dir", "/dev/null", "use.py"], { cwd: user, env })).toEqual(fine);

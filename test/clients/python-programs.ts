@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { beforeAll, beforeEach, expect, inject } from "vitest";
+import { expect, inject } from "vitest";
 import { createToken } from "../support/participant.ts";
-import { NO_PYTHON, preparePython, type Python, startPython } from "../support/python.ts";
+import { pythonForFile, startPython } from "../support/python.ts";
 
 const SCENARIOS = join(import.meta.dirname, "python/scenarios.py");
 
@@ -12,17 +12,9 @@ interface Place {
 
 /** Programs with the Python client, for the tests of the calling file, which are skipped where there is no Python. */
 export function pythonPrograms() {
-  let python: Python | undefined;
+  const python = pythonForFile();
 
-  beforeAll(async () => {
-    python = await preparePython();
-  }, 300_000);
-
-  beforeEach(({ skip }) => {
-    if (!python) skip(NO_PYTHON);
-  });
-
-  const start = (args: readonly string[]) => startPython(python, { args });
+  const start = (args: readonly string[]) => startPython(python(), { args });
 
   /** A program of scenarios.py in a room, and what it tells. */
   const play = async (name: string, roomName: string, { url = inject("livekitUrl"), token }: Place = {}) => {

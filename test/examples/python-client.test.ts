@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decode, encode } from "@msgpack/msgpack";
 import { RoomEvent } from "@livekit/rtc-node";
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { pino } from "pino";
 import { z } from "zod";
 import { createHttpServer } from "../../src/http/http-server.ts";
@@ -12,7 +12,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
-import { NO_PYTHON, preparePython, type Python, startPython } from "../support/python.ts";
+import { pythonForFile, startPython } from "../support/python.ts";
 
 const CLIENT = join(import.meta.dirname, "../../examples/python-client/client.py");
 
@@ -22,21 +22,16 @@ interface Envelope {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-let python: Python | undefined;
+const python = pythonForFile();
 let folder: string;
 
 beforeAll(async () => {
-  python = await preparePython();
   folder = await mkdtemp(join(tmpdir(), "parley-python-"));
   await writeFile(join(folder, "notes.txt"), "Milk");
   await writeFile(join(folder, "big.txt"), "x".repeat(100_000));
-}, 300_000);
+});
 
 afterAll(async () => rm(folder, { recursive: true, force: true }));
-
-beforeEach(({ skip }) => {
-  if (!python) skip(NO_PYTHON);
-});
 
 /** The client as its own process, in the agent's room. */
 async function startClient(agent: { readonly roomName: string }, ...args: readonly string[]) {
@@ -45,7 +40,7 @@ async function startClient(agent: { readonly roomName: string }, ...args: readon
 }
 
 function spawnClient(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  return startPython(python, { args: [CLIENT, "--folder", folder, "--timeout", "15", ...args], env });
+  return startPython(python(), { args: [CLIENT, "--folder", folder, "--timeout", "15", ...args], env });
 }
 
 const say = async (agent: TestAgent, content: string, ...args: readonly string[]) =>

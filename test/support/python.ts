@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { onTestFinished } from "vitest";
+import { beforeAll, beforeEach, onTestFinished } from "vitest";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
@@ -75,6 +75,21 @@ interface Program {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+}
+
+/** For the tests of the calling file, which are skipped where there is no Python. */
+export function pythonForFile(): () => Python | undefined {
+  let python: Python | undefined;
+
+  beforeAll(async () => {
+    python = await preparePython();
+  }, 300_000);
+
+  beforeEach(({ skip }) => {
+    if (!python) skip(NO_PYTHON);
+  });
+
+  return () => python;
 }
 
 /** A program of Python as its own process, by the lines that it writes; killed when the test ends. */
