@@ -1,4 +1,4 @@
-import { JobStatus } from "@livekit/protocol";
+import { JobStatus, type ParticipantInfo, ParticipantInfo_State } from "@livekit/protocol";
 import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
@@ -40,13 +40,13 @@ interface Asking {
  */
 export async function ensureAgent(clients: RoomClients, room: string, { former, isAllowed }: Asking): Promise<boolean> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
-  const agents = participants.filter((participant) => Number(participant.kind) === ParticipantKind.AGENT);
+  const agents = participants.filter(isAgentThere);
   const dead = agents.find((agent) => agent.identity === former);
-  const isMissing = participants.length > agents.length && agents.every((agent) => agent === dead);
+  const isMissing = participants.some((each) => !isAgent(each)) && agents.every((agent) => agent === dead);
   const dispatches = isMissing ? await listDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return false;
-  if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreMissing);
+  if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreGone);
   if (!isNeeded) return false;
   await requestAgain(clients, room, dispatches);
   return true;
@@ -93,16 +93,32 @@ function isOnItsWay(dispatches: Dispatches, former: string | undefined): boolean
 /** Lets the participants of a room without an agent know that all workers are full, as far as they do not know. */
 export async function tellOfWaiting(clients: RoomClients, room: string): Promise<void> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
-  if (participants.some(({ kind }) => Number(kind) === ParticipantKind.AGENT)) return;
+  if (participants.some(isAgentThere)) return;
   const attributes = { [WAITING_ATTRIBUTE]: WAITING_FOR_PLACE };
-  const unaware = participants.filter((each) => each.attributes[WAITING_ATTRIBUTE] !== WAITING_FOR_PLACE);
+  const people = participants.filter((each) => !isAgent(each));
+  const unaware = people.filter((each) => each.attributes[WAITING_ATTRIBUTE] !== WAITING_FOR_PLACE);
   await Promise.all(
-    unaware.map(({ identity }) => clients.rooms.updateParticipant(room, identity, { attributes }).catch(ignoreMissing)),
+    unaware.map(({ identity }) => clients.rooms.updateParticipant(room, identity, { attributes }).catch(ignoreGone)),
   );
 }
 
-/** For a room that has ended, or a participant that has left, before we asked. */
+function isAgent({ kind }: ParticipantInfo): boolean {
+  return Number(kind) === ParticipantKind.AGENT;
+}
+
+/** LiveKit may list a worker for ever that was killed while it joined. */
+function isAgentThere(participant: ParticipantInfo): boolean {
+  const isJoining = Number(participant.state) === ParticipantInfo_State.JOINING;
+  return isAgent(participant) && !(isJoining && Number(participant.joinedAtMs) < Date.now() - JOINS_WITHIN_MS);
+}
+
+/** For a room that has ended before we asked. */
 function ignoreMissing(error: unknown): [] {
   if (error instanceof TwirpError && error.code === "not_found") return [];
   throw error;
+}
+
+/** For a participant that has left before we asked: one of several LiveKit servers may list it, and none have it. */
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable"))) throw error;
 }

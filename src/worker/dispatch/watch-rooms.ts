@@ -8,6 +8,7 @@ import {
   mayLookAtRooms,
   areRoomsWaiting,
   noteWaitingRooms,
+  type UnservedRoom,
 } from "../../store/sessions/waiting-rooms.ts";
 import { ensureAgent, isMeantForUs, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
@@ -54,6 +55,15 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
   let forgotAt = performance.now();
   /** Rooms whose participants know that all workers are full. */
   let told = new Set<string>();
+  /** All at once: one that LiveKit does not answer for holds up no other. */
+  const forEach = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
+    Promise.all(
+      found.map((one) =>
+        work(one).catch((error: unknown) => {
+          logger.warn({ error, room: one.room }, "a room without an agent cannot be looked at");
+        }),
+      ),
+    );
   const look = async () => {
     const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
     if (!(await mayLookAtRooms(sql, { restMs: LOOK_RESTS_MS, overdueMs }))) return;
@@ -67,25 +77,24 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
     const names = oldestFirst.map(({ name }) => name);
     const found = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
-    const isOurs = await Promise.all(found.map(({ room }) => isMeantForUs(clients, room)));
-    const unserved = found.filter((_, index) => isOurs[index]);
+    const isOurs = await forEach(found, ({ room }) => isMeantForUs(clients, room));
+    const unserved = found.filter((_, index) => isOurs[index] === true);
     if (unserved.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
     const places = Math.max(0, freePlaces());
     if (places === 0) {
-      const full = unserved.map(({ room }) => room);
-      const news = full.filter((room) => !told.has(room));
-      if (news.length > 0) logger.error({ rooms: full.length }, "all workers are full: rooms wait for an agent");
-      await Promise.all(news.map((room) => tellOfWaiting(clients, room)));
-      told = new Set(full);
+      const news = unserved.filter(({ room }) => !told.has(room));
+      if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers are full: rooms wait for an agent");
+      await forEach(news, ({ room }) => tellOfWaiting(clients, room));
+      told = new Set(unserved.map(({ room }) => room));
       return;
     }
-    for (const { room, formerOwner } of unserved.slice(0, places)) {
-      if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) continue;
+    await forEach(unserved.slice(0, places), async ({ room, formerOwner }) => {
+      if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
       const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
       const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
       if (await ensureAgent(clients, room, { former, isAllowed }))
         logger.info({ room }, "a room had no agent: asked for one");
-    }
+    });
     if (performance.now() - forgotAt > FORGET_EVERY_MS) {
       forgotAt = performance.now();
       await forgetAgentRequests(sql);

@@ -195,8 +195,10 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const letGo = async () => {
     if ("session" in opened) await (lettingGo ??= leave(opened));
   };
-  // The room goes on without this agent: what it does from now on, nobody would hear.
-  const goesOnElsewhere = () => (lost ? lost.over === undefined : isHandedOver);
+  // The room goes on without this agent: what it does from now on, nobody would hear. LiveKit may end the job of an agent
+  // that it has given up before the agent knows more than that it is cut off.
+  const isCutOff = () => job.room.connectionState === ConnectionState.CONN_RECONNECTING;
+  const goesOnElsewhere = () => (lost ? lost.over === undefined : isHandedOver || isCutOff());
   void whenLost.promise.then(() => (goesOnElsewhere() ? letGo() : undefined)).catch(() => {});
   return {
     handOver: async ({ withinMs, onPause }) => {
