@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { onTestFinished } from "vitest";
+import { RoomServiceClient } from "livekit-server-sdk";
+import { onTestFailed, onTestFinished } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { reply, text } from "../../src/testing/model-server/step.ts";
 import type { ModelServer } from "../../src/testing/model-server/model-server.ts";
@@ -110,9 +111,19 @@ export class PageWorld implements AsyncDisposable {
   /** A tab with nothing remembered. */
   async open(url = this.url): Promise<Page> {
     const page = await this.#newPage({});
-    onTestFinished(() => page.context().close());
+    this.#endWithTest(page);
     await page.goto(url);
     return page;
+  }
+
+  /** What a test leaves, which has failed in the middle, is no other test's. */
+  #endWithTest(page: Page, room?: string): void {
+    const { url, apiKey, apiSecret } = this.parts.livekit;
+    onTestFinished(async () => {
+      await page.context().close();
+      this.model.forget();
+    });
+    if (room !== undefined) onTestFailed(() => new RoomServiceClient(url, apiKey, apiSecret).deleteRoom(room));
   }
 
   async #newPage(options: BrowserContextOptions): Promise<Page> {
@@ -137,7 +148,7 @@ export class PageWorld implements AsyncDisposable {
       storageState: { cookies: [], origins: [{ origin: this.url, localStorage }] },
       ...context,
     });
-    onTestFinished(() => page.context().close());
+    this.#endWithTest(page, room);
     if (before !== undefined) await page.addInitScript(before);
     await page.goto(`${this.url}/?room=${encodeURIComponent(room)}`);
     await this.#enter(page, name);

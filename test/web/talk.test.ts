@@ -182,7 +182,7 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
     reply([text("Short.")]),
   ]);
   await say(page, "Tell me a long story");
-  await page.getByText("This goes on").waitFor();
+  await page.locator(".message.assistant .text").filter({ hasText: "This goes on" }).waitFor();
 
   await page.getByRole("button", { name: "Stop" }).click();
   await page.locator(".message.assistant[data-state=cancelled]").waitFor();

@@ -20,6 +20,7 @@ import { ClientProgram } from "./client-program.ts";
 const CLIENT = "client";
 /** What a client does at once about something has come by then, after it has answered what was sent later. */
 const QUIET_MS = 150;
+const LOOK_EVERY_MS = 20;
 export const TOOLS = ["echo", "slow", "fail", "big", "report"];
 
 export interface ClientTalkOptions {
@@ -117,6 +118,13 @@ export class ClientTalk implements AsyncDisposable {
     const { livekit } = this.#options;
     const token = await createToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
     return this.#cleanup.use(await RoomEnd.join(livekit.url, token, onArrival));
+  }
+
+  /** Until the kit's worker knows of a participant; returns when it does not in that time, too. */
+  async untilAnnounced({ room: { localParticipant } }: RoomEnd, withinMs: number): Promise<void> {
+    const isKnown = () => this.#worker?.room.remoteParticipants.has(localParticipant?.identity ?? "") ?? false;
+    const until = performance.now() + withinMs;
+    while (!isKnown() && performance.now() < until) await sleep(LOOK_EVERY_MS);
   }
 
   /**

@@ -41,6 +41,8 @@ export interface ModelServer extends AsyncDisposable {
   readonly abortedCount: number;
   /** Steps are added to those still waiting; a function replaces them all. */
   script(script: Script): void;
+  /** Drops the steps that still wait. */
+  forget(): void;
   /** Cuts all connections. Idempotent. */
   close(): Promise<void>;
 }
@@ -166,6 +168,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       if (typeof script === "function") [queue, scripted] = [[], script];
       else queue.push(...script);
     },
+    forget: () => void (queue = []),
     close,
     [Symbol.asyncDispose]: close,
   };
