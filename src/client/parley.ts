@@ -272,6 +272,7 @@ export class Parley implements AsyncDisposable {
     this.#link.close();
     this.#outbox.unacknowledged.clear();
     this.#progress.close();
+    this.#incoming.close();
     this.#stopListening?.();
     this.#events.clear();
   }
@@ -289,7 +290,10 @@ export class Parley implements AsyncDisposable {
       },
       onJoined: (peer) => this.#link.add(peer),
       onLeft: (peer) => this.#link.remove(peer),
-      onConnected: () => this.#link.enter(transport.peers),
+      onConnected: () => {
+        this.#incoming.noteConnected();
+        this.#link.enter(transport.peers);
+      },
       onDisconnected: () => this.#link.leave(),
     });
     if (transport.isConnected) this.#link.enter(transport.peers);
@@ -305,7 +309,7 @@ export class Parley implements AsyncDisposable {
 
   #configuration(): MessageBody<"configuration"> {
     const { features = [], language, device } = this.#options;
-    const { lastSequenceSeen } = this.#incoming;
+    const lastSequenceSeen = this.#incoming.tellLastSeen();
     return {
       ...(lastSequenceSeen !== undefined && { lastSequenceSeen }),
       clientVersion: CLIENT_VERSION,

@@ -203,6 +203,51 @@ test("what a new agent says first does not hide what we have missed of the one b
   expect(told().at(-1)).toBe(2_001);
 });
 
+test("what an agent says before it has sent what we missed comes after that", async () => {
+  const { room, parley } = await openClient();
+  const heard: string[] = [];
+  parley.on("answer_start", ({ id }) => heard.push(`start ${id}`));
+  parley.on("answer_end", ({ text }) => heard.push(text));
+  const next = { identity: "agent-2", isAgent: true };
+  const start = { type: "start_answer", body: { id: "a2", previousId: "m1", answerType: "text" } } as const;
+  const end = {
+    type: "assistant_sentence",
+    body: { id: "s1", previousId: "a2", sequence: 1, text: "Here I am.", isFinal: true },
+  } as const;
+  room.say({ type: "configuration", body: {} }, { stanzaId: -5 });
+  room.leave();
+  room.say(start, { stanzaId: -1_002, from: undefined });
+
+  room.join(next);
+  room.say(end, { stanzaId: -1_003, from: next });
+  await parley.whenConnected(1_000);
+  room.say(
+    { type: "assistant_message", body: { id: "a1", previousId: "m0", content: "Before." } },
+    { stanzaId: -1_004, from: next },
+  );
+  room.say({ type: "configuration", body: {} }, { stanzaId: -1_001, from: next });
+  room.say(start, { stanzaId: -1_002, from: next });
+  room.say(end, { stanzaId: -1_003, from: next });
+  expect(heard).toEqual([]);
+  room.say({ type: "configuration", body: {} }, { stanzaId: -1_005, from: next });
+
+  expect(heard).toEqual(["Before.", "start a2", "Here I am."]);
+});
+
+test("a worker that sends no Configuration of its own is heard all the same", { timeout: 10_000 }, async () => {
+  const { room, parley } = await openClient();
+  const heard: string[] = [];
+  parley.on("answer_start", ({ id }) => heard.push(id));
+  room.say({ type: "configuration", body: {} }, { stanzaId: -5 });
+  room.leave();
+  const next = { identity: "agent-2", isAgent: true };
+  room.join(next);
+
+  room.say({ type: "start_answer", body: { id: "a2", previousId: "m1", answerType: "text" } }, { from: next });
+
+  await expect.poll(() => heard, { timeout: 5_000 }).toEqual(["a2"]);
+});
+
 test("after a reconnect our Configuration names the last stanza that we saw, and numbers go on", async () => {
   const { room, parley } = await openClient();
   room.say({ type: "commentary", body: { id: "c", messageId: "m", content: "" } }, { stanzaId: -12 });
@@ -231,6 +276,7 @@ test("a call that runs through a reconnect is answered when it is asked again", 
   room.connect();
   await parley.whenConnected(1_000);
   room.request({ id: "r1" });
+  room.say({ type: "configuration", body: {} });
 
   expect(await room.result("r1")).toMatchObject({ success: true, result: { value: "done" } });
   expect(runs).toBe(1);

@@ -64,7 +64,8 @@ class MemoryRoom:
         )
         self._news.set()
         if self.acknowledges and not isinstance(envelope.body, Acknowledgement):
-            asyncio.get_running_loop().call_soon(self.acknowledge, envelope.stanza_id)
+            sender = next((peer for peer in self.peers if peer.identity in to), AGENT)
+            asyncio.get_running_loop().call_soon(self.acknowledge, envelope.stanza_id, True, sender)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         self.listener = listener
@@ -76,8 +77,8 @@ class MemoryRoom:
 
     # What the test uses.
 
-    def acknowledge(self, stanza_id: int, success: bool = True) -> None:
-        self.say(Acknowledgement(acknowledged_stanza_id=stanza_id, success=success), stanza_id=0)
+    def acknowledge(self, stanza_id: int, success: bool = True, sender: Peer = AGENT) -> None:
+        self.say(Acknowledgement(acknowledged_stanza_id=stanza_id, success=success), stanza_id=0, sender=sender)
 
     def say(self, body: Body, *, stanza_id: int | None = None, sender: Peer | None = AGENT, meta: Any = None) -> int:
         number = next(self._stanzas) if stanza_id is None else stanza_id

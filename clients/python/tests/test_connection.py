@@ -6,8 +6,17 @@ from typing import Any
 import pytest
 from parley_client import Peer, Tool, ToolContext, connect, events, tool
 from parley_client.errors import InvalidState, Unavailable
-from parley_client.messages import Commentary, Configuration, ControlStop, UserMessage
+from parley_client.messages import (
+    AssistantMessage,
+    AssistantSentence,
+    Commentary,
+    Configuration,
+    ControlStop,
+    StartAnswer,
+    UserMessage,
+)
 from parley_client.room import agent_link as link
+from parley_client.wire import incoming
 
 from memory_room import AGENT, MemoryRoom, opened, settled
 
@@ -107,6 +116,66 @@ async def test_what_an_agent_said_before_it_was_announced_is_asked_for_again() -
     room.join()
     async with await connecting:
         assert [body.last_sequence_seen for body in room.all(Configuration)] == [6]
+
+
+async def test_what_a_new_agent_says_first_does_not_hide_what_we_have_missed_of_the_one_before() -> None:
+    another = Peer("agent-2", is_agent=True)
+    async with opened() as (room, parley):
+        room.say(Commentary(id="c", message_id="m", content=""), stanza_id=-12)
+        room.leave()
+        room.acknowledges = False
+        room.join(another)
+        await settled()
+        room.say(Configuration(), stanza_id=-1_001, sender=another)
+        # It ends before it has sent what is missing, and the agent after it is asked for the same.
+        room.leave(another)
+        room.acknowledges = True
+        room.join()
+        await parley.when_connected(1)
+        assert [body.last_sequence_seen for body in room.all(Configuration)][1:] == [12, 12]
+        room.say(Configuration(), stanza_id=-2_001)
+        room.disconnect()
+        room.connect()
+        await parley.when_connected(1)
+        assert room.all(Configuration)[-1].last_sequence_seen == 2_001
+
+
+async def test_what_an_agent_says_before_it_has_sent_what_we_missed_comes_after_that() -> None:
+    another = Peer("agent-2", is_agent=True)
+    start = StartAnswer(id="a2", previous_id="m1")
+    end = AssistantSentence(id="s1", previous_id="a2", sequence=1, text="Here I am.", is_final=True)
+    async with opened() as (room, parley):
+        heard: list[str] = []
+        parley.on(StartAnswer, lambda body: heard.append(f"start {body.id}"))
+        parley.on(events.AnswerEnd, lambda answer: heard.append(answer.text))
+        room.say(Configuration(), stanza_id=-5)
+        room.leave()
+        room.say(start, stanza_id=-1_002, sender=None)
+        room.join(another)
+        room.say(end, stanza_id=-1_003, sender=another)
+        await parley.when_connected(1)
+        room.say(AssistantMessage(id="a1", previous_id="m0", content="Before."), stanza_id=-1_004, sender=another)
+        room.say(Configuration(), stanza_id=-1_001, sender=another)
+        room.say(start, stanza_id=-1_002, sender=another)
+        room.say(end, stanza_id=-1_003, sender=another)
+        assert heard == []
+        room.say(Configuration(), stanza_id=-1_005, sender=another)
+        assert heard == ["Before.", "start a2", "Here I am."]
+
+
+async def test_a_worker_that_sends_no_configuration_of_its_own_is_heard_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(incoming, "HOLD_S", 0.05)
+    another = Peer("agent-2", is_agent=True)
+    async with opened() as (room, parley):
+        heard = asyncio.Queue[str]()
+        parley.on(StartAnswer, lambda body: heard.put_nowait(body.id))
+        room.say(Configuration(), stanza_id=-5)
+        room.leave()
+        room.join(another)
+        room.say(StartAnswer(id="a2", previous_id="m1"), sender=another)
+        assert await asyncio.wait_for(heard.get(), 2) == "a2"
 
 
 async def test_after_a_reconnect_the_configuration_names_the_last_stanza_and_numbers_go_on() -> None:

@@ -267,6 +267,16 @@ async def test_an_answer_that_the_worker_no_longer_holds_in_pieces_comes_as_a_wh
         assert not parley.is_answering
 
 
+async def test_an_answer_that_comes_whole_when_we_have_it_already_is_told_once() -> None:
+    async with opened() as (room, parley):
+        ended: list[events.AnswerEnd] = []
+        parley.on(events.AnswerEnd, ended.append)
+        room.say(StartAnswer(id="a", previous_id="m"))
+        sentence(room, 1, "One.", is_final=True)
+        room.say(AssistantMessage(id="a", previous_id="m", content="One."))
+        assert [answer.text for answer in ended] == ["One."]
+
+
 async def test_stop_sends_a_control_stop() -> None:
     async with opened() as (room, parley):
         parley.stop(reason="enough", stop_type="all")

@@ -62,7 +62,7 @@ export async function runSessionTurn(
   const answered = "turn" in begin ? undefined : begin.answers;
   const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
   const { id: turnId, messageId, participantIdentity: participant } = turn;
-  const said = turn.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
+  const said = textsOf(turn.blocks);
   const answer = new AnswerOutput({
     ...ports,
     messageId,
@@ -117,6 +117,12 @@ export async function runSessionTurn(
     const timings = timer.toTimings();
     if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
     const { heard: spoken } = await answer.end();
+    // The worker before may have died with sentences that it had stored and not sent.
+    if (said.length > 0)
+      outbox.post({
+        type: "assistant_message",
+        body: { id: messageId, previousId, content: textsOf(blocks).join("\n") },
+      });
     signal.removeEventListener("abort", onAbort);
     const heard = spoken === undefined ? undefined : [...said, spoken].join("");
     // The answer was cut off while its last words were spoken; the model had ended by then.
@@ -153,6 +159,10 @@ export function createTurn({ participant, messageId, input, opening = [] }: NewT
     state: "running",
     blocks: opening,
   };
+}
+
+function textsOf(blocks: readonly TurnBlock[]): string[] {
+  return blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
 }
 
 /** Says text blocks only: a tool result's text is not the assistant's. */

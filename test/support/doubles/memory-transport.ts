@@ -135,7 +135,9 @@ export class MemoryRoom {
     this.heard.push({ stanzaId, message, way, to, conversationId });
     await Promise.resolve();
     if (this.acknowledges) {
-      this.say({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: true } }, { stanzaId: 0 });
+      const from = this.#peers.get(to[0] ?? "") ?? AGENT;
+      const body = { acknowledgedStanzaId: stanzaId, success: true };
+      this.say({ type: "acknowledgement", body }, { stanzaId: 0, from });
     }
     for (const wake of this.#waiting) wake();
   }

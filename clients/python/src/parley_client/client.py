@@ -235,6 +235,7 @@ class Parley:
         self._outbox.interrupt()  # whoever waits for an Ack
         for part in (self._requests, self._permissions, self._tasks, self._outbox, self._events):
             await part.close()
+        self._incoming.close()
         self._stop_listening()
 
     async def __aenter__(self) -> Self:
@@ -262,16 +263,15 @@ class Parley:
         await self._transport.send(frame, way if self._link.is_known else "stream", to)
 
     async def _configure(self, way: Way, timeout: float) -> bool:
-        is_taken = await self._outbox.send_and_wait(self._outbox.prepare(self._configuration(), way), timeout)
-        if is_taken:
-            self._incoming.forget_missed()
-        return is_taken
+        sent = self._outbox.prepare(self._configuration(), way)
+        self._incoming.note_sent(sent.stanza_id)
+        return await self._outbox.send_and_wait(sent, timeout)
 
     def _configuration(self) -> Configuration:
         options = self._options
         asked = (*FEATURES, *options.features, *(("permissions",) if options.on_permission else ()))
         return Configuration(
-            last_sequence_seen=self._incoming.last_sequence_seen,
+            last_sequence_seen=self._incoming.tell_last_seen(),
             client_version=f"parley-client (Python) {__version__}",
             preferred_language=options.language,
             device=options.device,
@@ -340,6 +340,7 @@ class _Listener:
         self.link.remove(peer.identity)
 
     def on_connected(self) -> None:
+        self.incoming.note_connected()
         self.link.enter(self.transport.peers)
 
     def on_disconnected(self) -> None:

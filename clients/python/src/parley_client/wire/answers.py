@@ -21,6 +21,8 @@ class Answers:
 
     def __init__(self, on_end: Callable[[AnswerEnd], None]) -> None:
         self._open: dict[str, _OpenAnswer] = {}
+        #: Ids of the last answers that were whole.
+        self._ended: dict[str, None] = {}
         self._on_end = on_end
 
     @property
@@ -28,6 +30,8 @@ class Answers:
         return bool(self._open)
 
     def begin(self, start: StartAnswer) -> None:
+        if start.id in self._ended:
+            return
         self._open.setdefault(start.id, _OpenAnswer(start.previous_id))
         keep_newest(self._open, MAX_OPEN)
 
@@ -39,14 +43,21 @@ class Answers:
         answer.sentences[sentence.sequence] = sentence
         last = max(answer.sentences)
         if answer.sentences[last].is_final and len(answer.sentences) == last:
-            del self._open[sentence.previous_id]
             in_order = [answer.sentences[number].text for number in sorted(answer.sentences)]
             texts = [text for text in in_order if text]
-            self._on_end(AnswerEnd(sentence.previous_id, answer.previous_id, " ".join(texts), texts))
+            self._end(AnswerEnd(sentence.previous_id, answer.previous_id, " ".join(texts), texts))
 
     def take_whole(self, message: AssistantMessage) -> None:
-        """We were away for too long: the worker does not hold the answer's sentences any more."""
-        answer = self._open.pop(message.id, None)
+        """The worker does not hold the answer's sentences any more, or one before it may not have sent them."""
+        if message.id in self._ended:
+            return
+        answer = self._open.get(message.id)
         previous_id = message.previous_id or (answer and answer.previous_id)
         if previous_id:
-            self._on_end(AnswerEnd(message.id, previous_id, message.content, [message.content]))
+            self._end(AnswerEnd(message.id, previous_id, message.content, [message.content]))
+
+    def _end(self, answer: AnswerEnd) -> None:
+        self._open.pop(answer.id, None)
+        self._ended[answer.id] = None
+        keep_newest(self._ended, MAX_OPEN)
+        self._on_end(answer)
