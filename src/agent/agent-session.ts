@@ -24,6 +24,8 @@ export interface AgentParticipant {
   /** A caller by telephone. */
   readonly isPhone: boolean;
   readonly localTime: LocalTime;
+  /** What it has asked to be remembered in earlier talks (`memory: true`), the oldest first, as it was when it came. */
+  readonly remembered: readonly string[];
 }
 
 /** Not to the minute: instructions that change with every turn would cost the prompt cache each time. */

@@ -110,6 +110,7 @@ export class Parley implements AsyncDisposable {
     onReady: (agents) => this.#events.emit("connected", { agents }),
     onLost: (reason) => {
       this.#outbox.unacknowledged.clear();
+      this.#incoming.noteLost();
       this.#events.emit("disconnected", { reason });
     },
   });
@@ -290,21 +291,16 @@ export class Parley implements AsyncDisposable {
       },
       onJoined: (peer) => this.#link.add(peer),
       onLeft: (peer) => this.#link.remove(peer),
-      onConnected: () => {
-        this.#incoming.noteConnected();
-        this.#link.enter(transport.peers);
-      },
+      onConnected: () => this.#link.enter(transport.peers),
       onDisconnected: () => this.#link.leave(),
     });
     if (transport.isConnected) this.#link.enter(transport.peers);
   }
 
   async #configure(way: "packet" | "stream", timeoutMs: number): Promise<boolean> {
-    const message: Message = { type: "configuration", body: this.#configuration() };
-    const { stanzaId } = this.#outbox.send(message, way);
-    const isTaken = await this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
-    if (isTaken) this.#incoming.noteTold();
-    return isTaken;
+    const { stanzaId } = this.#outbox.send({ type: "configuration", body: this.#configuration() }, way);
+    this.#incoming.noteAsked(stanzaId);
+    return this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
   }
 
   #configuration(): MessageBody<"configuration"> {

@@ -24,6 +24,8 @@ export class IncomingMessages {
   #agent: string | undefined;
   /** Behind this number we may have missed something: of the agents before this one, or before it was announced. */
   #sureUntil: number | undefined;
+  #asked = 0;
+  /** Whether the worker has acknowledged what we asked for. */
   #isTold = false;
   /** What has come since we doubt, by number. What we have missed comes later, and is handed on before. */
   #held: Map<number, () => void> | undefined;
@@ -40,15 +42,15 @@ export class IncomingMessages {
   }
 
   /**
-   * To be called when the worker has acknowledged a Configuration, and so knows what `tellLastSeen` gave. What we have missed
-   * comes next, and then the worker's Configuration.
+   * To be called when the Configuration is on its way. After its Ack comes what we have missed, and then the worker's
+   * Configuration.
    */
-  noteTold(): void {
-    this.#isTold = true;
+  noteAsked(stanzaId: number): void {
+    this.#asked = stanzaId;
   }
 
-  /** To be called when we are connected again. */
-  noteConnected(): void {
+  /** To be called when the connection is lost, or the agent. */
+  noteLost(): void {
     if (this.#lastSeen > 0) this.#doubt(this.#lastSeen);
   }
 
@@ -74,7 +76,8 @@ export class IncomingMessages {
     const isNewest = number > this.#lastSeen;
     const isNew = this.#take(number, from);
     if (!("message" in incoming)) return;
-    const { type } = incoming.message;
+    const { type, body } = incoming.message;
+    if (type === "acknowledgement" && body.acknowledgedStanzaId === this.#asked) this.#isTold = true;
     // What comes again stands in its place now.
     const isHeld = this.#held?.delete(number) ?? false;
     // A request that comes again wants its result again, which may be lost.

@@ -4,6 +4,7 @@ import { localTimeAt, type AgentSession, type SeenRoom } from "../../agent/agent
 import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { abortable } from "../../lib/abortable.ts";
+import type { KnownMemories } from "../memory/known-memories.ts";
 import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -17,6 +18,8 @@ interface SessionAgentsOptions {
   /** The name to which the room was dispatched: the agent of this name, if there is one, is the room's default. */
   readonly dispatchedTo?: string | undefined;
   readonly lookAt: () => SeenRoom;
+  /** @defaultValue nothing is remembered of anybody */
+  readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. @defaultValue the system's clock */
   readonly now?: () => number;
@@ -133,6 +136,13 @@ export class SessionAgents {
     if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
     this.decide();
     this.#renew();
+    if (typeof this.#current.instructions === "string") return undefined;
+    const { lookAt, memories } = this.#options;
+    const reading = memories?.read(lookAt().participants.map(({ identity }) => identity));
+    return reading ? reading.then(() => this.#write(languageOf)) : this.#write(languageOf);
+  }
+
+  #write(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
     const { name, instructions } = this.#current;
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
@@ -196,7 +206,7 @@ export class SessionAgents {
   }
 
   #describe(languageOf: (identity: string) => string | undefined): AgentSession {
-    const { lookAt, dispatch, now = Date.now } = this.#options;
+    const { lookAt, dispatch, memories, now = Date.now } = this.#options;
     const { name: room, metadata, participants } = lookAt();
     const moment = new Date(now());
     const byIdentity = participants.toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
@@ -208,6 +218,7 @@ export class SessionAgents {
         attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => !/^(?:lk|parley)\./u.test(name))),
         language: languageOf(participant.identity),
         localTime: localTimeAt(moment, attributes["timeZone"]),
+        remembered: memories?.of(participant.identity) ?? [],
       })),
       metadata: toObject(dispatch) ?? {},
       roomMetadata: toObject(metadata) ?? {},

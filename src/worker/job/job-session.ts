@@ -8,6 +8,7 @@ import { SessionAgents } from "../../session/agent/session-agents.ts";
 import { openSession, type OpenedSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
 import type { SessionWatcher } from "../../session/events/session-event.ts";
+import { KnownMemories } from "../../session/memory/known-memories.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput } from "../../session/room/room-input.ts";
@@ -100,12 +101,14 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   };
   const link = new RoomLink(job.room, take, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
+  const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
   const agents = new SessionAgents({
     agents: services.agents,
     standard: services.standardAgent,
     dispatch: job.metadata ?? "",
     dispatchedTo: job.agentName,
     lookAt: () => lookAt(job),
+    memories: services.config.memory ? new KnownMemories(services.sql, complain) : undefined,
     logger,
   });
   const voice = await createVoice(job.room, services, {

@@ -102,6 +102,7 @@ test("who joins again is shown what is open then, and nothing that was answered 
 
   // The worker counts on.
   await act(async () => void after.say(asked, { stanzaId: -20 }));
+  await act(async () => void after.say({ type: "configuration", body: {} }, { stanzaId: -21 }));
   expect(permissions.open).toHaveLength(1);
 });
 

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import type { AgentSession } from "../../../src/agent/agent-session.ts";
+import { KnownMemories } from "../../../src/session/memory/known-memories.ts";
 import { memoryTools } from "../../../src/session/memory/memory-tools.ts";
+import type { Sql } from "../../../src/store/database/pool.ts";
 import { listMemories } from "../../../src/store/memory/memories.ts";
 import type { ServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
@@ -108,4 +111,38 @@ test("a hundred things are remembered of one person, and the model is told when 
 
   expect(await used(agent, ["remember", { text: "one more" }])).toMatchObject({ isError: true });
   expect(await textsOf(agent)).toHaveLength(100);
+});
+
+test("instructions are written with what their participants have asked to be remembered, as it was when they came", async () => {
+  await using kitchen = await startAgent();
+  await used(kitchen, ["remember", { text: "Ann drinks tea" }]);
+  const instructions = ({ participants }: AgentSession) =>
+    participants.map(({ identity, remembered }) => `${identity}: ${remembered.join()}`).join("\n");
+  await using garden = await startAgent({ databaseUrl: kitchen.databaseUrl, agent: { instructions } });
+
+  await used(garden, ["remember", { text: "Ann has a dog" }]);
+
+  const prompts = garden.model.requests.map(({ body }) => JSON.stringify(body["system"]));
+  expect(prompts).toEqual([
+    expect.stringContaining('"ann: Ann drinks tea"'),
+    expect.stringContaining('"ann: Ann drinks tea"'),
+  ]);
+  expect(await textsOf(garden)).toEqual(["Ann drinks tea", "Ann has a dog"]);
+});
+
+test("what is remembered and cannot be read is told, and read again the next time", async () => {
+  const errors: unknown[] = [];
+  let isAway = true;
+  const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
+  const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
+  const memories = new KnownMemories(sql, (error) => errors.push(error));
+
+  await memories.read(["ann"]);
+  expect(memories.of("ann")).toEqual([]);
+  isAway = false;
+  await memories.read(["ann"]);
+
+  expect(memories.of("ann")).toEqual(["Ann drinks tea"]);
+  expect(errors).toHaveLength(1);
+  expect(memories.read(["ann"])).toBe(undefined);
 });
