@@ -299,8 +299,9 @@ export class Parley implements AsyncDisposable {
 
   async #configure(way: "packet" | "stream", timeoutMs: number): Promise<boolean> {
     const { stanzaId } = this.#outbox.send({ type: "configuration", body: this.#configuration() }, way);
-    this.#incoming.noteAsked(stanzaId);
-    return this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
+    const isTaken = await this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
+    if (isTaken) this.#incoming.noteTold();
+    return isTaken;
   }
 
   #configuration(): MessageBody<"configuration"> {
@@ -336,9 +337,8 @@ export class Parley implements AsyncDisposable {
     this.#events.emit("error", { code: ERROR_CODES[error.code].wire, message: error.message, error });
   }
 
-  #onHandlerThrew(error: unknown, event: keyof ParleyEvents): void {
-    if (event === "error") return;
-    this.#reportError(new AppError("internal", `A handler of "${event}" threw`, { cause: error }));
+  #onHandlerThrew(cause: unknown, event: keyof ParleyEvents): void {
+    if (event !== "error") this.#reportError(new AppError("internal", `A handler of "${event}" threw`, { cause }));
   }
 
   #throwIfClosed(): void {

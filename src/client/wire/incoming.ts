@@ -1,7 +1,7 @@
-import { AppError } from "../../errors/app-error.ts";
+import type { AppError } from "../../errors/app-error.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
-import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
+import type { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import type { Message } from "../../protocol/messages/messages.ts";
 
 const REMEMBERED_STANZAS = 2_000;
@@ -24,11 +24,10 @@ export class IncomingMessages {
   #agent: string | undefined;
   /** Behind this number we may have missed something: of the agents before this one, or before it was announced. */
   #sureUntil: number | undefined;
-  #asked = 0;
   /** Whether the worker has acknowledged what we asked for. */
   #isTold = false;
   /** What has come since we doubt, by number. What we have missed comes later, and is handed on before. */
-  #held: Map<number, () => void> | undefined;
+  readonly #held = new Map<number, () => void>();
   #holding: ReturnType<typeof setTimeout> | undefined;
 
   constructor(ports: IncomingPorts) {
@@ -42,11 +41,11 @@ export class IncomingMessages {
   }
 
   /**
-   * To be called when the Configuration is on its way. After its Ack comes what we have missed, and then the worker's
-   * Configuration.
+   * To be called when the worker has acknowledged the Configuration. What we have missed comes next, and then the
+   * worker's Configuration.
    */
-  noteAsked(stanzaId: number): void {
-    this.#asked = stanzaId;
+  noteTold(): void {
+    this.#isTold = true;
   }
 
   /** To be called when the connection is lost, or the agent. */
@@ -57,7 +56,8 @@ export class IncomingMessages {
   /** Drops what is held. */
   close(): void {
     clearTimeout(this.#holding);
-    this.#held = undefined;
+    this.#holding = undefined;
+    this.#held.clear();
   }
 
   /**
@@ -65,21 +65,32 @@ export class IncomingMessages {
    * not kept: once the agent is announced, our Configuration asks for it again.
    */
   miss(bytes: Uint8Array): void {
-    const stanzaId = this.#decode(bytes)?.stanzaId ?? 0;
-    if (stanzaId < 0) this.#doubt(-stanzaId - 1);
+    try {
+      const { stanzaId } = decodeEnvelope(bytes);
+      if (stanzaId < 0) this.#doubt(-stanzaId - 1);
+    } catch {
+      // The worker sends it again, and then it is reported.
+    }
   }
 
   handle(bytes: Uint8Array, from: string): void {
-    const incoming = this.#decode(bytes, (error) => this.#report(error, from));
-    if (!incoming) return;
+    let incoming: Incoming;
+    try {
+      incoming = decodeEnvelope(bytes);
+    } catch (error) {
+      const malformed = error as MalformedMessageError;
+      const { stanzaId = 0, typeName } = malformed.parts;
+      if (!this.#take(Math.abs(stanzaId), from)) return;
+      if (typeName === "tool_use_request") this.#ports.onMalformedRequest(malformed);
+      return this.#ports.onError(malformed);
+    }
     const number = Math.abs(incoming.stanzaId);
     const isNewest = number > this.#lastSeen;
     const isNew = this.#take(number, from);
     if (!("message" in incoming)) return;
-    const { type, body } = incoming.message;
-    if (type === "acknowledgement" && body.acknowledgedStanzaId === this.#asked) this.#isTold = true;
+    const { type } = incoming.message;
     // What comes again stands in its place now.
-    const isHeld = this.#held?.delete(number) ?? false;
+    const isHeld = this.#held.delete(number);
     // A request that comes again wants its result again, which may be lost.
     if (!isNew && !isHeld && type !== "tool_use_request") return;
     // One that is not the newest is among what we have missed.
@@ -90,27 +101,8 @@ export class IncomingMessages {
     const { traceparent } = incoming.meta;
     const trace = typeof traceparent === "string" ? traceparent : undefined;
     const handOn = () => this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);
-    if (this.#held && number > 0 && type !== "configuration") this.#held.set(number, handOn);
+    if (this.#holding && number > 0 && type !== "configuration") this.#held.set(number, handOn);
     else handOn();
-  }
-
-  #decode(bytes: Uint8Array, onError: (error: AppError) => void = () => {}): Incoming | undefined {
-    try {
-      return decodeEnvelope(bytes);
-    } catch (error) {
-      onError(
-        error instanceof AppError ? error : new AppError("internal", "A packet cannot be read", { cause: error }),
-      );
-      return undefined;
-    }
-  }
-
-  #report(error: AppError, from: string): void {
-    if (error instanceof MalformedMessageError) {
-      if (!this.#take(Math.abs(error.parts.stanzaId ?? 0), from)) return;
-      if (error.parts.typeName === "tool_use_request") this.#ports.onMalformedRequest(error);
-    }
-    this.#ports.onError(error);
   }
 
   /** Takes a number without its sign. Returns `false` for a repeated message. Acks have the number 0 and are never repeated. */
@@ -130,18 +122,17 @@ export class IncomingMessages {
   #doubt(after: number): void {
     this.#sureUntil = Math.min(this.#sureUntil ?? after, after);
     this.#isTold = false;
-    if (!this.#held) this.#hold();
+    if (!this.#holding) this.#hold();
   }
 
   #release(): void {
-    const held = this.#held;
+    const held = [...this.#held.values()];
     this.close();
-    for (const handOn of held?.values() ?? []) handOn();
+    for (const handOn of held) handOn();
   }
 
   #hold(): void {
     clearTimeout(this.#holding);
-    this.#held ??= new Map();
     this.#holding = setTimeout(() => this.#release(), HOLD_MS);
   }
 }
