@@ -30,6 +30,11 @@ export interface TurnBlock {
   readonly content: JsonObject | null;
 }
 
+/** What the assistant said in these blocks, a text for each of its text blocks. */
+export function textsOf(blocks: readonly TurnBlock[]): string[] {
+  return blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
+}
+
 /** The id that a tool use and its result share. In blocks of unknown types it is the API's own `id`. */
 export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined {
   const id = block.content?.["tool_use_id"] ?? block.content?.["id"];

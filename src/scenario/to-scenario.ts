@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { toolUseId } from "../conversation/block.ts";
+import { textsOf, toolUseId } from "../conversation/block.ts";
 import { contentText } from "../conversation/content.ts";
 import { saidIn, type TurnRecord } from "../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
@@ -52,7 +52,7 @@ export function toScenario({ name, config, cassette, turns, calls, ownTools, red
 /** What the model said and used, a reply for each of its calls. Its thinking is in no test. */
 function toScript({ blocks }: TurnRecord): object[] {
   return modelCalls(blocks).map((call) => {
-    const say = call.blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
+    const say = textsOf(call.blocks);
     const use = call.blocks.flatMap(({ blockType, content }) =>
       blockType === "tool_use" ? { [asText(content?.["tool_name"])]: content?.["input"] ?? {} } : [],
     );

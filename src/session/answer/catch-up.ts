@@ -39,13 +39,18 @@ export function catchUp(
       const isUnclear = !gone || gone.length > MAX_ANSWERS || gone.some(({ lastStanza }) => lastStanza === null);
       if (isUnclear)
         outbox.postError(new AppError("invalid_state", "Some older messages are no longer held"), identity);
-      for (const answer of gone?.slice(-MAX_ANSWERS) ?? []) postAnswer(answer, identity, outbox);
+      for (const answer of gone?.slice(-MAX_ANSWERS) ?? []) postWhole(answer, outbox, [identity]);
       outbox.sendAgain(entries, identity);
     });
 }
 
-function postAnswer({ messageId, parentMessageId, texts }: StoredAnswer, identity: string, outbox: Outbox): void {
+/** Sends an answer as one AssistantMessage: to everyone, unless identities are named. */
+export function postWhole(
+  { messageId, parentMessageId, texts }: Omit<StoredAnswer, "lastStanza">,
+  outbox: Outbox,
+  to?: readonly string[],
+): void {
   const previous = parentMessageId === null ? {} : { previousId: parentMessageId };
   const body = { id: messageId, ...previous, content: texts.join("\n") };
-  outbox.post({ type: "assistant_message", body }, { to: [identity] });
+  outbox.post({ type: "assistant_message", body }, { ...(to && { to }) });
 }

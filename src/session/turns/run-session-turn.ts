@@ -1,4 +1,4 @@
-import type { TurnBlock } from "../../conversation/block.ts";
+import { textsOf, type TurnBlock } from "../../conversation/block.ts";
 import { endAfterAbort } from "../../conversation/turn-abort.ts";
 import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
@@ -8,6 +8,7 @@ import { runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
 import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
+import { postWhole } from "../answer/catch-up.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { type PhraseTable, spokenEnd, phrasesFor } from "../answer/phrases.ts";
 import type { Recorder } from "../record/recorder.ts";
@@ -118,11 +119,7 @@ export async function runSessionTurn(
     if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
     const { heard: spoken } = await answer.end();
     // The worker before may have died with sentences that it had stored and not sent.
-    if (said.length > 0)
-      outbox.post({
-        type: "assistant_message",
-        body: { id: messageId, previousId, content: textsOf(blocks).join("\n") },
-      });
+    if (said.length > 0) postWhole({ messageId, parentMessageId: previousId, texts: textsOf(blocks) }, outbox);
     signal.removeEventListener("abort", onAbort);
     const heard = spoken === undefined ? undefined : [...said, spoken].join("");
     // The answer was cut off while its last words were spoken; the model had ended by then.
@@ -159,10 +156,6 @@ export function createTurn({ participant, messageId, input, opening = [] }: NewT
     state: "running",
     blocks: opening,
   };
-}
-
-function textsOf(blocks: readonly TurnBlock[]): string[] {
-  return blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
 }
 
 /** Says text blocks only: a tool result's text is not the assistant's. */

@@ -56,7 +56,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
   /** Rooms whose participants know that all workers are full. */
   let told = new Set<string>();
   /** All at once: one that LiveKit does not answer for holds up no other. */
-  const forEach = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
+  const atOnce = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
     Promise.all(
       found.map((one) =>
         work(one).catch((error: unknown) => {
@@ -77,18 +77,18 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
     const names = oldestFirst.map(({ name }) => name);
     const found = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
-    const isOurs = await forEach(found, ({ room }) => isMeantForUs(clients, room));
+    const isOurs = await atOnce(found, ({ room }) => isMeantForUs(clients, room));
     const unserved = found.filter((_, index) => isOurs[index] === true);
     if (unserved.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
     const places = Math.max(0, freePlaces());
     if (places === 0) {
       const news = unserved.filter(({ room }) => !told.has(room));
       if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers are full: rooms wait for an agent");
-      await forEach(news, ({ room }) => tellOfWaiting(clients, room));
+      await atOnce(news, ({ room }) => tellOfWaiting(clients, room));
       told = new Set(unserved.map(({ room }) => room));
       return;
     }
-    await forEach(unserved.slice(0, places), async ({ room, formerOwner }) => {
+    await atOnce(unserved.slice(0, places), async ({ room, formerOwner }) => {
       if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
       const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
       const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });

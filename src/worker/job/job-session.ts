@@ -200,8 +200,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   };
   // The room goes on without this agent: what it does from now on, nobody would hear. LiveKit may end the job of an agent
   // that it has given up before the agent knows more than that it is cut off.
-  const isCutOff = () => job.room.connectionState === ConnectionState.CONN_RECONNECTING;
-  const goesOnElsewhere = () => (lost ? lost.over === undefined : isHandedOver || isCutOff());
+  const goesOnElsewhere = () => (lost ? lost.over === undefined : isHandedOver || isReconnecting(job.room));
   void whenLost.promise.then(() => (goesOnElsewhere() ? letGo() : undefined)).catch(() => {});
   return {
     handOver: async ({ withinMs, onPause }) => {
@@ -243,8 +242,10 @@ function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): v
   room.on(RoomEvent.Reconnecting, () => setCutOff(true));
   room.on(RoomEvent.Reconnected, () => setCutOff(false));
   room.on(RoomEvent.Disconnected, () => setCutOff(false));
-  if (room.connectionState === ConnectionState.CONN_RECONNECTING) setCutOff(true);
+  if (isReconnecting(room)) setCutOff(true);
 }
+
+const isReconnecting = ({ connectionState }: Room) => connectionState === ConnectionState.CONN_RECONNECTING;
 
 /** Loads the voice only when it is wanted: AgentSession is large. */
 async function createVoice(

@@ -36,7 +36,7 @@ class IncomingMessages:
         self._asked = 0
         self._is_told = False
         """Whether the worker has acknowledged what we asked for."""
-        self._held: dict[int, Envelope] | None = None
+        self._held: dict[int, Envelope] = {}
         """What has come since we doubt, by number. What we have missed comes later, and is handed on before."""
         self._holding: asyncio.TimerHandle | None = None
 
@@ -81,7 +81,7 @@ class IncomingMessages:
         is_newest = number > self._last_seen
         is_news = self._take(number, sender)
         # What comes again stands in its place now.
-        is_held = self._held is not None and self._held.pop(number, None) is not None
+        is_held = self._held.pop(number, None) is not None
         if not (is_news or is_held or isinstance(envelope.body, ToolUseRequest)):
             return
         if isinstance(envelope.body, Acknowledgement) and envelope.body.acknowledged_stanza_id == self._asked:
@@ -91,16 +91,17 @@ class IncomingMessages:
         if self._is_told and is_configuration and is_newest:
             self._sure_until = None
             self._release()
-        if self._held is not None and number > 0 and not is_configuration:
+        if self._holding and number > 0 and not is_configuration:
             self._held[number] = envelope
         else:
             self._ports.on_message(envelope)
 
     def close(self) -> None:
         """Drops what is held."""
-        if self._holding is not None:
+        if self._holding:
             self._holding.cancel()
-        self._held = None
+        self._holding = None
+        self._held = {}
 
     def _take(self, number: int, sender: str) -> bool:
         """False for a repeated message. Acks have the number 0."""
@@ -121,17 +122,16 @@ class IncomingMessages:
     def _doubt(self, after: int) -> None:
         self._sure_until = after if self._sure_until is None else min(self._sure_until, after)
         self._is_told = False
-        if self._held is None:
+        if not self._holding:
             self._hold()
 
     def _hold(self) -> None:
-        held = self._held or {}
-        self.close()
-        self._held = held
+        if self._holding:
+            self._holding.cancel()
         self._holding = asyncio.get_running_loop().call_later(HOLD_S, self._release)
 
     def _release(self) -> None:
-        held = self._held or {}
+        held = self._held
         self.close()
         for envelope in held.values():
             self._ports.on_message(envelope)
