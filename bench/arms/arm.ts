@@ -32,6 +32,10 @@ export class Arm implements AsyncDisposable {
     this.#parts = parts;
   }
 
+  get livekit(): LivekitServer {
+    return this.#parts.livekit;
+  }
+
   /** Joins a room of its own. */
   async join(question: "plain" | "tool"): Promise<Talk> {
     const { livekit, toolWay } = this.#parts;

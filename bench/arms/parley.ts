@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { JsonObject } from "../../src/lib/json.ts";
 import { startOwnLivekit } from "../../test/support/servers/own-livekit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
@@ -13,10 +14,12 @@ interface ParleyParts {
   readonly databaseUrl: string;
   readonly modelUrl: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** More of parley.config.ts. */
+  readonly config?: JsonObject;
 }
 
 /** A worker as `npm run worker` starts it: record and metrics on, and nothing exported. */
-export async function startParley({ databaseUrl, modelUrl, env = {} }: ParleyParts): Promise<Arm> {
+export async function startParley({ databaseUrl, modelUrl, env = {}, config: more }: ParleyParts): Promise<Arm> {
   await using starting = new AsyncDisposableStack();
   const { path: folder } = starting.use(await tempFolder());
   const livekit = await startOwnLivekit();
@@ -24,7 +27,7 @@ export async function startParley({ databaseUrl, modelUrl, env = {} }: ParleyPar
   const toolsFolder = join(folder, "tools");
   await mkdir(toolsFolder);
   const config = join(folder, "parley.config.ts");
-  await writeFile(config, `export default ${JSON.stringify({ instructions: INSTRUCTIONS, toolsFolder })};\n`);
+  await writeFile(config, `export default ${JSON.stringify({ instructions: INSTRUCTIONS, toolsFolder, ...more })};\n`);
   const settings = await settingsFor({ livekit, databaseUrl, modelUrl: `${modelUrl}/parley`, folder });
   const main = runMain({ ...settings, PARLEY_CONFIG: config, MAX_SESSIONS: "100", ...env }, "--worker-only");
   starting.defer(() => endTree(main.pid));

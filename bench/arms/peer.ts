@@ -36,6 +36,8 @@ export const AGENTS_JS: PeerKind = {
   modelVariables: (url) => ({ OPENAI_BASE_URL: `${url}/agents-js/v1`, OPENAI_API_KEY: "bench" }),
 };
 
+export const AGENTS_JS_VOICE: PeerKind = { ...AGENTS_JS, start: [process.execPath, "voice-agent.ts", "start"] };
+
 export const AGENTS_PYTHON: PeerKind = {
   name: "agents-python",
   folder: join(PEERS, "agents-python"),

@@ -1,20 +1,28 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EspeakPackage, WAV_HEADER_BYTES } from "../../src/voice/providers/espeak/espeak-package.ts";
 import { clockMs } from "../clock.ts";
 import type { FromModel, ModelCall, Step } from "./messages.ts";
 import { toAnthropicEvents } from "./anthropic.ts";
 import { toOpenAiEvents } from "./openai.ts";
+import { SPOKEN_QUESTION } from "./start-model.ts";
 
 /**
- * A model that answers at once, as a process: the Messages API and Chat Completions, with the same words in the same
- * pieces. What it looks at is where the last question's mark stands, so that it takes no longer at a long history.
+ * A model that answers at once, or after a time, as a process: the Messages API and Chat Completions, with the same words
+ * in the same pieces, and OpenAI's API of a recogniser and of a voice. What it looks at is where the last question's mark
+ * stands, so that it takes no longer at a long history.
  */
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
 const PIECE = 8;
 /** `[q-id]` asks for words, `[t-id]` for the tool; `[l-deltas-id]` and `[i-deltas-id]` for long words and a long input. */
 const MARKS = ["[q-", "[t-", "[l-", "[i-"];
 let calls: ModelCall[] = [];
+
+const SLOW_MS = Number(process.argv[2]);
+/** OpenAI's sound has another rate: it is spoken a tenth too fast. */
+const espeak = new EspeakPackage();
 
 function plan(body: string): { readonly id: string; readonly step: Step } {
   const at = Math.max(...MARKS.map((mark) => body.lastIndexOf(mark)));
@@ -36,12 +44,23 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const body = await readText(request);
   const askedAt = clockMs();
   const path = request.url?.split("?")[0] ?? "";
+  if (path.endsWith("/audio/transcriptions")) {
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ text: SPOKEN_QUESTION }));
+    return;
+  }
+  if (path.endsWith("/audio/speech")) {
+    const { input } = JSON.parse(body) as { input: string };
+    const wav = await espeak.speak(input, "en");
+    response.writeHead(200, { "content-type": "audio/pcm" }).end(wav?.subarray(WAV_HEADER_BYTES));
+    return;
+  }
   const toEvents = path.endsWith("/messages") ? toAnthropicEvents : toOpenAiEvents;
   if (!path.endsWith("/messages") && !path.endsWith("/chat/completions")) {
     response.writeHead(404, { "content-type": "application/json" }).end("{}");
     return;
   }
   const { id, step } = plan(body);
+  if (SLOW_MS > 0) await sleep(SLOW_MS);
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   for (const event of toEvents(step, `call_${id}`)) response.write(event);
   response.end();

@@ -9,9 +9,16 @@ export interface Model extends AsyncDisposable {
   readonly takeCalls: () => Promise<ReadonlyMap<string, readonly ModelCall[]>>;
 }
 
-/** The model in a process of its own, so that its work and that of the participants do not wait for each other. */
-export async function startModel(): Promise<Model> {
-  const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)));
+/** What its recogniser understands, whatever it hears. */
+export const SPOKEN_QUESTION = "What time is it?";
+
+/**
+ * The model in a process of its own, so that its work and that of the participants do not wait for each other.
+ *
+ * @param options.slowMs to the first word of an answer
+ */
+export async function startModel({ slowMs = 0 } = {}): Promise<Model> {
+  const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)), [String(slowMs)]);
   const next = async () => ((await once(child, "message")) as [FromModel])[0];
   const ready = await next();
   if (ready.type !== "ready") throw new Error("The model did not start");

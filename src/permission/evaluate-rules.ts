@@ -48,7 +48,8 @@ function fitsByWord({ type, value }: Deed, { pattern }: PermissionRule): Fit {
 }
 
 /** A deny or an ask matches widely: also aliases, and what the deed may come to. */
-function fitsWidely({ type, value, aliases = [], maybes = [], ignoresCase = false }: Deed, rule: PermissionRule): Fit {
+function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
+  const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = deed;
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
   const pattern = spelled(toCanonicalPattern(type, rule.pattern));
   const names = [value, ...aliases].map(spelled);
@@ -56,7 +57,7 @@ function fitsWidely({ type, value, aliases = [], maybes = [], ignoresCase = fals
   if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
   const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
   // A program that is given a script removes its quotes.
-  const texts = [value, value.replaceAll(/["'\\]/gu, "")].map(spelled);
+  const texts = [value, ...mentions].flatMap((text) => [text, text.replaceAll(/["'\\]/gu, "")]).map(spelled);
   return isPossible || texts.some((text) => isMentioned(pattern, text)) ? "possibly" : undefined;
 }
 

@@ -25,5 +25,7 @@ export interface Deed {
   readonly aliases?: readonly string[];
   /** What it may come to. A deny or an ask that matches one of these leads to a question. */
   readonly maybes?: readonly string[];
+  /** Texts that it is given. A deny or an ask that matches a part of one leads to a question. */
+  readonly mentions?: readonly string[];
   readonly ignoresCase?: boolean;
 }

@@ -21,6 +21,7 @@ import { restore } from "./restore/restore.ts";
 import type { RoomOver } from "./room/room-input.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
+import type { KnownMemories } from "./memory/known-memories.ts";
 import { ToldMemories } from "./memory/told-memories.ts";
 import { BUDGET_NAMES } from "./spending/budget.ts";
 import { Spending } from "./spending/spending.ts";
@@ -51,6 +52,8 @@ export interface OpenSessionOptions extends Pick<
   /** Hears of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly conversationId: string;
+  /** @defaultValue nothing is remembered of anybody */
+  readonly memories?: KnownMemories | undefined;
   /**
    * LiveKit's id of the room: another room of the same name has another one. @defaultValue neither hand-offs nor start
    * and end of the session are stored
@@ -181,9 +184,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     outbox,
     recorder,
     spending,
-    memories: policy.memory
-      ? new ToldMemories(options.sql, (error) => logger.warn({ error }, "what is remembered could not be read"))
-      : undefined,
+    memories: options.memories && new ToldMemories(options.memories),
     permissionStore: createPermissionStore(writer, options.permissionEvents),
     restored,
     archive,

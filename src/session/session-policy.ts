@@ -12,8 +12,6 @@ export interface SessionPolicy {
   readonly toolResultMaxBytes: number;
   readonly onNewMessage: "queue" | "interrupt";
   readonly permission: PermissionPolicy;
-  /** Whether the model is told what participants asked to be remembered. @defaultValue false */
-  readonly memory?: boolean;
   /** @defaultValue no limit */
   readonly budget?: Budget;
   /** @defaultValue none: what is spent is counted in tokens only */

@@ -203,9 +203,9 @@ export class SessionTurns {
     const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
     // A turn that is ended meanwhile goes on at once, and ends.
     if (preparing) await abortable(preparing, signal).catch(() => {});
-    const telling = memories?.tell(asked);
-    const input = telling ? await telling : asked;
+    const telling = memories?.tell(asked) ?? asked;
     // Without a wait where none is needed: the turn is to be stored before what waits behind it.
+    const input = telling instanceof Promise ? await telling : telling;
     const replacing = this.#replacing(input);
     const begin = this.#prepare(replacing ? await replacing : input);
     const isNew = !("turn" in begin);

@@ -77,7 +77,7 @@ export class UserMessages {
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
   begin(from: Peer, { id, content, via = "text", ...said }: Said, meta: JsonObject = {}): Promise<void> | undefined {
-    if (this.#taken.has(id)) return undefined;
+    if (this.#taken.has(id)) return this.#taken.storing(id);
     const { parts: attachments, media } = readAttachments(said.attachments ?? []);
     if (content.trim() === "" && attachments.length === 0)
       throw new AppError("malformed", "user_message.content: expected some text");
@@ -93,9 +93,11 @@ export class UserMessages {
     this.add(message, { meta, interrupts: via === "voice" });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
     // Only now that it is taken, and before its turn asks the model: nothing is kept of a message that is refused.
-    const stored = this.#options.media.keep({ callId: null, from: identity, media });
-    stored.catch(() => {});
-    return Promise.all([stored, this.#options.recorder.keepMessage(message)]).then(() => {});
+    const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
+    mediaStored.catch(() => {});
+    const stored = Promise.all([mediaStored, this.#options.recorder.keepMessage(message)]).then(() => {});
+    this.#taken.add(id, stored);
+    return stored;
   }
 
   add({ id: messageId, participantIdentity: participant, content, ...message }: WaitingMessage, more: More = {}): void {

@@ -60,7 +60,10 @@ export class RoomVoice implements VoicePort {
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
     const { room, synthesizer, stt: ears, settings, take } = options;
-    const onNeeded = () => void this.#start();
+    const onNeeded = () => {
+      synthesizer?.warm?.();
+      void this.#start();
+    };
     this.#mouth = synthesizer && new PreparedSynthesizer(synthesizer);
     this.#audio = synthesizer && new AgentAudio({ room, onListener: onNeeded });
     this.#microphones =

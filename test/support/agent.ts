@@ -37,6 +37,8 @@ export interface AgentOptions {
   /** Tells of changes in them. */
   readonly toolNews?: LiveTools;
   readonly policy?: Partial<SessionPolicy>;
+  /** Whether what participants ask for is remembered. @defaultValue false */
+  readonly memory?: boolean;
   readonly modelIdleTimeoutMs?: number;
   /** Writes notes on older turns. @defaultValue nobody does */
   readonly summaryModel?: string;
@@ -192,6 +194,7 @@ export class TestAgent implements AsyncDisposable {
         model: { name: "claude-test" },
         voice: this.#options.speech?.settings ?? voiceSchema.parse({}),
         ...policy,
+        memory: this.#options.memory ?? false,
       }),
       speech: this.#options.speech?.engines,
       logger: this.#options.logger ?? pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),

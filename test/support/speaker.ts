@@ -23,11 +23,15 @@ async function speak(text: string): Promise<Int16Array> {
 
 /** How many seconds of it are sound, and not silence between words: what `secondsHeard` says when all of it was heard. */
 export async function secondsOf(text: string): Promise<number> {
-  const speech = await speechOf(text);
+  return loudParts(await speechOf(text)).filter(Boolean).length / 100;
+}
+
+/** Of each 10 ms of a speech, whether it is sound. */
+export function loudParts(speech: Int16Array): boolean[] {
   const length = SPEECH_RATE / 100;
-  let loud = 0;
-  for (let at = 0; at < speech.length; at += length) if (isLoud(speech.subarray(at, at + length))) loud++;
-  return loud / 100;
+  return Array.from({ length: Math.ceil(speech.length / length) }, (_, part) =>
+    isLoud(speech.subarray(part * length, (part + 1) * length)),
+  );
 }
 
 /** A participant with a microphone and with ears, and what a test wants to know of the sound that it hears. */

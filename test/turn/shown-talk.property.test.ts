@@ -52,7 +52,7 @@ test("no request is over the hard limit, whatever the talk, its results and the 
       const hardTokens = size.budgetTokens + size.more;
       const shown = new ShownTalk({ turns: [], context: undefined }, { ...size, hardTokens });
       const input = [{ type: "text" as const, text: "Hi" }];
-      const past = talks.flat().map((record, index) => ({ ...record, input, position: index + 1 }));
+      const past = talks.flat().map((record, index) => ({ ...withOwnIds(record, index), input, position: index + 1 }));
       const measured = (history: readonly HistoryMessage[]) =>
         Math.floor(Buffer.byteLength(JSON.stringify(toMessages(history))) * tokens * 0.5);
       const count = async (history: readonly HistoryMessage[]) => (counts ? measured(history) : undefined);
@@ -73,6 +73,15 @@ test("no request is over the hard limit, whatever the talk, its results and the 
     { ...SEED, numRuns: propertyRuns(500) },
   );
 });
+
+/** No other turn uses its ids: `runStep` gives a tool use whose id was used before another one. */
+function withOwnIds(record: TurnRecord, index: number): TurnRecord {
+  const own = ({ content, ...block }: TurnBlock): TurnBlock => {
+    const id = content?.["tool_use_id"];
+    return { ...block, content: typeof id === "string" ? { ...content, tool_use_id: `${id}_${index}` } : content };
+  };
+  return { ...record, blocks: record.blocks.map(own) };
+}
 
 const toCode = (error: unknown): string => (error instanceof AppError ? error.code : "no code");
 

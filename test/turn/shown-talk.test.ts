@@ -3,6 +3,7 @@ import { toolResultBlock } from "../../src/conversation/block.ts";
 import { textBlock, type HistoryMessage } from "../../src/conversation/history.ts";
 import { asText } from "../../src/lib/json.ts";
 import type { TurnRecord } from "../../src/conversation/turn-record.ts";
+import { backgroundReceipt, RECEIPTS } from "../../src/tool/outcome.ts";
 import { type NextCall, ShownTalk } from "../../src/turn/shown-talk.ts";
 import { placed, turn } from "../conversation/arbitrary-turns.ts";
 
@@ -138,26 +139,33 @@ test("other tools than those that were counted count with all their bytes", asyn
   expect(counted).toBe(1);
 });
 
-test("what was promised is told with the turns that are left out, until it has come", async () => {
-  const receipt = "Started in the background (call c1). Its result will be reported when it arrives.";
-  const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
-  const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
-  shown.makeRoom();
-  const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
-  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
+test.each([
+  ["that runs in the background", backgroundReceipt("c1")],
+  ["that runs on after its turn", RECEIPTS.running],
+  ["that waits for a permission", RECEIPTS.toStart],
+  ["that waits for an answer", RECEIPTS.asking],
+])(
+  "that a call %s is open is told with the turns that are left out, until its outcome has come",
+  async (_, receipt) => {
+    const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
+    const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
+    shown.makeRoom();
+    const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
+    expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
 
-  const input = { tool_use_id: "t1", tool: "look", note: "" };
-  const outcome = {
-    blockType: "tool_use",
-    textContent: null,
-    content: { tool_use_id: "t2", tool_name: "call_outcome", input },
-  };
-  shown.add({ ...said(22), blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]) });
-  for (let position = 23; position < 40; position++) shown.add(said(position));
-  shown.makeRoom();
+    const input = { tool_use_id: "t1", tool: "look", note: "" };
+    const outcome = {
+      blockType: "tool_use",
+      textContent: null,
+      content: { tool_use_id: "t2", tool_name: "call_outcome", input },
+    };
+    shown.add({ ...said(22), blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]) });
+    for (let position = 23; position < 40; position++) shown.add(said(position));
+    shown.makeRoom();
 
-  expect(JSON.stringify(await shown.fit(next(running(40))))).not.toContain("was still open");
-});
+    expect(JSON.stringify(await shown.fit(next(running(40))))).not.toContain("was still open");
+  },
+);
 
 test("turns of which there are notes leave first, over the budget or when the cache is lost anyway", async () => {
   const notes = { text: "They talked.", textTo: 4, model: "small", usage: null };

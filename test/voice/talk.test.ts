@@ -76,7 +76,8 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   user.client.room.registerTextStreamHandler("lk.transcription", (reader, { identity }) => {
     if (identity.startsWith("agent")) void reader.readAll().then((all) => read.push(all));
   });
-  voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")])]);
+  // It thinks for a while: a state of less than 40 ms is not published, and the voice begins within that.
+  voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")], { slow: 100 })]);
   await user.client.answerTo(await user.client.say("What time is it?"));
   await expect
     // What was said may be on record a moment after it has been heard: until then the turn goes on.

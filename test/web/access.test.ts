@@ -76,6 +76,46 @@ test("a microphone that nobody listens to is told of", async () => {
   expect(await findingsOf(page)).toEqual([]);
 });
 
+/** Keeps which microphones the page asks the browser for. */
+const WATCH_MICROPHONES = `(() => {
+  const { getUserMedia } = navigator.mediaDevices;
+  window.microphones = [];
+  navigator.mediaDevices.getUserMedia = function (wanted) {
+    window.microphones.push(JSON.stringify(wanted.audio));
+    return getUserMedia.call(this, wanted);
+  };
+})()`;
+
+test("another microphone is used once it is chosen", async () => {
+  const page = await world.join({ before: WATCH_MICROPHONES });
+  await page.getByRole("button", { name: "Microphone" }).click();
+  const choice = page.getByRole("combobox", { name: "Microphone" });
+  const other = choice.getByRole("option", { name: "Fake Audio Input 2" });
+  await other.waitFor({ state: "attached" });
+  const id = (await other.getAttribute("value")) ?? "";
+
+  await choice.selectOption(id);
+
+  await expect.poll(() => page.evaluate("window.microphones.at(-1)"), { timeout: 10_000 }).toContain(id);
+  await page.getByLabel("Level of the microphone").waitFor();
+  expect(await choice.inputValue()).toBe(id);
+});
+
+/** How many elements move without end. */
+const MOVING = "document.getAnimations().filter((each) => each.effect.getTiming().iterations === Infinity).length";
+
+test("nothing moves by itself for those who want less motion", async () => {
+  const page = await world.join();
+  world.model.script([reply([toolUse("ask_user", DRINK)])]);
+  await say(page, "Ask me what I drink");
+  await page.getByText("The agent: Using a tool").waitFor();
+  expect(await page.evaluate(MOVING)).toBeGreaterThan(0);
+
+  await page.emulateMedia({ reducedMotion: "reduce" });
+
+  expect(await page.evaluate(MOVING)).toBe(0);
+});
+
 test("a second tab under the same name takes the talk over with its open question, and the first may come back", async () => {
   const first = await world.join({ room: "twice", name: "Ann" });
   world.model.script([reply([toolUse("calculator", { expression: "1 + 1" })]), reply([text("Two.")])]);

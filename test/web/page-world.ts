@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { RoomServiceClient } from "livekit-server-sdk";
-import { onTestFailed, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { reply, text } from "../../src/testing/model-server/step.ts";
 import type { ModelServer } from "../../src/testing/model-server/model-server.ts";
@@ -39,7 +39,8 @@ type Parts = Pick<PageWorld, "url" | "parts" | "network" | "worker"> & {
 
 /** A real worker with its page, a real LiveKit and a real Chromium; only the model is a stand-in. */
 export class PageWorld implements AsyncDisposable {
-  readonly url: string;
+  /** Of the newest worker. */
+  url: string;
   readonly parts: WorkerParts;
   /** Between the browser and LiveKit. */
   readonly network: TcpProxy;
@@ -92,9 +93,10 @@ export class PageWorld implements AsyncDisposable {
     await page.context().close();
   }
 
-  /** In the place of one that has ended. Pages that are open go on with it; it serves them at another address. */
+  /** Another one, at another address. Pages that are open go on with it. */
   async startWorker(): Promise<void> {
     this.worker = await this.parts.run({ env: this.#env });
+    ({ httpUrl: this.url = "" } = await this.worker.ready);
   }
 
   /** With which `POST /token` answers. */
@@ -116,14 +118,19 @@ export class PageWorld implements AsyncDisposable {
     return page;
   }
 
-  /** What a test leaves, which has failed in the middle, is no other test's. */
+  /** What a test leaves is no other test's: a call that waits there would end later, and ask the model for the next step. */
   #endWithTest(page: Page, room?: string): void {
     const { url, apiKey, apiSecret } = this.parts.livekit;
-    onTestFinished(async () => {
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === "fail") {
+        const shown = await page.innerText("body").catch(String);
+        process.stderr.write(`${page.url()} shows:\n${shown}\n`);
+      }
       await page.context().close();
+      // Another of its pages may have done it.
+      if (room !== undefined) await new RoomServiceClient(url, apiKey, apiSecret).deleteRoom(room).catch(() => {});
       this.model.forget();
     });
-    if (room !== undefined) onTestFailed(() => new RoomServiceClient(url, apiKey, apiSecret).deleteRoom(room));
   }
 
   async #newPage(options: BrowserContextOptions): Promise<Page> {

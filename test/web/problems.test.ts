@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
+import { jobProcesses } from "../worker/support/run-main.ts";
 import { findingsOf } from "./findings.ts";
-import { PageWorld, say } from "./page-world.ts";
+import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
@@ -63,6 +64,51 @@ test("a network that breaks is told of, and what is written meanwhile is answere
   await page.getByText("The connection is lost").waitFor({ state: "hidden" });
   expect(world.model.rejections).toEqual([]);
 });
+
+/** Lets a test hurry LiveKit's client, which tries for three quarters of a minute before it gives up. */
+const HURRY = `(() => {
+  const { setTimeout } = window;
+  window.setTimeout = (run, ms, ...more) => setTimeout(run, window.isHurried ? Math.min(ms, 50) : ms, ...more);
+})()`;
+
+test("a network that stays away ends the connection, and the talk may be joined again", async () => {
+  const page = await world.join({ before: HURRY });
+  await page.evaluate("window.isHurried = true");
+
+  world.network.isRefusing = true;
+  world.network.cut();
+  await page.getByText("The connection has ended.").waitFor();
+  await page.evaluate("window.isHurried = false");
+  expect(await findingsOf(page)).toEqual([]);
+  world.network.isRefusing = false;
+  await page.getByRole("button", { name: "Join again" }).click();
+
+  await page.getByText("The agent: Listening").waitFor();
+  expect(await page.getByText("The connection has ended.").count()).toBe(0);
+});
+
+test(
+  "a worker that is killed is told of within 25 s, and another goes on with its call",
+  { timeout: 60_000 },
+  async () => {
+    const page = await world.join();
+    world.model.script([reply([text("I ask."), toolUse("ask_user", DRINK)]), reply([text("Good choice.")])]);
+    await say(page, "Ask me what I drink");
+    await page.getByRole("radio", { name: "Tea" }).waitFor();
+    const { pid } = world.worker;
+
+    for (const each of [...jobProcesses(pid), pid]) process.kill(each, "SIGKILL");
+    await page.getByText("The agent has left, perhaps to start again.").waitFor({ timeout: 25_000 });
+    await page.getByRole("radio", { name: "Tea" }).check();
+    await page.getByRole("button", { name: "Answer" }).click();
+    await world.startWorker();
+
+    await page.getByText("Good choice.", { exact: true }).waitFor();
+    expect(await page.getByText(/^(The agent has left|No agent has come)/).count()).toBe(0);
+    expect(JSON.stringify(world.model.requests.at(-1)?.body["messages"])).toContain("Tea");
+    expect(world.model.rejections).toEqual([]);
+  },
+);
 
 test("a worker that stops is told of, and the next one goes on with the talk", { timeout: 60_000 }, async () => {
   const page = await world.join();

@@ -1,3 +1,5 @@
+import { text as streamText } from "node:stream/consumers";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
@@ -196,6 +198,19 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Tell me a short story", "Short."]);
 });
 
+test("an answer that is given again takes the place of the first", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("Rye.")]), reply([text("Wheat.")])]);
+  await say(page, "Which bread?");
+  await page.getByText("Rye.", { exact: true }).waitFor();
+
+  await page.locator(".message.assistant").hover();
+  await page.getByRole("button", { name: "Answer again" }).click();
+
+  await page.getByText("Wheat.", { exact: true }).waitFor();
+  expect(await page.locator(".message .text").allTextContents()).toEqual(["Which bread?", "Wheat."]);
+});
+
 test("while an answer grows, who reads stays at the place, and who is at the end sees the newest words", async () => {
   const page = await world.join({ viewport: { width: 800, height: 500 } });
   const lines = (word: string) => Array.from({ length: 40 }, (_, line) => `${word} ${line}.`).join("\n");
@@ -232,19 +247,31 @@ test("the events, the turn's waterfall and the transcript are beside the talk", 
   await page.getByRole("tab", { name: "Turn" }).click();
   await page.getByText("show_notification: runs").waitFor();
   await page.getByText("The whole turn").waitFor();
+  await page.locator(".trend").getByText("Tokens", { exact: true }).waitFor();
   await world.picture(page, "page-turn");
   await page.keyboard.press("ArrowRight");
   await page.getByLabel("Filter").fill("start_answer");
   await page.getByText(/^3 of \d+ messages/).waitFor();
   await page.getByRole("tab", { name: "Talk" }).click();
   await page.getByRole("cell", { name: "4", exact: true }).waitFor();
+
+  const taken = { Markdown: await takeAway(page, "Markdown"), JSON: await takeAway(page, "JSON") };
+  expect([taken.Markdown.name, taken.JSON.name]).toEqual(["pantry.md", "pantry.json"]);
+  for (const said of words) expect(taken.Markdown.text).toContain(said);
+  const { session, turns } = JSON.parse(taken.JSON.text) as { session: unknown; turns: readonly unknown[] };
+  expect(session).toMatchObject({ room: "pantry" });
+  expect(turns[0]).toMatchObject({ said: "What is in the pantry?", answer: [{ type: "text", text: words[0] }] });
+  expect(turns).toHaveLength(3);
+});
+
+/** The file that a button of the transcript saves. */
+async function takeAway(page: Page, button: string) {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("button", { name: "Markdown" }).click(),
+    page.getByRole("button", { name: button }).click(),
   ]);
-
-  expect(download.suggestedFilename()).toBe("pantry.md");
-});
+  return { name: download.suggestedFilename(), text: await streamText(await download.createReadStream()) };
+}
 
 test("a talk of another room is found in the list and gone on with, with what its tools did", async () => {
   const first = await world.join({ name: "Ann", room: "attic" });

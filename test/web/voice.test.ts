@@ -39,7 +39,7 @@ const world = forFile(async () => {
   return Object.assign(page, { [Symbol.asyncDispose]: () => ending.disposeAsync() });
 });
 
-/** Keeps the loudest moment of what the page plays, as a root mean square of 0 to 1. */
+/** Keeps the loudest moment of what the page plays, as a root mean square of 0 to 1. False as long as it plays nothing. */
 const LISTEN = `(() => {
   const audio = document.querySelector("[data-testid=sound] audio");
   if (!audio?.srcObject) return false;
@@ -67,7 +67,8 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   await page.getByRole("button", { name: "Microphone" }).click();
   await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
   await page.locator(".notice").getByText("Counting").waitFor();
-  await page.waitForFunction(LISTEN);
+  // Not by waitForFunction, whose second look the page's Content-Security-Policy would refuse.
+  await expect.poll(() => page.evaluate(LISTEN), { timeout: 15_000 }).toBe(true);
   await page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
 
   await page.getByText("The agent: Speaking").waitFor();
@@ -89,7 +90,7 @@ test("a question that is asked aloud is answered by a spoken yes", { timeout: 60
   world.model.script([reply([toolUse("calculator", { expression: "21 * 2" })]), reply([text("Forty-two.")])]);
   await say(page, "What is 21 * 2?");
   await page.getByRole("alertdialog").waitFor();
-  await page.waitForFunction(LISTEN);
+  await expect.poll(() => page.evaluate(LISTEN), { timeout: 15_000 }).toBe(true);
   await expect.poll(() => page.evaluate("window.loudest"), { timeout: 15_000 }).toBeGreaterThan(0.02);
 
   // By script, because a dialog is open. The microphone is silent for some seconds at first, and the question ends then.

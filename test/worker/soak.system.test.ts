@@ -48,15 +48,22 @@ test(
     const short = await talk("short", KILL_EVERY, { parts, main, heap });
 
     const { sql } = parts.database;
-    // The record is written behind what is said.
-    await expect.poll(() => sql`select 1 from turns where state = 'running'`, { timeout: 10_000 }).toEqual([]);
+    expect(parts.model.rejections).toEqual([]);
+    expect([...long.faults, ...short.faults]).toEqual([]);
+    // The record is written behind what is said: of the last turn there may be no row yet.
+    const notStored = async () => {
+      const rows = await sql<{ asked: string }[]>`
+        select room || ': ' || (input -> -1 ->> 'text') as asked
+        from turns join sessions on sessions.id = session_id where state = 'completed'`;
+      const stored = new Set(rows.map(({ asked }) => asked));
+      return [...long.asked, ...short.asked].filter((asked) => !stored.has(asked));
+    };
+    await expect.poll(notStored, { timeout: 10_000 }).toEqual([]);
     const [stored] = await sql<{ turns: number; summaries: number; open: number }[]>`
-      select (select count(*)::int from turns where state = 'completed') as turns,
+      select (select count(*)::int from turns) as turns,
         (select count(*)::int from summaries) as summaries,
         (select count(*)::int from tool_calls where state in ('pending', 'running')) as open`;
     process.stderr.write(`${JSON.stringify({ ...stored, cacheShare })}\n`);
-    expect(parts.model.rejections).toEqual([]);
-    expect([...long.faults, ...short.faults]).toEqual([]);
     expect(stored).toMatchObject({ turns: TURNS + KILL_EVERY, open: 0 });
     expect(stored?.summaries).toBeGreaterThan(0);
     expect(sharesOfLong.filter((share) => share < 0.95)).toEqual([]);
@@ -78,14 +85,20 @@ async function talk(
   room: string,
   turns: number,
   { parts, main, heap }: { readonly parts: WorkerParts; readonly main: RunningMain; readonly heap: LiveHeap },
-): Promise<{ readonly faults: readonly string[]; readonly stretches: readonly Stretch[] }> {
+): Promise<{
+  readonly asked: readonly string[];
+  readonly faults: readonly string[];
+  readonly stretches: readonly Stretch[];
+}> {
   const speakers = [await join(room, "ann", parts), await join(room, "bob", parts)];
+  const asked: string[] = [];
   const faults: string[] = [];
   const stretches: Stretch[] = [];
   let answerMs: number[] = [];
   let uses: HostUse[][] = [];
   for (let turn = 1; turn <= turns; turn++) {
     const question = `<${turn}-${KINDS[turn % KINDS.length]}>`;
+    asked.push(`${room}: ${question}`);
     const inStretch = turn % KILL_EVERY;
     if (inStretch === 0) {
       const { pid, ...use } = useOf(uses, answerMs.length);
@@ -104,7 +117,7 @@ async function talk(
       uses.push(usesOf(main));
   }
   for (const speaker of speakers) await speaker.close();
-  return { faults, stretches };
+  return { asked, faults, stretches };
 }
 
 /** A participant with a device; it finds the next worker by itself. */

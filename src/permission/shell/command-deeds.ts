@@ -1,5 +1,6 @@
 import { UNKNOWN } from "../../lib/glob.ts";
 import type { Deed } from "../rule.ts";
+import { filledIn } from "./filled-in.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand } from "./read-line.ts";
 
@@ -35,28 +36,33 @@ class Deeds {
 
   addLine(line: string, depth: number): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
-    const { commands, redirects, isClear } = readLine(line);
+    const { commands, redirects, texts, isClear } = readLine(line);
     for (const value of redirects) this.#add({ value });
-    for (const command of commands) this.#addCommand(command, depth);
+    for (const [index, command] of commands.entries()) this.#addCommand(command, depth, index === 0 ? texts : []);
     // A deny rule can still match the pieces of a line that was not understood.
     if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
   }
 
-  #addCommand({ assignments, words }: ShellCommand, depth: number): void {
+  /** @param texts given to programs of its line; one of them may run what they name */
+  #addCommand({ assignments, words }: ShellCommand, depth: number, texts: readonly string[] = []): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const [program = "", ...args] = words;
     const name = fileName(program);
+    const filled = filledIn(name, args);
     // A name with a blank in it looks like a program with an argument, and is not.
     const shown = /\s/u.test(program) ? UNKNOWN : program;
+    // Which of xargs' words is its program is not certain, but it is none that xargs puts something into.
+    const started = unwrapped(name, filled).filter((command) => !command.startsWith(UNKNOWN));
     this.#add({
       value: [...assignments, shown, ...args].filter(Boolean).join(" "),
       aliases: [words.join(" "), [name, ...args].join(" "), ...unwrapped(name, args)],
-      maybes: withoutOptions(name, args),
+      maybes: [...withoutOptions(name, args), ...started],
+      mentions: texts,
     });
-    const inner = innerCommand(name, args);
+    const inner = innerCommand(name, filled);
     if (inner.isUnclear) this.#addAnything();
     for (const script of inner.scripts) this.addLine(script, depth + 1);
-    if (inner.words) this.#addCommand({ assignments: [], words: inner.words }, depth + 1);
+    for (const inWords of inner.commands ?? []) this.#addCommand({ assignments: [], words: inWords }, depth + 1);
   }
 
   #addAnything(aliases: readonly string[] = []): void {
@@ -64,11 +70,11 @@ class Deeds {
     if (aliases.length > 0 || last?.value !== UNKNOWN) this.#add({ value: UNKNOWN, aliases });
   }
 
-  #add({ value, aliases = [], maybes = [] }: ShellDeed): void {
+  #add({ value, aliases = [], maybes = [], mentions = [] }: ShellDeed): void {
     const names = new Set([value, ...aliases].filter(Boolean));
     names.delete(value);
     const others = new Set(maybes);
-    this.all.push({ value, aliases: [...names], maybes: [...others] });
-    for (const name of [value, ...names, ...others]) this.#length += name.length;
+    this.all.push({ value, aliases: [...names], maybes: [...others], mentions });
+    for (const name of [value, ...names, ...others, ...mentions]) this.#length += name.length;
   }
 }

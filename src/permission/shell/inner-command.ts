@@ -1,11 +1,12 @@
 import { UNKNOWN } from "../../lib/glob.ts";
+import { plainPath } from "../../lib/plain-path.ts";
 
 /** What a command itself starts, as far as its arguments tell. */
 interface Inner {
   /** Lines that it gives to a shell. */
   readonly scripts: readonly string[];
-  /** A program with its arguments. */
-  readonly words?: readonly string[];
+  /** Programs with their arguments. */
+  readonly commands?: readonly (readonly string[])[];
   /** Whether it may start something that its arguments do not tell. */
   readonly isUnclear: boolean;
 }
@@ -19,13 +20,13 @@ const WRAPPERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 /** Programs that give a shell what follows `-c`, or else what is typed. */
-const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "script"]);
+const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
 /** Commands that change what a word means from then on, or run later what they read. */
 const OBSCURE: ReadonlySet<string> = new Set(
   "alias hash enable bind complete mapfile readarray at batch crontab parallel".split(" "),
 );
 /** Not a script file: an option, or a path to an open stream, whose content is unknown. */
-const NO_FILE = /^(?:-|\/dev\/|\/proc\/)/u;
+const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
 /** A shell's option that a script follows. */
 const SCRIPT_FLAG = /^[-+][a-zA-Z]*c[a-zA-Z]*$/u;
 /** How many words of a command are tried as the start of another command. */
@@ -54,9 +55,20 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
   // The command follows the host. Without one, ssh runs what is typed.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
+  if (name === "find") return { scripts: [], commands: executed(args), isUnclear: false };
   if (!WRAPPERS.has(name)) return { scripts: [], isUnclear: false };
   if (first < 0) return { scripts: [], isUnclear: !args.every(isHarmless) };
-  return { scripts: [], words: [...args.slice(first), ...fedTo(name)], isUnclear: false };
+  return { scripts: [], commands: [[...args.slice(first), ...fedTo(name)]], isUnclear: false };
+}
+
+/** What find runs for the files that it finds. */
+function executed(args: readonly string[]): string[][] {
+  return args.flatMap((arg, index) => {
+    if (!/^-(?:exec|ok)(?:dir)?$/u.test(arg)) return [];
+    const rest = args.slice(index + 1);
+    const end = rest.indexOf(";");
+    return [end < 0 ? rest : rest.slice(0, end)];
+  });
 }
 
 /** Arguments that the program gets from elsewhere, as from xargs' input. */
@@ -114,7 +126,7 @@ function ofScript(script: string): Inner {
 
 /** A shell may run a script file as any program is run. A script from a stream, or by an unknown name, is unclear. */
 function isNoFile(file: string | undefined): boolean {
-  return file === undefined || NO_FILE.test(file) || file.includes(UNKNOWN);
+  return file === undefined || NO_FILE.test(plainPath(file)) || file.includes(UNKNOWN);
 }
 
 function isOption(arg: string): boolean {

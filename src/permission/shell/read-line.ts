@@ -20,6 +20,8 @@ export interface ShellLine {
   readonly commands: readonly ShellCommand[];
   /** `> file` and `< file`. */
   readonly redirects: readonly string[];
+  /** What `<<` and `<<<` give to programs, each after its sign. */
+  readonly texts: readonly string[];
   /** Whether all of it was understood. */
   readonly isClear: boolean;
 }
@@ -28,12 +30,15 @@ export interface ShellLine {
 export function readLine(line: string): ShellLine {
   const commands: ShellCommand[] = [];
   const redirects: string[] = [];
+  const texts: string[] = [];
   let isClear = true;
   const visit = (node: SyntaxNode, nesting: number) => {
     if (node.type === "Script" && node.errors?.length) isClear = false;
     if (isObscure(node)) isClear = false;
     if (node.type === "Command") commands.push(toCommand(node));
     if (node.type === "Redirect") redirects.push(...toRedirect(node));
+    if (node.type === "HereDoc") texts.push(`<< ${node.body.text}`);
+    if (node.type === "HereString" && node.target) texts.push(`<<< ${wordText(node.target)}`);
     const inside = isExpansion(node) ? nesting + 1 : nesting;
     if (inside <= MAX_NESTING) forEachChild(node, (child) => visit(child, inside));
     else isClear = false;
@@ -46,6 +51,7 @@ export function readLine(line: string): ShellLine {
   return {
     commands: commands.filter(({ assignments, words }) => assignments.length + words.length > 0),
     redirects,
+    texts,
     isClear,
   };
 }

@@ -218,7 +218,7 @@ export class SessionAgents {
         attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => !/^(?:lk|parley)\./u.test(name))),
         language: languageOf(participant.identity),
         localTime: localTimeAt(moment, attributes["timeZone"]),
-        remembered: memories?.of(participant.identity) ?? [],
+        remembered: memories?.of(participant.identity)?.map(({ text }) => text) ?? [],
       })),
       metadata: toObject(dispatch) ?? {},
       roomMetadata: toObject(metadata) ?? {},

@@ -19,18 +19,23 @@ export const KNOWN_MESSAGES = 200;
  * that comes again is refused by the database when its turn is stored.
  */
 export class TakenMessages {
-  readonly #ids: Set<string>;
+  readonly #ids: Map<string, Promise<void> | undefined>;
 
   constructor(ids: readonly string[]) {
-    this.#ids = new Set(ids);
+    this.#ids = new Map(ids.map((id) => [id, undefined]));
   }
 
   has(id: string): boolean {
     return this.#ids.has(id);
   }
 
-  add(id: string): void {
-    this.#ids.add(id);
+  /** Resolves when the message is stored; `undefined`: it is, or need not be. */
+  storing(id: string): Promise<void> | undefined {
+    return this.#ids.get(id);
+  }
+
+  add(id: string, storing?: Promise<void>): void {
+    this.#ids.set(id, storing);
     keepNewest(this.#ids, KNOWN_MESSAGES);
   }
 }

@@ -128,7 +128,10 @@ export class SessionLease {
     const { logger } = this.#options;
     const leaseMs = this.#options.leaseMs * (this.#isCutOff ? CUT_OFF_SHARE : 1);
     const askedAt = performance.now();
-    const unanswered = setTimeout(() => (this.#unansweredAt = performance.now()), leaseMs / 3);
+    const unanswered = setTimeout(() => {
+      // A process that stood still meanwhile has not heard the answer yet, which tells nothing of the database.
+      if (performance.now() - askedAt < (2 * leaseMs) / 3) this.#unansweredAt = performance.now();
+    }, leaseMs / 3);
     try {
       if (!(await renewLease(this.writer, { leaseMs }))) return this.lose();
       this.#ownedUntil = askedAt + leaseMs;

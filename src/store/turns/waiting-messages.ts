@@ -38,12 +38,14 @@ export async function loadWaitingMessages(
 ): Promise<readonly WaitingMessage[]> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
-  await runQuery(sql`
-    delete from waiting_messages as waiting where session_id = ${sessionId} and (
+  const forgetting = sql`
+    delete from waiting_messages as waiting using fence where session_id = ${sessionId} and (
       created_at < now() - ${withinMs} * interval '1 millisecond'
       or exists (select from turns where turns.session_id = ${sessionId} and parent_message_id = waiting.id)
     )
-  `);
+    returning waiting.id
+  `;
+  await writeFenced(writer, forgetting);
   return await runQuery(sql<WaitingMessage[]>`
     select id, participant_identity as "participantIdentity", content, attachments
     from waiting_messages where session_id = ${sessionId} order by position

@@ -9,6 +9,8 @@ export interface Synthesizer {
    * @throws when no sound can be made of the text
    */
   readonly speak: (text: AsyncIterable<string>, options: SpeakOptions) => AsyncIterable<AudioFrame>;
+  /** Makes ready what the first words would wait for. Called when somebody begins to listen. */
+  readonly warm?: () => void;
   readonly close: () => Promise<void>;
 }
 

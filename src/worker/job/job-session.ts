@@ -102,13 +102,14 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const link = new RoomLink(job.room, take, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
   const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
+  const memories = services.config.memory ? new KnownMemories(services.sql, complain) : undefined;
   const agents = new SessionAgents({
     agents: services.agents,
     standard: services.standardAgent,
     dispatch: job.metadata ?? "",
     dispatchedTo: job.agentName,
     lookAt: () => lookAt(job),
-    memories: services.config.memory ? new KnownMemories(services.sql, complain) : undefined,
+    memories,
     logger,
   });
   const voice = await createVoice(job.room, services, {
@@ -133,6 +134,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     openStream: agents.openStream,
     countTokens: agents.countTokens,
     notesModel: services.notesModel,
+    memories,
     telemetry: services.telemetry,
     link,
     voice,

@@ -4,9 +4,9 @@ import type { ConfigFileValues } from "../config-file.ts";
 /** The part of the configuration that a session needs: no keys, no addresses. */
 export function toPolicy(config: ConfigFileValues): SessionPolicy {
   const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
-  const { budget, prices, memory } = config;
+  const { budget, prices } = config;
   const { speculate: speculates } = config.voice;
-  const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices, memory };
+  const limits = { maxSteps, toolTimeoutMs, toolResultMaxBytes, budget, prices };
   const context = { ...config.context, instructionBytes: 0 };
   return { model: model.name, ...limits, onNewMessage, permission, phrases, toolDetail, context, speculates };
 }

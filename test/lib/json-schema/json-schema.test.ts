@@ -145,14 +145,16 @@ const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-test("what is accepted is what ajv accepts", () => {
+const RUNS = propertyRuns(1_000);
+
+test("what is accepted is what ajv accepts", { timeout: 20_000 + RUNS * 20 }, () => {
   const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
   const agrees = (schema: Record<string, unknown>, value: unknown) =>
     (compileJsonSchema(schema)(value) === undefined) === ajv.validate(schema, value);
 
   const { counterexample } = fc.check(fc.property(schemas, values, agrees), {
     seed: propertySeed(5),
-    numRuns: propertyRuns(1_000),
+    numRuns: RUNS,
   });
 
   expect(counterexample).toBeNull();

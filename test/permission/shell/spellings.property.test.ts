@@ -92,6 +92,8 @@ const BEFORE = [
   "builtin ",
   "exec ",
   "xargs ",
+  "xargs -I % ",
+  "find . -exec ",
   "nice -n 5 ",
   "timeout 5 ",
   "2>/dev/null ",
@@ -107,6 +109,37 @@ test("a command that is denied is never allowed, however it is spelled and where
       expect(["deny", "ask"]).toContain(decided(line));
     }),
     { numRuns: propertyRuns(1_000), seed: propertySeed() },
+  );
+});
+
+/** A program that starts the command after it, and the mark in place of which it puts something that nobody knows. */
+const FILLING = [
+  ["find . -execdir ", "{}"],
+  ["xargs -I{} ", "{}"],
+  ["xargs -I % ", "%"],
+  ["xargs -n 1 -rI _ ", "_"],
+  ["xargs --replace=X ", "X"],
+] as const;
+
+/** A command of which one word is hidden in part by a mark, and a program that fills the mark in. */
+const filled = fc
+  .record({
+    words: fc.constantFrom(...DENIED),
+    hidden: fc.nat(),
+    filling: fc.constantFrom(...FILLING),
+    kept: fc.constantFrom([0, 99], [0, 1], [1, 1], [1, 99]),
+  })
+  .map(({ words, hidden, filling: [start, mark], kept: [from, to] }) => {
+    const hide = (word: string) => word.slice(0, from) + mark + word.slice(to);
+    return start + words.map((word, index) => (index === hidden % words.length ? hide(word) : word)).join(" ");
+  });
+
+test("a command that is denied is not allowed where a program that starts it puts one of its words in", () => {
+  fc.assert(
+    fc.property(filled, (line) => {
+      expect(["deny", "ask"]).toContain(decided(line));
+    }),
+    { numRuns: propertyRuns(300), seed: propertySeed() },
   );
 });
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, stallAfter, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky ".repeat(40) });
@@ -21,11 +21,13 @@ const tokensOf = ({ usage = {} }: RecordedRequest) =>
 const firstText = ({ body }: RecordedRequest) => JSON.stringify((body["messages"] as unknown[])[0]);
 const hasNotes = (request: RecordedRequest) => firstText(request).includes("Notes on turns");
 
-async function startAgent(options: AgentOptions = {}): Promise<{ agent: TestAgent; user: Participant }> {
+const NOTES = reply([text("<notes>They told of their day.</notes>")]);
+
+async function startAgent(options: AgentOptions = {}, notes = NOTES): Promise<{ agent: TestAgent; user: Participant }> {
   const policy = { context: { ...context, instructionBytes: 0 } };
   const agent = await TestAgent.start({ tools: { look }, policy, ...options });
   agent.model.script((request, index) => {
-    if (isNotes(request)) return reply([text("<notes>They told of their day.</notes>")]);
+    if (isNotes(request)) return notes;
     const messages = request.body["messages"] as { content: { type: string }[] }[];
     const isAnswered = messages.at(-1)?.content.some(({ type }) => type === "tool_result") ?? false;
     return isAnswered || index % 3 > 0 ? reply([text(`${index}. ${WORDS}`)]) : reply([toolUse("look")]);
@@ -102,6 +104,19 @@ test("without a model for notes old turns are left out all the same, and the mod
   expect(firstText(last)).toContain("of this talk are not shown any more. Search them with recall.");
   expect(hasNotes(last)).toBe(false);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("while the model for notes hangs every turn is answered, and old turns are left out without notes", async () => {
+  const hanging = reply([text("<notes>They told")], { fault: stallAfter(2) });
+  const { agent, user } = await startAgent({ summaryModel: "small", modelIdleTimeoutMs: 60_000 }, hanging);
+  await using _ = agent;
+
+  await talk(user, 30);
+
+  expect(agent.model.requests.filter(isNotes)).toHaveLength(1);
+  const last = callsOf(agent).at(-1) as RecordedRequest;
+  expect(firstText(last)).toContain("of this talk are not shown any more. Search them with recall.");
+  expect(hasNotes(last)).toBe(false);
 });
 
 test("an edit far back goes on from what was shown there", async () => {

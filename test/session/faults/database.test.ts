@@ -5,6 +5,7 @@ import type { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 
+// Most of this is waiting, each in a room and a database of its own: it is done side by side.
 async function startAgent(ran: string[] = []): Promise<{ agent: TestAgent; database: TcpProxy }> {
   const order = defineTool({ description: "O.", input: z.object({}), run: () => ran.push("order") });
   const agent = await TestAgent.start({ tools: { order }, hasDatabaseProxy: true });
@@ -12,7 +13,7 @@ async function startAgent(ran: string[] = []): Promise<{ agent: TestAgent; datab
   return { agent, database: agent.database };
 }
 
-test("a database that does not answer does not hold the words back, and everything is stored once it does", async () => {
+test.concurrent("a database that does not answer does not hold the words back, and everything is stored once it does", async () => {
   const { agent, database } = await startAgent();
   await using _agent = agent;
   const user = await agent.client("user");
@@ -27,7 +28,7 @@ test("a database that does not answer does not hold the words back, and everythi
   expect(user.all("error_message")).toEqual([]);
 });
 
-test("no tool runs while its call cannot be stored; it runs once when it can", async () => {
+test.concurrent("no tool runs while its call cannot be stored; it runs once when it can", async () => {
   const ran: string[] = [];
   const { agent, database } = await startAgent(ran);
   await using _agent = agent;
@@ -42,7 +43,7 @@ test("no tool runs while its call cannot be stored; it runs once when it can", a
   expect(ran).toEqual(["order"]);
 });
 
-test("connections that are cut in the middle of a turn cost nothing", async () => {
+test.concurrent("connections that are cut in the middle of a turn cost nothing", async () => {
   const ran: string[] = [];
   const { agent, database } = await startAgent(ran);
   await using _agent = agent;
@@ -59,7 +60,7 @@ test("connections that are cut in the middle of a turn cost nothing", async () =
   expect(ran).toEqual(["order"]);
 });
 
-test("a commit whose answer was lost is not written twice", async () => {
+test.concurrent("a commit whose answer was lost is not written twice", async () => {
   const { agent, database } = await startAgent();
   await using _agent = agent;
   const user = await agent.client("user");
@@ -74,7 +75,7 @@ test("a commit whose answer was lost is not written twice", async () => {
   ]);
 });
 
-test(
+test.concurrent(
   "a database that stays down fails the turn with a clear error, and the next one works",
   { timeout: 40_000 },
   async () => {
@@ -122,7 +123,7 @@ for (const [what, take] of [
     },
   ],
 ] as const) {
-  test(`a database ${what} is a clear error and no deadlock`, { timeout: 60_000 }, async () => {
+  test.concurrent(`a database ${what} is a clear error and no deadlock`, { timeout: 60_000 }, async () => {
     const ran: string[] = [];
     const { agent } = await startAgent(ran);
     await using _agent = agent;

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import { KnownMemories } from "../../../src/session/memory/known-memories.ts";
 import { memoryTools } from "../../../src/session/memory/memory-tools.ts";
+import { ToldMemories } from "../../../src/session/memory/told-memories.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
 import { listMemories } from "../../../src/store/memory/memories.ts";
 import type { ServerTool } from "../../../src/tool/server-tool.ts";
@@ -11,7 +12,7 @@ import { outline, toolResults } from "../../support/model-view.ts";
 
 async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
   const tools = new Map<string, ServerTool>();
-  const agent = await TestAgent.start({ liveTools: tools, policy: { memory: true }, ...options });
+  const agent = await TestAgent.start({ liveTools: tools, memory: true, ...options });
   for (const tool of memoryTools(agent.sql)) tools.set(tool.name, tool);
   return agent;
 }
@@ -130,7 +131,7 @@ test("instructions are written with what their participants have asked to be rem
   expect(await textsOf(garden)).toEqual(["Ann drinks tea", "Ann has a dog"]);
 });
 
-test("what is remembered and cannot be read is told, and read again the next time", async () => {
+test("what is remembered and cannot be read is waited for once, and is there when it can be read", async () => {
   const errors: unknown[] = [];
   let isAway = true;
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
@@ -138,11 +139,39 @@ test("what is remembered and cannot be read is told, and read again the next tim
   const memories = new KnownMemories(sql, (error) => errors.push(error));
 
   await memories.read(["ann"]);
-  expect(memories.of("ann")).toEqual([]);
+  expect(memories.of("ann")).toBe(undefined);
   isAway = false;
-  await memories.read(["ann"]);
+  expect(memories.read(["ann"])).toBe(undefined);
 
-  expect(memories.of("ann")).toEqual(["Ann drinks tea"]);
+  await vi.waitFor(() => expect(memories.of("ann")).toEqual(rows));
   expect(errors).toHaveLength(1);
   expect(memories.read(["ann"])).toBe(undefined);
+});
+
+test("what was read for the instructions is told to the model without another read", async () => {
+  const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
+  const sql = vi.fn<() => Promise<unknown>>(() => Promise.resolve(rows));
+  const memories = new KnownMemories(sql as unknown as Sql, () => {});
+  const told = new ToldMemories(memories);
+
+  await memories.read(["ann"]);
+  const turn = await told.tell({ participant: "ann", messageId: "m1", input: [] });
+
+  expect(JSON.stringify(turn)).toContain("Ann drinks tea");
+  expect(sql).toHaveBeenCalledTimes(1);
+});
+
+test("what could not be read for a turn is told in a later one", async () => {
+  let isAway = true;
+  const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
+  const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
+  const memories = new KnownMemories(sql, () => {});
+  const told = new ToldMemories(memories);
+  const tell = async () => JSON.stringify(await told.tell({ participant: "ann", messageId: "m1", input: [] }));
+
+  expect(await tell()).not.toContain("tea");
+  isAway = false;
+
+  await vi.waitFor(async () => expect(await tell()).toContain("Ann drinks tea"));
+  expect(await tell()).not.toContain("tea");
 });

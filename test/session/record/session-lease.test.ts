@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { SessionLease } from "../../../src/session/record/session-lease.ts";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
+import type { Sql } from "../../../src/store/database/pool.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { sessionClaim } from "../../store/store-fixtures.ts";
@@ -57,4 +58,29 @@ test("what needs the session waits while the room cannot be reached, and goes on
 
   expect(await takeOver()).toBeUndefined();
   await lease.release();
+});
+
+test.each([
+  { what: "does not answer is away: who is alone may speak", noticedAt: LEASE_MS / 3, maySpeak: true },
+  { what: "could not be heard, for this process stood still, tells nothing", noticedAt: 2 * LEASE_MS, maySpeak: false },
+])("a database that $what", ({ noticedAt, maySpeak }) => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const now = vi.spyOn(performance, "now").mockReturnValue(0);
+  onTestFinished(() => now.mockRestore());
+  const silent = (() => new Promise(() => {})) as unknown as Sql;
+  const lease = new SessionLease(
+    silent,
+    { id: "s", epoch: 1 },
+    { leaseMs: LEASE_MS, claimedAt: 0, isAlone: () => true, logger: pino({ level: "silent" }) },
+  );
+
+  now.mockReturnValue(LEASE_MS / 3);
+  vi.advanceTimersByTime(LEASE_MS / 3);
+  now.mockReturnValue(LEASE_MS / 3 + noticedAt);
+  vi.advanceTimersByTime(LEASE_MS / 3);
+  now.mockReturnValue(LEASE_MS / 3 + Math.max(noticedAt, LEASE_MS));
+
+  expect(lease.maySpeak).toBe(maySpeak);
+  lease.lose();
 });

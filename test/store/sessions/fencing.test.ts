@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
-import { endPermission, insertPermission } from "../../../src/store/permissions/ask-permission.ts";
-import { countAside, finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
+import { endPermission, insertPermission, withdrawPermissions } from "../../../src/store/permissions/ask-permission.ts";
+import { countAside, finishTurn, insertTurn, storeContext } from "../../../src/store/turns/write-turns.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
 import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events.ts";
-import { recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
+import { markTold, recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
+import { insertMedia } from "../../../src/store/media.ts";
+import { insertSummary } from "../../../src/store/turns/summaries.ts";
+import { insertWaitingMessage, loadWaitingMessages } from "../../../src/store/turns/waiting-messages.ts";
+import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { reserveStanzas, trimStanzas } from "../../../src/store/sessions/stanzas.ts";
 import { endedCall } from "../../../src/conversation/call.ts";
+import { NO_NOTES } from "../../../src/conversation/summary.ts";
+import { createId } from "../../../src/lib/id.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
-import { setOpener } from "../../../src/store/sessions/sessions.ts";
+import { keepLanguage, keepSessionAgent, setOpener } from "../../../src/store/sessions/sessions.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -27,9 +33,17 @@ async function leftBehind() {
   await saveCall(stale, call);
   const { permission } = await newPermission(database.sql, { sessionId: claim.sessionId });
   await insertPermission(stale, permission);
+  await insertWaitingMessage(stale, waitingMessage());
+  await beginRoom(stale, { roomSid: ROOM, agent: "first", afterPosition: 0, isTold: true });
   const { permission: unasked } = await newPermission(database.sql, { sessionId: claim.sessionId });
   const takeOver = () => claimSession(database.sql, { ...claim, owner: "worker-2", leaseMs: 60_000 });
   return { stale, turn, call, permission, unasked, takeOver };
+}
+
+const ROOM = "RM_first";
+
+function waitingMessage() {
+  return { id: createId(), participantIdentity: "ann", content: "Hello" };
 }
 
 type LeftBehind = Awaited<ReturnType<typeof leftBehind>>;
@@ -48,6 +62,23 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
     recordExtraAnswer(writer, { callId: call.id, answer: { kind: "late", from: "ann", success: true } }),
   insertPermission: (writer, { unasked }) => insertPermission(writer, unasked),
   endPermission: (writer, { permission }) => endPermission(writer, { permissionId: permission.id, state: "withdrawn" }),
+  withdrawPermissions: (writer, { permission }) => withdrawPermissions(writer, { callId: permission.callId }),
+  storeContext: (writer, { turn }) => storeContext(writer, { turnId: turn.id, context: { from: 0 } }),
+  markTold: (writer, { call }) => markTold(writer, { callIds: [call.id] }),
+  insertMedia: (writer) =>
+    insertMedia(writer, {
+      callId: null,
+      from: "ann",
+      media: [{ id: createId(), mediaType: "image/png", bytes: new Uint8Array(1) }],
+    }),
+  insertSummary: (writer, { turn }) =>
+    insertSummary(writer, { ...NO_NOTES, id: createId(), from: 1, to: 1, toTurn: turn.id, promises: [], people: [] }),
+  insertWaitingMessage: (writer) => insertWaitingMessage(writer, waitingMessage()),
+  "loadWaitingMessages, which forgets old ones": (writer) => loadWaitingMessages(writer, { withinMs: -1_000 }),
+  keepSessionAgent: (writer) => keepSessionAgent(writer, { agent: "stale", roomSid: ROOM }),
+  keepLanguage: (writer) => keepLanguage(writer, { identity: "ann", language: "nl" }),
+  beginRoom: (writer) => beginRoom(writer, { roomSid: "RM_second", agent: "stale", afterPosition: 1, isTold: true }),
+  endRoom: (writer) => endRoom(writer, { roomSid: ROOM, reason: "room_deleted", isTold: true }),
   reserveStanzas: (writer) => reserveStanzas(writer, { count: 5 }),
 };
 
@@ -58,7 +89,10 @@ const SILENT: typeof WRITES = {
   notifyEvents: (writer) => notifyEvents(writer, ["of the stale one"]),
 };
 
-const TABLES = ["sessions", "turns", "turn_blocks", "tool_calls", "permissions", "commentaries"];
+const TABLES = [
+  ..."sessions turns turn_blocks tool_calls permissions commentaries".split(" "),
+  ..."media summaries waiting_messages session_rooms webhooks".split(" "),
+];
 
 async function allRows(): Promise<unknown[]> {
   const rows = TABLES.map((table) => database.sql`select * from ${database.sql(table)} order by 1, 2`);

@@ -232,7 +232,15 @@ export class CrashWorld {
       await worker.effect();
     };
     const openTranscription = async () => ({ write: async () => {}, close: async () => {} });
-    return { publish, openTranscription, otherAgents: this.workers > 1 ? ["other"] : [] } as unknown as RoomLink;
+    const workers = () => this.workers;
+    return {
+      publish,
+      openTranscription,
+      // One that was there before, or has come since.
+      get otherAgents() {
+        return workers() > 1 ? ["other"] : [];
+      },
+    } as unknown as RoomLink;
   }
 
   async *#think(worker: DyingWorker, request: Parameters<typeof think>[0], signal: AbortSignal) {

@@ -18,18 +18,20 @@ export function MicrophoneChoice(): ReactNode {
       for (const event of events) liveKit.off(event, load);
     };
   }, [liveKit]);
+  useEffect(() => {
+    if (active === "") return undefined;
+    const use = () => void liveKit.switchActiveDevice("audioinput", active).catch(() => setActive(""));
+    use();
+    // LiveKit does not change a microphone that is just being opened.
+    liveKit.on(RoomEvent.LocalTrackPublished, use);
+    return () => void liveKit.off(RoomEvent.LocalTrackPublished, use);
+  }, [liveKit, active]);
   const named = devices.filter(({ deviceId, label }) => deviceId !== "" && label !== "");
   if (named.length === 0) return null;
   return (
     <label className="field">
       Microphone
-      <select
-        value={active}
-        onChange={({ target: { value } }) => {
-          setActive(value);
-          liveKit.switchActiveDevice("audioinput", value).catch(() => setActive(""));
-        }}
-      >
+      <select value={active} onChange={({ target: { value } }) => setActive(value)}>
         {named.map(({ deviceId, label }) => (
           <option key={deviceId} value={deviceId}>
             {label}

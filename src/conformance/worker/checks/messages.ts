@@ -24,7 +24,10 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "message.acknowledged",
-    ["MUST", "Every client message with a positive stanzaId is acknowledged before it is handled."],
+    [
+      "MUST",
+      "Every client message with a positive stanzaId is acknowledged before it is handled, a UserMessage once it is stored.",
+    ],
     async ({ client }) => {
       const stanzaId = client.nextStanza();
       await client.answered(await client.say("Hello again", { stanzaId }));

@@ -16,9 +16,12 @@ export interface EspeakAnswer {
   readonly wav: Uint8Array | undefined;
 }
 
+/** The header's length field is wrong: espeak-ng writes the header before it knows the length. */
+export const WAV_HEADER_BYTES = 44;
+
 const CHILD = fileURLToPath(moduleBeside(import.meta.url, "espeak-child"));
 
-/** Runs espeak-ng's npm build in a process that lives until `close`; it is started for a text when none runs. */
+/** Runs espeak-ng's npm build in a process that lives until `close`. */
 export class EspeakPackage {
   readonly #waiting = new Map<number, (wav: Uint8Array | undefined) => void>();
   #child: ChildProcess | undefined;
@@ -29,8 +32,7 @@ export class EspeakPackage {
     const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
     const request: EspeakRequest = { id: ++this.#lastId, text, voice };
     this.#waiting.set(request.id, resolve);
-    this.#child ??= this.#start();
-    this.#child.send(request, (error) => error && this.#settle(request.id, undefined));
+    this.start().send(request, (error) => error && this.#settle(request.id, undefined));
     return await promise;
   }
 
@@ -40,7 +42,9 @@ export class EspeakPackage {
     this.#child = undefined;
   }
 
-  #start(): ChildProcess {
+  /** The process; a new one when none runs. */
+  start(): ChildProcess {
+    if (this.#child) return this.#child;
     const child = fork(CHILD, [findPackage("espeak-ng") ?? ""], {
       serialization: "advanced",
       execArgv: [],
@@ -53,6 +57,7 @@ export class EspeakPackage {
     };
     child.on("error", onEnded);
     child.on("exit", onEnded);
+    this.#child = child;
     return child;
   }
 

@@ -7,12 +7,10 @@ import type { AudioFrame } from "@livekit/rtc-node";
 import { findPackage } from "../../../tool/find-package.ts";
 import { toAudioFrame } from "../../../livekit/audio-frame.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
-import { EspeakPackage } from "./espeak-package.ts";
+import { EspeakPackage, WAV_HEADER_BYTES } from "./espeak-package.ts";
 
 const SAMPLE_RATE = 22_050;
 const FRAME_SAMPLES = SAMPLE_RATE / 50;
-/** The header's length field is wrong: espeak-ng writes the header before it knows the length. */
-const WAV_HEADER_BYTES = 44;
 const FALLBACK_VOICE = "en";
 /** A sentence takes a fraction of a second. */
 const SENTENCE_LIMIT_MS = 20_000;
@@ -60,6 +58,10 @@ export class EspeakSynthesizer implements Synthesizer {
       if (!wav) throw new Error("espeak-ng has failed");
       yield* toFrames(wav);
     }
+  }
+
+  warm(): void {
+    this.#package?.start();
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createId } from "../src/lib/id.ts";
+import type { JsonObject } from "../src/lib/json.ts";
+import { Participant } from "../test/support/participant.ts";
+import { tempDatabase } from "../test/support/servers/temp-database.ts";
+import { loudParts, speechOf, Speaker } from "../test/support/speaker.ts";
+import type { Arm } from "./arms/arm.ts";
+import { startParley } from "./arms/parley.ts";
+import { AGENTS_JS_VOICE, installPeer, startPeer } from "./arms/peer.ts";
+import { SPOKEN_QUESTION, startModel } from "./model/start-model.ts";
+import { median, quantile } from "./report/stats.ts";
+import { rotate } from "./works/work.ts";
+
+const TURNS = 8;
+/** Into an answer that lasts for some five seconds. */
+const INTERRUPTED_AFTER_MS = 1_200;
+/** Silence after which an agent has stopped, and is not between two words. */
+const GAP_MS = 400;
+
+const ARMS = ["Parley", "Parley, speculate: true", "agents-js"] as const;
+type ArmName = (typeof ARMS)[number];
+
+/** From a participant's last sound to the agent's first, and from the first sound of an interruption to silence. */
+test.each([
+  { slowMs: 0, interrupts: true },
+  { slowMs: 600, interrupts: false },
+])("a model with $slowMs ms to its first words", { timeout: 900_000 }, async ({ slowMs, interrupts }) => {
+  installPeer(AGENTS_JS_VOICE, console.log);
+  await using open = new AsyncDisposableStack();
+  const model = open.use(await startModel({ slowMs }));
+  const env = { STT: "openai", STT_BASE_URL: `${model.url}/v1`, TTS: "espeak" };
+  const parley = async (config?: JsonObject) => {
+    const { url: databaseUrl } = open.use(await tempDatabase());
+    return startParley({ databaseUrl, modelUrl: model.url, env, ...(config && { config }) });
+  };
+  const arms: [ArmName, Arm][] = [
+    ["Parley", open.use(await parley())],
+    ["Parley, speculate: true", open.use(await parley({ voice: { speculate: true } }))],
+    ["agents-js", open.use(await startPeer(AGENTS_JS_VOICE, model.url))],
+  ];
+  const speech = await speechOf(SPOKEN_QUESTION);
+  const users = new Map<ArmName, Speaker>();
+  for (const [name, { livekit }] of arms) {
+    const client = await Participant.join(`voice-${createId()}`, "user", { server: livekit });
+    const user = new Speaker(client);
+    open.defer(async () => {
+      await user.close();
+      await client.leave();
+    });
+    await user.publish();
+    await user.untilConnected();
+    users.set(name, user);
+  }
+  const answered = new Map<ArmName, number[]>(ARMS.map((name) => [name, []]));
+  const silenced = new Map<ArmName, number[]>(ARMS.map((name) => [name, []]));
+  for (let turn = 0; turn <= TURNS; turn++)
+    for (const name of rotate(ARMS, turn)) {
+      const user = users.get(name);
+      if (!user) throw new TypeError("unreachable");
+      const { to } = await say(user, speech);
+      const heard = await user.untilSound(to);
+      // The first one loads what the others find loaded.
+      if (turn > 0) answered.get(name)?.push(heard - to);
+      if (interrupts) {
+        await sleep(heard + INTERRUPTED_AFTER_MS - performance.now());
+        const { from, to: until } = await say(user, speech);
+        const after = await user.untilSound(until);
+        if (turn > 0) silenced.get(name)?.push(stopOf(user, from, after) - from);
+      }
+      await user.untilSilence(1_500);
+    }
+  print("last sound of a question → first of the answer", answered);
+  if (interrupts) print("first sound of an interruption → silence", silenced);
+  expect([...answered.values()].map(({ length }) => length)).toEqual(ARMS.map(() => TURNS));
+});
+
+/** @returns `performance.now()` of its first and its last sound that is no silence */
+async function say(user: Speaker, speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
+  const began = performance.now();
+  await user.play(speech);
+  const ended = performance.now();
+  const loud = loudParts(speech);
+  return { from: began + loud.indexOf(true) * 10, to: ended - (loud.length - 1 - loud.lastIndexOf(true)) * 10 };
+}
+
+/** When the agent was silent for the first time after a moment. */
+function stopOf({ heardAt }: Speaker, since: number, before: number): number {
+  const sounds = heardAt.filter((at) => at >= since && at < before);
+  return sounds.find((at, index) => (sounds[index + 1] ?? Number.POSITIVE_INFINITY) - at > GAP_MS) ?? since;
+}
+
+function print(what: string, byArm: ReadonlyMap<ArmName, readonly number[]>): void {
+  const stock = byArm.get("agents-js") ?? [];
+  for (const [name, values] of byArm) {
+    const ratio = (median(values) / median(stock)).toFixed(2);
+    const [p50, p95] = [median(values), quantile(values, 0.95)].map(Math.round);
+    console.log(`${what}: ${name.padEnd(24)} p50 ${p50}, p95 ${p95} ms, ${ratio} of agents-js`);
+  }
+}
