@@ -238,7 +238,7 @@ test("streams end when the server closes, and when the token expires", async () 
   const server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   const reader = await server.open(talk);
-  const token = await roomToken(talk.room, { ttl: "1s" });
+  const token = await roomToken(talk.room, { ttl: "3s" });
   const short = await server.getAs(token, `/session/${talk.id}/events`);
   expect(await short.text()).toBe("retry: 1000\n\n");
 

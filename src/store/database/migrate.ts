@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import postgres from "postgres";
 import Postgrator from "postgrator";
 import { AppError } from "../../errors/app-error.ts";
 import { type Sql, connect } from "./pool.ts";
@@ -83,18 +84,29 @@ export async function migrate(databaseUrl: string): Promise<MigrationStatus> {
 
 async function runMigrations(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(${LOCK})`;
-    const postgrator = new Postgrator({
-      driver: "pg",
-      schemaTable: MIGRATION_TABLE,
-      migrationPattern: `${escapeGlob(MIGRATION_FOLDER)}/*.sql`,
-      // With this, a checkout with CRLF endings has the same checksums.
-      newline: "LF",
-      execQuery: async (query) => ({ rows: await transaction.unsafe(query) }),
-    });
-    // With a newer database, postgrator would run "undo" files.
-    if ((await postgrator.getDatabaseVersion()) <= (await postgrator.getMaxVersion())) await postgrator.migrate();
+    try {
+      await runPending(transaction);
+    } catch (error) {
+      // On a lost connection postgres.js rejects by itself. If this rejected too, it would send a rollback on the socket
+      // that is gone, which ends the process.
+      if (!(error instanceof postgres.PostgresError) && errorKind(error) === "unavailable") await new Promise(() => {});
+      throw error;
+    }
   });
+}
+
+async function runPending(transaction: postgres.TransactionSql<{ timestamp: number }>): Promise<void> {
+  await transaction`select pg_advisory_xact_lock(${LOCK})`;
+  const postgrator = new Postgrator({
+    driver: "pg",
+    schemaTable: MIGRATION_TABLE,
+    migrationPattern: `${escapeGlob(MIGRATION_FOLDER)}/*.sql`,
+    // With this, a checkout with CRLF endings has the same checksums.
+    newline: "LF",
+    execQuery: async (query) => ({ rows: await transaction.unsafe(query) }),
+  });
+  // With a newer database, postgrator would run "undo" files.
+  if ((await postgrator.getDatabaseVersion()) <= (await postgrator.getMaxVersion())) await postgrator.migrate();
 }
 
 function databaseMessage(error: unknown): string {

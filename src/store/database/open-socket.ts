@@ -26,11 +26,18 @@ class DatabaseSocket extends Socket {
   }
 }
 
+export interface SocketTimeouts {
+  /** How long the server may take to its first byte. */
+  readonly connectTimeoutMs: number;
+  /** How long each later answer may take; 0 waits for ever. */
+  readonly answerTimeoutMs: number;
+}
+
 /**
- * A socket for postgres.js that notices a dead server. A socket that gets no answer for `answerTimeoutMs` is destroyed,
- * so that its queries fail. Otherwise they would hang until TCP gives up, after a quarter of an hour.
+ * A socket for postgres.js that notices a dead server: one that gets no answer in time is destroyed, so that its queries
+ * fail. Otherwise they would hang until TCP gives up, after a quarter of an hour.
  */
-export function openSocket(target: Target, answerTimeoutMs: number): Socket {
+export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
   const [host = "localhost"] = target.host;
   const socket = new DatabaseSocket();
   if (target.path) socket.connect(target.path);
@@ -43,7 +50,7 @@ export function openSocket(target: Target, answerTimeoutMs: number): Socket {
   socket.once("end", () => {
     if (socket.bytesRead === 0) socket.destroy(lost("CONNECTION_CLOSED"));
   });
-  if (answerTimeoutMs > 0) watch(socket, answerTimeoutMs);
+  watch(socket, timeouts);
   return socket;
 }
 
@@ -51,20 +58,22 @@ export function openSocket(target: Target, answerTimeoutMs: number): Socket {
  * Counts how often it has looked, not the time: after this process has stood still, the answer may have come and be
  * unread. Over TLS, postgres.js removes the listener, so an idle connection is closed too: the next query reopens it.
  */
-function watch(socket: Socket, answerTimeoutMs: number): void {
+function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
+  const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;
   let answeredBytes = 0;
   let readBytes = 0;
   let quietLooks = 0;
   socket.on("data", () => {
     answeredBytes = socket.bytesWritten;
   });
-  const lookMs = Math.min(CHECK_MS, answerTimeoutMs / 4);
+  const lookMs = Math.min(CHECK_MS, connectTimeoutMs / 4, answerMs / 4);
   const timer = setInterval(() => {
     if (socket.destroyed) return clearInterval(timer);
     const isQuiet = socket.bytesRead === readBytes && socket.bytesWritten > answeredBytes;
     readBytes = socket.bytesRead;
     quietLooks = isQuiet ? quietLooks + 1 : 0;
-    if (quietLooks * lookMs >= answerTimeoutMs) socket.destroy(lost("ANSWER_TIMEOUT"));
+    const [limitMs, code] = readBytes === 0 ? [connectTimeoutMs, "CONNECT_TIMEOUT"] : [answerMs, "ANSWER_TIMEOUT"];
+    if (quietLooks * lookMs >= limitMs) socket.destroy(lost(code));
   }, lookMs);
   timer.unref();
 }

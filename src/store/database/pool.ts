@@ -36,14 +36,16 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   } = options;
   const settings = {
     max: maxConnections,
-    connect_timeout: connectTimeoutMs / 1_000,
+    // openSocket has a better one: this one's timer could outlive its socket, and an error of a timer ends the process.
+    connect_timeout: 0,
     connection: { application_name: applicationName },
     types: { timestamp: TIMESTAMP },
     fetch_types: false,
     onnotice: () => {},
     // postgres.js' default waits up to 20 s between attempts, even if the database is back.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1),
-    socket: (target: { host: string[]; port: number[]; path?: string | false }) => openSocket(target, answerTimeoutMs),
+    socket: (target: { host: string[]; port: number[]; path?: string | false }) =>
+      openSocket(target, { connectTimeoutMs, answerTimeoutMs }),
   };
   return postgres(databaseUrl, settings);
 }

@@ -8,6 +8,7 @@ import {
   migrationStatus,
   migrationsAreApplied,
 } from "../../../src/store/database/migrate.ts";
+import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { emptyDatabase } from "../../support/servers/temp-database.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 
@@ -84,6 +85,27 @@ test("a database that cannot be reached is unavailable", async () => {
     code: "unavailable",
     message: "The database is unavailable (ECONNREFUSED)",
   });
+});
+
+test("a connection that is lost while another worker migrates is unavailable, and ends nothing else", async () => {
+  await using proxy = await TcpProxy.start(database.url);
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = database.sql.begin(async (other) => {
+    await other`select pg_advisory_xact_lock(4507231)`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const migrating = migrate(proxy.url).catch((error: unknown) => error);
+  const isWaiting = () => database.sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  await expect.poll(isWaiting).toHaveLength(1);
+
+  proxy.cut();
+
+  expect(await migrating).toMatchObject({ code: "unavailable" });
+  released.resolve();
+  await holding;
 });
 
 test("notes that were kept in their turn's row have a table of their own", async () => {

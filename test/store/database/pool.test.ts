@@ -53,6 +53,19 @@ test("a connection that owes an answer for too long is closed, and the next quer
   expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
 });
 
+test("a server that takes a connection and says nothing is given up, and the next query works", async () => {
+  const { proxy, sql } = await throughProxy({ maxConnections: 1, connectTimeoutMs: 1_000 });
+  proxy.pause();
+
+  await expect(runQuery(sql`select 1`)).rejects.toMatchObject({
+    code: "unavailable",
+    message: "The database is unavailable (CONNECT_TIMEOUT)",
+  });
+
+  proxy.resume();
+  expect(await sql`select 2 as two`).toMatchObject([{ two: 2 }]);
+});
+
 test("a connection that owes nothing stays open", async () => {
   const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 200 });
   await sql`select 1`;
