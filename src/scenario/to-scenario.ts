@@ -60,6 +60,11 @@ function toScript({ blocks }: TurnRecord): object[] {
   });
 }
 
+/** An answer that came sooner is given at once: that was the network's time, or the worker's own. */
+const SHORTEST_WAIT_MS = 50;
+/** How long a test waits for a turn by itself, with a good margin. */
+const SHORT_TURN_MS = 20_000;
+
 interface ScenarioTurn {
   readonly user: string;
   readonly [field: string]: unknown;
@@ -75,6 +80,8 @@ function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Record
     ...granted.map(({ name }) => [name, "approve"]),
     ...asking.map((call) => [call.name, toAnswer(call)]),
   ];
+  const toolsMs = calls.reduce((sum, { tookMs }) => sum + (tookMs ?? 0), 0);
+  const isLong = toolsMs > SHORT_TURN_MS || calls.some(({ errorCode }) => errorCode === "timeout");
   const words = turn.blocks.findLast(({ blockType }) => blockType === "text")?.textContent ?? "";
   const expected = calls.map(({ name, input, errorCode }) => ({
     name,
@@ -83,7 +90,7 @@ function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Record
   }));
   return {
     user: saidIn(turn.input),
-    ...(calls.some(({ errorCode }) => errorCode === "timeout") && { timeout_ms: 120_000 }),
+    ...(isLong && { timeout_ms: 120_000 + toolsMs }),
     ...(answers.length > 0 && { permission: Object.fromEntries(answers) as object }),
     expect: [
       ...(expected.length > 0 ? [{ calls: expected }] : []),
@@ -107,9 +114,12 @@ function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> 
 }
 
 function toBehaviour(call: StoredCall, told: ReadonlyMap<string, string>): object {
-  const { state, result, errorCode, errorMessage, isDoubled } = call;
-  if (state === "success")
-    return { answer: inOrder(result ?? {}, told.get(call.toolUseId)), ...(isDoubled && { twice: true }) };
+  const { state, result, tookMs, errorCode, errorMessage, isDoubled } = call;
+  if (state === "success") {
+    const isLate = tookMs !== null && tookMs >= SHORTEST_WAIT_MS;
+    const how = isDoubled ? { twice: true } : isLate ? { late: tookMs } : {};
+    return { answer: inOrder(result ?? {}, told.get(call.toolUseId)), ...how };
+  }
   if (errorCode === "timeout") return { never: true };
   if (errorCode === "client_disconnected") return { leave: true };
   return { throws: { message: errorMessage ?? "", code: errorCode ?? "execution_error" } };

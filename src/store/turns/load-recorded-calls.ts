@@ -16,6 +16,8 @@ export interface StoredCall {
   readonly detail: StateDetail;
   readonly ranOn: "server" | "client" | null;
   readonly result: JsonObject | null;
+  /** From its beginning, where it ran, to its end; null: it did not run. */
+  readonly tookMs: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   /** It was answered a second time. */
@@ -40,6 +42,7 @@ export async function loadRecordedCalls(
     select
       position, tool_use_id as "toolUseId", name, timeout_ms as "timeoutMs", tool_calls.input, tool_calls.state, detail,
       execution_resolved as "ranOn", result,
+      round(extract(epoch from tool_calls.finished_at - tool_calls.started_at) * 1000)::int as "tookMs",
       tool_calls.error_code as "errorCode", tool_calls.error_message as "errorMessage",
       extra_answers @> '[{"kind": "duplicate"}]' as "isDoubled",
       (

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { answer, type Behaviours, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
+import { answer, type Behaviours, late, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
 import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
 import { recordSession } from "../../../src/testing/recording/record-session.ts";
 import { loadAgent } from "../../../src/testing/load-agent.ts";
@@ -95,6 +95,24 @@ test("a device that was silent is silent again, and one of another tool has its 
   expect(parse(await readFile(file, "utf8"))).toMatchObject({
     device: { get_location: [{ never: true }], lamp: [{ never: true, timeout_ms: 60 }, { answer: { on: true } }] },
   });
+});
+
+test("a tool that took a while takes as long again, and one that answered at once does not", async () => {
+  const { file } = await recordTalk([
+    {
+      say: "Where?",
+      model: [{ use: { get_location: {} } }, "In Paris."],
+      device: { get_location: late(400, "Paris") },
+    },
+    { say: "And now?", model: [{ use: { get_location: {} } }, "In Rome."], device: { get_location: answer("Rome") } },
+  ]);
+
+  const { device } = parse(await readFile(file, "utf8")) as { device: { get_location: { late?: number }[] } };
+  expect(device.get_location[0]?.late).toBeGreaterThanOrEqual(400);
+  expect(device.get_location[1]).toEqual({ answer: { value: "Rome" } });
+  const startedAt = performance.now();
+  expect(await failureOf(file)).toBeUndefined();
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
 });
 
 test("a test of a stored talk finds what the agent would do otherwise", async () => {
