@@ -59,6 +59,7 @@ export class Participant implements AsyncDisposable {
   readonly #roomName: string;
   readonly #waiting = new Set<() => void>();
   #stanza = 0;
+  #hasLeft = false;
 
   private constructor(roomName: string) {
     this.#roomName = roomName;
@@ -79,7 +80,10 @@ export class Participant implements AsyncDisposable {
       const sender = this.room.remoteParticipants.get(identity);
       if (sender ? sender.kind !== ParticipantKind.AGENT : !identity.startsWith(AGENT_PREFIX)) return;
       void reader.readAll().then(
-        (chunks) => take(Buffer.concat(chunks)),
+        (chunks) => {
+          // LiveKit ends what is still under way when one leaves, as if it were whole.
+          if (!this.#hasLeft) take(Buffer.concat(chunks));
+        },
         () => {},
       );
     });
@@ -182,6 +186,7 @@ export class Participant implements AsyncDisposable {
   }
 
   async leave(): Promise<void> {
+    this.#hasLeft = true;
     await this.room.disconnect();
   }
 

@@ -49,8 +49,9 @@ test("a picture that is too long for a packet comes as a byte stream, and needs 
   const answer = await parley.ask("", { attachments: [{ data: pngOfBytes(400_000) }] });
 
   expect(answer.text).toBe("A cat.");
-  const [media] = await agent.sql`select length(bytes) as size, participant_identity from media`;
-  expect(media).toEqual({ size: 400_000, participant_identity: "ana" });
+  // The model is asked while they are stored; the Ack waits for both.
+  const stored = () => agent.sql`select length(bytes) as size, participant_identity from media`;
+  await expect.poll(stored).toEqual([{ size: 400_000, participant_identity: "ana" }]);
 });
 
 test("a message that waits for its turn keeps its attachments over a change of workers", async () => {
