@@ -128,6 +128,45 @@ test("a test is made of a talk, and passes; a talk is printed, and a participant
   expect(JSON.parse(erased)).toMatchObject({ turns: 0, memories: 0 });
 });
 
+test("the page of @parley/react's README compiles and is drawn, with the packages alone", async () => {
+  const readme = await readFile(join(newcomer.built, "react/README.md"), "utf8");
+  const [, page = ""] = /```tsx\n([^]*?)await room\.connect/.exec(readme) ?? [];
+  const draw = `
+    import { createElement } from "react";
+    import { renderToStaticMarkup } from "react-dom/server";
+    import { Page } from "./dist/page.js";
+    process.stdout.write(renderToStaticMarkup(createElement(Page)));
+  `;
+  const lib = ["es2024", "dom", "dom.iterable", "esnext.disposable"];
+  const compilerOptions = { module: "nodenext", lib, jsx: "react-jsx", strict: true, outDir: "dist", types: [] };
+  const { agent } = newcomer;
+  newcomer.agent = join(newcomer.place, "page");
+  await mkdir(newcomer.agent);
+  const files = {
+    "package.json": JSON.stringify({ type: "module" }),
+    "tsconfig.json": JSON.stringify({ compilerOptions, files: ["page.tsx"] }),
+    "page.tsx": page,
+    "draw.js": draw,
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(newcomer.agent, name), content);
+
+  const compile = async () => {
+    const errors = await newcomer.run(join(newcomer.agent, "node_modules/.bin/tsc")).catch(String);
+    // livekit-client's types name packages that it does not install.
+    return errors
+      .split("\n")
+      .filter((line) => /error TS/.test(line) && !line.startsWith("node_modules/livekit-client/"));
+  };
+  const look = async () => {
+    await newcomer.installPage();
+    return { errors: await compile(), drawn: await newcomer.run("node", "draw.js") };
+  };
+
+  const seen = await look().finally(() => (newcomer.agent = agent));
+
+  expect(seen).toEqual({ errors: [], drawn: "<button>Ask</button>" });
+});
+
 test("packets are made of JSON and back", async () => {
   const line = '{"stanzaId":1,"conversationId":"c","meta":{},"type":"user_message","body":{"id":"m1","content":"Hi"}}';
   const parley = join(newcomer.agent, "node_modules/.bin/parley");

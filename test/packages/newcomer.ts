@@ -110,6 +110,15 @@ export class Newcomer implements AsyncDisposable {
     await this.run("npm", "install", ...(await this.#tarballs()), "--prefer-offline", "--no-audit", "--no-fund");
   }
 
+  /** What a page needs, in the versions that the checkout has. */
+  async installPage(): Promise<void> {
+    const { devDependencies: versions } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as Manifest;
+    const names = ["react", "react-dom", "livekit-client", "typescript", "@types/react"];
+    const packages = [await this.tarball("parley-client"), await this.tarball("parley-react")];
+    const all = [...packages, ...names.map((name) => `${name}@${versions[name]}`)];
+    await this.run("npm", "install", ...all, "--prefer-offline", "--no-audit", "--no-fund");
+  }
+
   async start(...args: readonly string[]): Promise<RunningAgent> {
     const { agent, env } = this;
     const main = spawn(join(agent, "node_modules/.bin/parley"), args, { cwd: agent, env });

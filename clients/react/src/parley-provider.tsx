@@ -1,6 +1,7 @@
 import type { connect, ParleyOptions } from "@parley/client";
-import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { TalkClient } from "./store/talk-client.ts";
+import { useWatched } from "./use-watched.ts";
 
 interface HttpAccess {
   /** Address of the worker's HTTP server; `""` is the page's own. */
@@ -46,5 +47,5 @@ export const useTalkClient = (): TalkClient => useParleyContext().client;
 /** The SDK's client, for all that has no hook; `undefined` until it is there. */
 export function useParley() {
   const client = useTalkClient();
-  return useSyncExternalStore(client.subscribe, () => client.parley);
+  return useWatched(client.subscribe, () => client.parley);
 }

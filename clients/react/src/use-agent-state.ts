@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
 import { liveKitRoomOf } from "./store/talk-client.ts";
+import { useWatched } from "./use-watched.ts";
 
 /** LiveKit's words, and three of ours: `using_tool`, `waiting_for_permission`, and a reason for `failed`. */
 export type AgentState =
@@ -49,17 +50,14 @@ const NO_AGENT_MS = 10_000;
  */
 export function useAgentState({ noAgentMs = NO_AGENT_MS } = {}): Agent {
   const client = useTalkClient();
-  const given = useSyncExternalStore(client.subscribe, () => client.room);
+  const given = useWatched(client.subscribe, () => client.room);
   const room = liveKitRoomOf(given) as WatchedRoom | undefined;
-  const isKnown = useSyncExternalStore(client.subscribe, () => client.isKnown);
-  const mustAnswer = useSyncExternalStore(client.permissions.subscribe, () => client.permissions.open.length > 0);
+  const isKnown = useWatched(client.subscribe, () => client.isKnown);
+  const mustAnswer = useWatched(client.permissions.subscribe, () => client.permissions.open.length > 0);
   const subscribe = useCallback((listener: () => void) => watchRoom(room, listener), [room]);
-  const isInRoom = useSyncExternalStore(subscribe, () => room === undefined || room.state === "connected");
-  const word = useSyncExternalStore(subscribe, () => wordOf(room));
-  const isFull = useSyncExternalStore(
-    subscribe,
-    () => room?.localParticipant?.attributes?.["parley.waiting"] === "workers_full",
-  );
+  const isInRoom = useWatched(subscribe, () => room === undefined || room.state === "connected");
+  const word = useWatched(subscribe, () => wordOf(room));
+  const isFull = useWatched(subscribe, () => room?.localParticipant?.attributes?.["parley.waiting"] === "workers_full");
   const isLate = useIsLate(given !== undefined && isInRoom && !isKnown, noAgentMs);
   if (!given || !isInRoom) return { state: "disconnected" };
   if (isFull && !isKnown) return { state: "connecting", reason: "workers_full" };

@@ -1,7 +1,8 @@
 import { askUserTool } from "@parley/client/forms";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
 import { FormList, type OpenForm } from "./store/form-list.ts";
+import { useWatched } from "./use-watched.ts";
 
 /**
  * The forms that wait for this participant, the oldest first. Offers `ask_user` while the component is mounted; when it
@@ -21,5 +22,5 @@ export function useForms(): readonly OpenForm[] {
       forms.cancelAll();
     };
   }, [client, forms]);
-  return useSyncExternalStore(forms.subscribe, () => forms.open);
+  return useWatched(forms.subscribe, () => forms.open);
 }

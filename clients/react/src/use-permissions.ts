@@ -1,7 +1,8 @@
 import type { PermissionOptions } from "@parley/client";
-import { useCallback, useSyncExternalStore } from "react";
+import { useCallback } from "react";
 import { useParleyContext } from "./parley-provider.tsx";
 import type { Permission } from "./store/permission.ts";
+import { useWatched } from "./use-watched.ts";
 
 interface Permissions {
   /** Questions that wait for this participant, the oldest first. One that was answered elsewhere goes by itself. */
@@ -15,7 +16,7 @@ interface Permissions {
 /** The questions of calls that need this participant's permission, and its answers. */
 export function usePermissions(): Permissions {
   const { client, http } = useParleyContext();
-  const open = useSyncExternalStore(client.permissions.subscribe, () => client.permissions.open);
+  const open = useWatched(client.permissions.subscribe, () => client.permissions.open);
   const approve = useCallback<Permissions["approve"]>(
     async (id, how = "once", options) => client.parley?.respondToPermission(id, how, options),
     [client],

@@ -1,8 +1,9 @@
 import type { SendTextOptions } from "@parley/client";
-import { useMemo, useSyncExternalStore } from "react";
+import { useMemo } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
 import type { TalkMessage } from "./store/message.ts";
 import type { TalkEntry } from "./store/talk-log.ts";
+import { useWatched } from "./use-watched.ts";
 
 interface Talk {
   /** In order; changes only when a message comes or goes. What each says: `useMessage(id)`. */
@@ -28,9 +29,9 @@ interface Talk {
 /** The talk's messages, and what a participant does in it. */
 export function useTalk(): Talk {
   const client = useTalkClient();
-  const messages = useSyncExternalStore(client.log.subscribe, () => client.log.entries);
-  const isConnected = useSyncExternalStore(client.subscribe, () => client.isKnown);
-  const problem = useSyncExternalStore(client.subscribe, () => client.problem);
+  const messages = useWatched(client.log.subscribe, () => client.log.entries);
+  const isConnected = useWatched(client.subscribe, () => client.isKnown);
+  const problem = useWatched(client.subscribe, () => client.problem);
   const actions = useMemo(
     () => ({
       send: (text: string, options?: SendTextOptions) => client.send(text, options),
@@ -46,5 +47,5 @@ export function useTalk(): Talk {
 /** One message. Only components that use this message render again while it grows. */
 export function useMessage(id: string): TalkMessage | undefined {
   const { log } = useTalkClient();
-  return useSyncExternalStore(log.subscribe, () => log.message(id));
+  return useWatched(log.subscribe, () => log.message(id));
 }

@@ -1,7 +1,8 @@
-import { type ComponentType, type ReactNode, useEffect, useSyncExternalStore } from "react";
+import { type ComponentType, type ReactNode, useEffect } from "react";
 import { useTalkClient } from "./parley-provider.tsx";
 import type { ToolCall } from "./store/tool-call.ts";
 import { useToolCall } from "./use-tool-calls.ts";
+import { useWatched } from "./use-watched.ts";
 
 export type ToolView = ComponentType<{ readonly call: ToolCall }>;
 
@@ -22,6 +23,6 @@ interface ToolCallViewProps {
 export function ToolCallView({ toolUseId, fallback: Fallback }: ToolCallViewProps): ReactNode {
   const { views } = useTalkClient();
   const call = useToolCall(toolUseId);
-  const View = useSyncExternalStore(views.subscribe, () => views.get(call?.name ?? "")) ?? Fallback;
+  const View = useWatched(views.subscribe, () => views.get(call?.name ?? "")) ?? Fallback;
   return call && <View call={call} />;
 }
