@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { reply, text } from "../src/testing/model-server/step.ts";
 import { TestAgent } from "../test/support/agent.ts";
 import type { Participant } from "../test/support/participant.ts";
 
 const TURNS = Number(process.env["TURNS"] ?? 300);
+/** Between two turns of a talk, as for somebody who reads the answer; 0: notes are written while the next turn runs. */
+const PAUSE_MS = Number(process.env["PAUSE_MS"] ?? 100);
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
 const context = { budgetTokens: 2_000, hardTokens: 20_000, instructionBytes: 0 };
 
@@ -13,9 +16,11 @@ test("from a message to the first sentence of its answer, with notes and without
   await using without = await startAgent();
   const users = [await withNotes.client("user"), await without.client("user")] as const;
   const times: [number[], number[]] = [[], []];
-  for (let turn = 0; turn < TURNS; turn++)
+  for (let turn = 0; turn < TURNS; turn++) {
     for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const))
       times[arm].push(await firstWordMs(users[arm]));
+    await sleep(PAUSE_MS);
+  }
 
   const [noted, plain] = times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));
   const [summaries] = await withNotes.sql`select count(*)::int as count from summaries where text is not null`;
