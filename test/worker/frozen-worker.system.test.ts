@@ -139,6 +139,17 @@ class FrozenTalk implements AsyncDisposable {
     return next;
   }
 
+  /** Lets the frozen worker go on when the next one has answered. @returns when that was */
+  async thawOnceReplaced(): Promise<number> {
+    const completed = () => this.database.sql`select from turns where state = 'completed'`;
+    await vi.waitUntil(async () => (await completed()).length === 1, { timeout: 10_000 });
+    const takenAt = performance.now();
+    this.frozen.thaw();
+    await this.frozen.until("left: another worker has the session");
+    await sleep(AFTERWARDS_MS);
+    return takenAt;
+  }
+
   /** How often the frozen worker has said something since. */
   saidSince(moment: number): number {
     return this.#said.filter((at) => at > moment).length;
@@ -160,13 +171,7 @@ test("a worker that stood still while it spoke says, writes and runs nothing onc
 
   frozen.freeze();
   const next = await talk.takeOver([reply([text("The new one answers.")])]);
-  await expect
-    .poll(() => database.sql`select from turns where state = 'completed'`, { timeout: 10_000 })
-    .toHaveLength(1);
-  const takenAt = performance.now();
-  frozen.thaw();
-  await frozen.until("left: another worker has the session");
-  await sleep(AFTERWARDS_MS);
+  const takenAt = await talk.thawOnceReplaced();
 
   expect(talk.saidSince(takenAt)).toBe(0);
   expect([frozen.runs, next.runs]).toEqual([0, 0]);
@@ -188,13 +193,7 @@ test("a worker that stood still between the record of a call and its start does 
   frozen.freeze();
   proxy.delayMs = 0;
   const next = await talk.takeOver([reply([text("Nobody knows.")])]);
-  await expect
-    .poll(() => database.sql`select from turns where state = 'completed'`, { timeout: 10_000 })
-    .toHaveLength(1);
-  const takenAt = performance.now();
-  frozen.thaw();
-  await frozen.until("left: another worker has the session");
-  await sleep(AFTERWARDS_MS);
+  const takenAt = await talk.thawOnceReplaced();
 
   expect([frozen.runs, next.runs]).toEqual([0, 0]);
   expect(talk.saidSince(takenAt)).toBe(0);

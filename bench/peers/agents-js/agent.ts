@@ -1,7 +1,7 @@
-import { cli, defineAgent, type JobContext, llm, ServerOptions, voice } from "@livekit/agents";
+import { defineAgent, type JobContext, llm, voice } from "@livekit/agents";
 import * as openai from "@livekit/agents-plugin-openai";
-import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { serve } from "./serve.ts";
 
 /**
  * A text agent with one tool that is forwarded to the participant by RPC, as LiveKit's pages on text-only sessions and on
@@ -37,11 +37,4 @@ export default defineAgent({
   },
 });
 
-cli.runApp(
-  new ServerOptions({
-    agent: fileURLToPath(import.meta.url),
-    port: Number(process.env["AGENT_PORT"]),
-    // By CPU it would call itself full, and rooms would get no agent, whenever the machine is busy.
-    loadFunc: async () => 0,
-  }),
-);
+serve(import.meta.url);

@@ -1,6 +1,6 @@
-import { cli, defineAgent, type JobContext, ServerOptions, voice } from "@livekit/agents";
+import { defineAgent, type JobContext, voice } from "@livekit/agents";
 import * as openai from "@livekit/agents-plugin-openai";
-import { fileURLToPath } from "node:url";
+import { serve } from "./serve.ts";
 
 /** A voice agent as LiveKit's voice quickstart has it, which takes a silence for the end of a turn. */
 export default defineAgent({
@@ -19,11 +19,4 @@ export default defineAgent({
   },
 });
 
-cli.runApp(
-  new ServerOptions({
-    agent: fileURLToPath(import.meta.url),
-    port: Number(process.env["AGENT_PORT"]),
-    // By CPU it would call itself full, and rooms would get no agent, whenever the machine is busy.
-    loadFunc: async () => 0,
-  }),
-);
+serve(import.meta.url);
