@@ -15,6 +15,8 @@ import { SPOKEN_QUESTION } from "./start-model.ts";
  * stands, so that it takes no longer at a long history.
  */
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
+/** To a question without a mark. After its first sentence it makes no pause that could pass for the end of an interruption. */
+const SPOKEN_ANSWER = "It is ten past two. One two three four five six seven eight nine ten.";
 const PIECE = 8;
 /** `[q-id]` asks for words, `[t-id]` for the tool; `[l-deltas-id]` and `[i-deltas-id]` for long words and a long input. */
 const MARKS = ["[q-", "[t-", "[l-", "[i-"];
@@ -26,6 +28,7 @@ const espeak = new EspeakPackage();
 
 function plan(body: string): { readonly id: string; readonly step: Step } {
   const at = Math.max(...MARKS.map((mark) => body.lastIndexOf(mark)));
+  if (at < 0) return { id: "", step: { kind: "words", pieces: toPieces(SPOKEN_ANSWER) } };
   const [, kind, deltas = "0", id = ""] = /^\[(\w)-(?:(\d+)-)?(\w+)/.exec(body.slice(at, at + 40)) ?? [];
   const isForTool = (kind === "t" || kind === "i") && !body.includes(`seen:${id}`);
   if (isForTool) {

@@ -27,7 +27,7 @@ export async function secondsOf(text: string): Promise<number> {
 }
 
 /** Of each 10 ms of a speech, whether it is sound. */
-export function loudParts(speech: Int16Array): boolean[] {
+function loudParts(speech: Int16Array): boolean[] {
   const length = SPEECH_RATE / 100;
   return Array.from({ length: Math.ceil(speech.length / length) }, (_, part) =>
     isLoud(speech.subarray(part * length, (part + 1) * length)),
@@ -44,12 +44,17 @@ export class Speaker extends RoomSpeaker {
     this.client = client;
   }
 
-  /** Says it; resolves when its last sound has been sent. @returns `performance.now()` of the beginning and the end */
+  /** Says it; resolves when its last sound has gone out. @returns `performance.now()` of the beginning and the end */
   async say(text: string): Promise<{ readonly from: number; readonly to: number }> {
+    return this.play(await speechOf(text));
+  }
+
+  /** As `say`. @returns when the first and the last of it that is no silence went out */
+  async sayAloud(text: string): Promise<{ readonly from: number; readonly to: number }> {
     const speech = await speechOf(text);
-    const from = performance.now();
-    await this.play(speech);
-    return { from, to: performance.now() };
+    const loud = loudParts(speech);
+    const { from, to } = await this.play(speech);
+    return { from: from + loud.indexOf(true) * 10, to: to - (loud.length - 1 - loud.lastIndexOf(true)) * 10 };
   }
 
   /** Resolves when sound comes from the agent after `since`. @returns when it began */

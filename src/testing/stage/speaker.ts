@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   AudioFrame,
+  AudioResampler,
   AudioSource,
   AudioStream,
   LocalAudioTrack,
@@ -20,6 +21,8 @@ import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
 /** Samples a second of what is said. */
 export const SPEECH_RATE = 22_050;
 const FRAME_SAMPLES = SPEECH_RATE / 50;
+/** LiveKit sends 10 ms at a time. At a rate where these are no whole samples it falls behind, 2 ms in each second. */
+const SENT_RATE = 48_000;
 /** Root mean square of 16-bit samples above which a frame is sound. */
 const LOUD = 200;
 
@@ -43,7 +46,8 @@ export class Speaker {
   /** `performance.now()` of each 10 ms of sound that came from the agent. */
   readonly heardAt: number[] = [];
   readonly #room: Room;
-  readonly #source = new AudioSource(SPEECH_RATE, 1, 1_000);
+  readonly #source = new AudioSource(SENT_RATE, 1, 1_000);
+  readonly #resampler = new AudioResampler(SPEECH_RATE, SENT_RATE);
   readonly #connected = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #pending: Int16Array = new Int16Array();
@@ -78,11 +82,14 @@ export class Speaker {
     return this.#pending.length > 0;
   }
 
-  /** Says it. Resolves when its last sound has been sent. */
-  async play(speech: Int16Array): Promise<void> {
+  /** Says it. Resolves when its last sound has gone out. @returns `performance.now()` of its beginning and its end */
+  async play(speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
+    const from = performance.now() + this.#source.queuedDuration;
     this.#said = Promise.withResolvers<void>();
     this.#pending = speech;
     await this.#said.promise;
+    await sleep(this.#source.queuedDuration);
+    return { from, to: performance.now() };
   }
 
   async close(): Promise<void> {
@@ -90,6 +97,7 @@ export class Speaker {
     await this.#pump;
     this.#said.resolve();
     await this.#source.close();
+    this.#resampler.close();
   }
 
   async #run(): Promise<void> {
@@ -98,7 +106,8 @@ export class Speaker {
       const samples = new Int16Array(FRAME_SAMPLES);
       samples.set(this.#pending.slice(0, FRAME_SAMPLES));
       this.#pending = this.#pending.slice(FRAME_SAMPLES);
-      await this.#source.captureFrame(new AudioFrame(samples, SPEECH_RATE, 1, FRAME_SAMPLES));
+      const spoken = new AudioFrame(samples, SPEECH_RATE, 1, FRAME_SAMPLES);
+      for (const frame of this.#resampler.push(spoken)) await this.#source.captureFrame(frame);
       if (this.#source.queuedDuration > 60) await sleep(20);
       if (this.#pending.length === 0) this.#said.resolve();
     }
