@@ -9,9 +9,9 @@ export const voiceSchema = z.strictObject({
   /** `model` also asks LiveKit's end-of-turn model, which waits longer for a participant who has not finished. */
   endOfTurn: z.enum(["silence", "model"]).default("silence"),
   /** Asks the model as soon as words are final, before the silence has lasted `endOfTurnMs`. */
-  speculate: z.boolean().default(false),
+  speculate: z.boolean().default(true),
   /** A participant's speech that lasts this long, in ms, stops the agent's speech. */
-  interruptAfterMs: milliseconds.default(150),
+  interruptAfterMs: milliseconds.default(120),
   /** After an interruption without words (a cough) the agent goes on after this much silence, in ms. */
   resumeAfterMs: milliseconds.default(1_000),
   /** Said when a second or more of speech could not be understood; "" says nothing. */
