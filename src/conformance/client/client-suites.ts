@@ -14,7 +14,7 @@ import {
   rateChecks,
 } from "./checks/losing.ts";
 import { refusalChecks } from "./checks/refusals.ts";
-import { permissionChecks, talkChecks } from "./checks/talking.ts";
+import { permissionChecks, slowChecks, talkChecks } from "./checks/talking.ts";
 import { ClientTalk, type ClientTalkOptions } from "./client-talk.ts";
 
 export interface ClientUnderTest {
@@ -44,6 +44,7 @@ export function clientSuites(client: ClientUnderTest, onTalk: (talk: ClientTalk)
     suite("a lost stanza", lostStanzaChecks),
     suite("a lost result", lostResultChecks),
     suite("an acknowledged message", acknowledgedChecks),
+    suite("a slow worker", slowChecks),
     suite("no worker yet", waitingChecks, { hasWorker: false }),
     suite("too many messages", rateChecks),
     suite("frames", frameChecks),

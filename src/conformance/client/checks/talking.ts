@@ -141,6 +141,26 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
+const SLOW_MS = 6_000;
+
+/** A worker that acknowledges at once, and takes its time for all else. */
+export const slowChecks: readonly Check<ClientTalk>[] = [
+  check(
+    "slow.answer",
+    ["MUST", "A turn: UserMessage or a final Transcription → StartAnswer → AssistantSentence…"],
+    async (talk) => {
+      const { id } = await say(talk, "Tell me two things, slowly");
+      const answer = createId();
+      await sleep(SLOW_MS);
+      await startAnswer(talk, answer, id);
+      await sendSentence(talk, { previousId: answer, sequence: 1, text: "One.", isFinal: false });
+      await sleep(SLOW_MS);
+      await sendSentence(talk, { previousId: answer, sequence: 2, text: "Two.", isFinal: true });
+      await ensureAnswer(talk, id, "One. Two.");
+    },
+  ),
+];
+
 /** Permissions, for a client that was asked to name their feature. */
 export const permissionChecks: readonly Check<ClientTalk>[] = [
   check(
