@@ -83,7 +83,9 @@ async function openAgent(
   { servers, name, speech }: AgentPlace,
 ): Promise<AsyncDisposable & { readonly room: Room }> {
   await using cleanup = new Cleanup();
-  const { config, tools, agents } = agent;
+  const { tools, agents } = agent;
+  // A call in vain would take a reply of the script.
+  const config = { ...agent.config, voice: { ...agent.config.voice, speculate: false } };
   const { livekit, databaseUrl } = servers;
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
   const sql = connect(databaseUrl, { applicationName: "parley testing" });
