@@ -92,7 +92,8 @@ test(
         deaths += world.workers - 1;
         stoodStill += world.stoodStill;
         runs += world.runs.length;
-        return faultsOf(world, sql);
+        const broken = await faultsOf(world, sql);
+        return broken.length > 0 ? [...broken, await world.describeEnd()] : [];
       });
       for (const fault of faults) failures.push(`${fault}: ${JSON.stringify(planned)}`);
     }

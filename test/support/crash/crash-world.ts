@@ -122,6 +122,14 @@ export class CrashWorld {
     await this.clock.run(HORIZON_MS);
   }
 
+  /** For who looks into a broken promise: how far the workers came, and who has the session. */
+  async describeEnd(): Promise<string> {
+    const { conversationId, workers } = this;
+    const sessions = await this.#sql`select * from sessions where conversation_id = ${conversationId}`;
+    const states = [...this.#everySession.keys()].map(({ number, state }) => `${number} ${state}`);
+    return JSON.stringify({ workers, opened: states, isServed: this.#session !== undefined, sessions });
+  }
+
   /** Whoever is in the room hears it: the worker of the moment, and those that stood still. */
   deliver(from: CrashClient, bytes: Uint8Array): void {
     this.#session?.handle({ type: "packet", from: from.participant, bytes });

@@ -108,8 +108,11 @@ test("a tool that took a while takes as long again, and one that answered at onc
   ]);
 
   const { device } = parse(await readFile(file, "utf8")) as { device: { get_location: { late?: number }[] } };
-  expect(device.get_location[0]?.late).toBeGreaterThanOrEqual(400);
-  expect(device.get_location[1]).toEqual({ answer: { value: "Rome" } });
+  const [slow, quick] = device.get_location;
+  expect(slow?.late).toBeGreaterThanOrEqual(400);
+  expect(quick).toMatchObject({ answer: { value: "Rome" } });
+  // On a busy machine an answer at once takes a while, too.
+  expect(quick?.late ?? 0).toBeLessThan(400);
   const startedAt = performance.now();
   expect(await failureOf(file)).toBeUndefined();
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
