@@ -46,8 +46,11 @@ export interface Failure {
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
- * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it. A new
- * field also needs a line in `src/store/calls.ts`, and one in `UNTOUCHED` if it may change.
+ * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it.
+ *
+ * A new field needs a migration and a line in `src/store/calls.ts`. One that may change needs a line in `UNTOUCHED`, too; live
+ * events then tell of it, unless it may be long and `TOLD` in live-event.ts leaves it out. A form takes all others over from the
+ * call that asks: see `newForm` in fill-in-form.ts.
  */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */
@@ -88,7 +91,7 @@ export interface Call {
   readonly detail: StateDetail;
   /** The arguments that the participant put in the place of `input`; the call runs with these. */
   readonly editedInput: JsonObject | undefined;
-  /** Of a call that was loaded: whether a permission was ever asked for it. */
+  /** Of a call that was loaded: whether an earlier worker asked for a permission. What this worker asks does not set it. */
   readonly permissionAsked: boolean;
 }
 

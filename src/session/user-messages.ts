@@ -51,7 +51,7 @@ export class UserMessages {
     this.#taken.add(id);
   }
 
-  /** Takes what was typed on `lk.chat` or said, and complains to its sender. */
+  /** Takes what was typed on `lk.chat` or said. If it cannot be taken, its sender gets an ErrorMessage. */
   hear(peer: Peer, said: Said, transcript?: Transcript): void {
     const { admission, outbox } = this.#options;
     if (!admission.text(peer, said.content)) return;

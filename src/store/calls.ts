@@ -16,7 +16,7 @@ import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessio
 type Elsewhere = "outcome" | "messageId" | "participant" | "editedInput" | "permissionAsked" | "onInterrupt";
 type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
 
-/** The columns of `tool_calls` that a call has from its beginning, by field. `started_at` is set once. */
+/** The columns of `tool_calls` that are written once, by field; `started_at` when it starts. */
 const FIXED = {
   id: "id",
   turnId: "turn_id",
@@ -147,7 +147,7 @@ export async function loadUnsettledCalls(
   });
 }
 
-/** What these calls had somebody fill in: calls too, whose `toolUseId` names the call that asks. */
+/** The forms that these calls asked for. A form is stored as a call; its `toolUseId` names the call that asked. */
 export async function loadForms(
   sql: Sql,
   { sessionId, callIds }: { readonly sessionId: string; readonly callIds: readonly string[] },

@@ -9,11 +9,17 @@ interface Row {
   readonly number: number;
   /** The body, without the `conversationId` that the codec adds. Keys are written in this order. */
   readonly shape: MapSchema;
-  /** The sender. The other end must have a handler: `MessageHandlers` in the worker, `WorkerMessages` in the SDK. */
+  /**
+   * The sender. The other end must have a handler, `MessageHandlers` in the worker and `WorkerMessages` in the SDK, unless it is
+   * among the exceptions there.
+   */
   readonly from: "client" | "worker" | "both";
   /** Whether the worker keeps what it has sent, for clients that come back. */
   readonly kept?: boolean | ((body: never) => boolean);
-  /** Only clients whose Configuration names this feature use the message. */
+  /**
+   * Clients that use the message name this feature in their Configuration. Whoever sends it in the worker chooses the receivers by
+   * it; messages of clients are not looked at for it.
+   */
   readonly feature?: string;
   /** The SDK always names that feature. An application must ask the SDK for any other. */
   readonly bySdk?: true;

@@ -218,7 +218,7 @@ export class SessionCalls {
     this.#states.welcome(identity, open);
   }
 
-  /** Shows whose permission a call waits for, and that it does no more. */
+  /** Shows whose permission a call waits for. After the reply the call's next state shows the rest. */
   readonly watchPermissions = (event: SessionEvent): void => {
     if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
     if (event.type !== "permission_asked") return;
@@ -267,8 +267,8 @@ interface StartGate {
 }
 
 /**
- * Resolves when a call may start beside a voice: when the participant is silent. It may be saying the rest of its
- * question; then the turn is aborted, and the call has never run.
+ * Resolves when a call may start beside a voice: when the participant is silent, and with `words_spoken` when the answer so
+ * far was heard. If the participant goes on speaking, the turn is aborted before the call runs.
  *
  * @throws the reason of `call.over`, when the call ends before
  */

@@ -8,7 +8,10 @@ import type { Peer } from "../peers/peer.ts";
 
 /** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
-/** A promise resolves when the message is stored: it is acknowledged then. */
+/**
+ * The Ack of a user message waits for the promise; all others are acknowledged before. A rejected promise is not reported:
+ * the handler answers the sender itself.
+ */
 type HandlersByType = {
   readonly [Type in Handled]: (
     from: Peer,
@@ -23,7 +26,7 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
-/** Until then, another worker may be there. */
+/** A message that could not be stored is sent again after this time; another worker may serve the room by then. */
 const RETRY_AFTER_MS = 1_000;
 
 interface InboxOptions {

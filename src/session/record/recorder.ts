@@ -34,7 +34,7 @@ interface RecorderEvents {
 
 /**
  * Stores a session's turns, blocks and calls while the session goes on: `durable` resolves when all that was handed
- * over before is stored. Writes of one turn or call keep their order. Notes and extra answers hold up neither.
+ * over before is stored. Writes of one turn or call keep their order. Notes and extra answers delay neither.
  */
 export class Recorder implements LedgerListener {
   readonly #lease: Pick<SessionLease, "untilOwned" | "lose">;
@@ -222,7 +222,7 @@ export class Recorder implements LedgerListener {
 
   /**
    * The call's input and result are clean already (`cleanJson`). A call that is opened and begun in one go is one
-   * statement; a repeated write also reports the call as stored.
+   * statement. `onCallStored` is called after a write that was tried again, too.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
     const unsaved = this.#unsaved.get(call.id) ?? [];

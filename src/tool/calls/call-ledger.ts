@@ -4,7 +4,7 @@ import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
 
-/** Fields of a call that `update` does not set: other methods do. */
+/** Fields of a call that `update` does not set: other methods do, and `permissionAsked` comes from the store alone. */
 type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "permissionAsked";
 type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
 

@@ -119,7 +119,8 @@ export class CallRunner {
 
   /**
    * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
-   * until it has begun. It is stored once, as it is when it is started, and before anybody runs it.
+   * until it has begun. It is stored before anybody runs it: as pending and as running, in one statement if nothing lies
+   * between.
    *
    * @throws the record's error, when the call could not be stored
    */
