@@ -1,3 +1,6 @@
+import { syncBuiltinESMExports } from "node:module";
+import timers from "node:timers/promises";
+
 interface Timer {
   readonly at: number;
   readonly run: () => void;
@@ -5,7 +8,7 @@ interface Timer {
 
 /**
  * Time that passes only when nothing is left to do at the present moment: a minute of timers takes a millisecond. While
- * it is installed, `setTimeout`, `Date.now` and `performance.now` are its own.
+ * it is installed, `setTimeout`, that of node:timers/promises, `Date.now` and `performance.now` are its own.
  */
 export class VirtualClock implements Disposable {
   /** Milliseconds since the epoch. */
@@ -16,6 +19,7 @@ export class VirtualClock implements Disposable {
   readonly #real = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
+    sleep: timers.setTimeout,
     dateNow: Object.getOwnPropertyDescriptor(Date, "now") ?? {},
   };
   #lastId = 0;
@@ -32,6 +36,7 @@ export class VirtualClock implements Disposable {
     globalThis.clearTimeout = ((timer: unknown) => {
       if (timer !== undefined && timer !== null) this.#timers.delete(Number(timer));
     }) as typeof clearTimeout;
+    this.#takeSleep(((ms, value, options) => this.#sleep(ms, value, options)) as typeof timers.setTimeout);
     Date.now = () => Math.floor(this.now + this.skewMs);
     performance.now = () => this.now;
   }
@@ -39,6 +44,30 @@ export class VirtualClock implements Disposable {
   after(ms: number, run: () => void): number {
     this.#timers.set(++this.#lastId, { at: this.now + Math.max(0, Number.isNaN(ms) ? 0 : ms), run });
     return this.#lastId;
+  }
+
+  #sleep<Value>(
+    ms = 0,
+    value?: Value,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Value | undefined> {
+    return new Promise((resolve, reject) => {
+      const aborted = () => {
+        this.#timers.delete(id);
+        reject(new DOMException("The operation was aborted", "AbortError"));
+      };
+      const id = this.after(ms, () => {
+        signal?.removeEventListener("abort", aborted);
+        resolve(value);
+      });
+      if (signal?.aborted) aborted();
+      else signal?.addEventListener("abort", aborted, { once: true });
+    });
+  }
+
+  #takeSleep(sleep: typeof timers.setTimeout): void {
+    timers.setTimeout = sleep;
+    syncBuiltinESMExports();
   }
 
   /** Lets time pass until no timer is left, or `untilMs` from now. */
@@ -66,6 +95,7 @@ export class VirtualClock implements Disposable {
   [Symbol.dispose](): void {
     globalThis.setTimeout = this.#real.setTimeout;
     globalThis.clearTimeout = this.#real.clearTimeout;
+    this.#takeSleep(this.#real.sleep);
     Object.defineProperty(Date, "now", this.#real.dateNow);
     // Its own `now` hid the one of its prototype.
     Reflect.deleteProperty(performance, "now");

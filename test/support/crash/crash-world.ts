@@ -98,6 +98,8 @@ export class CrashWorld {
   readonly #traffic: Traffic;
   readonly #clients: readonly CrashClient[];
   #session: Session | undefined;
+  /** What the workers logged: for who looks into a broken promise. */
+  readonly #warnings: string[] = [];
   readonly #everySession = new Map<DyingWorker, Session>();
 
   constructor(sql: Sql, scenario: Scenario, { clock, traffic }: { clock: VirtualClock; traffic: Traffic }) {
@@ -127,7 +129,13 @@ export class CrashWorld {
     const { conversationId, workers } = this;
     const sessions = await this.#sql`select * from sessions where conversation_id = ${conversationId}`;
     const states = [...this.#everySession.keys()].map(({ number, state }) => `${number} ${state}`);
-    return JSON.stringify({ workers, opened: states, isServed: this.#session !== undefined, sessions });
+    return JSON.stringify({
+      workers,
+      opened: states,
+      isServed: this.#session !== undefined,
+      sessions,
+      warnings: this.#warnings,
+    });
   }
 
   /** Whoever is in the room hears it: the worker of the moment, and those that stood still. */
@@ -194,7 +202,7 @@ export class CrashWorld {
         permission: { rules, byVoice: false, waitMs: PERMISSION_WAIT_MS },
         context: { budgetTokens: 30_000, hardTokens: 120_000, instructionBytes: 0 },
       },
-      logger: pino({ level: "silent" }),
+      logger: pino({ level: "warn", base: { worker: number } }, { write: (line) => void this.#warnings.push(line) }),
     });
     // One that stood still while it opened its session may have lost it by then.
     const opened = await opening.catch((error: unknown) => {
