@@ -60,3 +60,20 @@ export async function loadRecordedCalls(
     order by position, sequence, tool_calls.created_at
   `);
 }
+
+/** When each block was stored, by its turn's position: milliseconds since the turn began, in the order of the blocks. */
+export async function loadBlockTimes(
+  sql: Sql,
+  { sessionId }: Pick<CallRange, "sessionId">,
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const rows = await runQuery(sql<{ position: number; times: number[] }[]>`
+    select
+      position,
+      json_agg(round(extract(epoch from turn_blocks.created_at - turns.created_at) * 1000) order by sequence) as times
+    from turn_blocks
+    join turns on turns.id = turn_blocks.turn_id
+    where turns.session_id = ${sessionId} and superseded_by is null
+    group by position
+  `);
+  return new Map(rows.map(({ position, times }) => [position, times]));
+}

@@ -8,7 +8,7 @@ import { createRedact } from "../../scenario/redact.ts";
 import { toScenario } from "../../scenario/to-scenario.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { loadSession } from "../../store/sessions/sessions.ts";
-import { loadRecordedCalls } from "../../store/turns/load-recorded-calls.ts";
+import { loadBlockTimes, loadRecordedCalls } from "../../store/turns/load-recorded-calls.ts";
 import { loadTurns } from "../../store/turns/load-turns.ts";
 import { writeCassette } from "../cassette/cassette-file.ts";
 import { loadAgent } from "../load-agent.ts";
@@ -48,9 +48,10 @@ async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "dat
   const session = await loadSession(sql, { conversationId: conversationIdOfRoom(room) });
   if (!session) throw new AppError("conversation_not_found", `No session of the room ${room} is stored`);
   const { id: sessionId } = session;
-  const [all, calls, agent] = await Promise.all([
+  const [all, calls, times, agent] = await Promise.all([
     loadTurns(sql, { sessionId }),
     loadRecordedCalls(sql, { sessionId }),
+    loadBlockTimes(sql, { sessionId }),
     loadAgent({ config }),
   ]);
   const end = all.findIndex((turn) => whyNot(turn) !== undefined);
@@ -70,7 +71,10 @@ async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "dat
   });
   await writeCassette(
     cassette,
-    turns.flatMap((turn, index) => toCalls(turn, turns.slice(0, index), redact)),
+    turns.flatMap((turn, index) => {
+      const blockTimes = times.get(turn.position) ?? [];
+      return toCalls({ turn, before: turns.slice(0, index), times: blockTimes }, redact);
+    }),
   );
   await writeFile(file, stringify(scenario));
   return { cassette, turns: turns.length, endsBecause: why };

@@ -6,34 +6,59 @@ import { normalise, type Redact, redactEvents } from "../../scenario/redact.ts";
 import type { RecordedCall } from "../cassette/cassette-file.ts";
 import type { Json } from "../model-server/step.ts";
 
+interface RecordedTurn {
+  readonly turn: TurnRecord;
+  readonly before: readonly TurnRecord[];
+  /** When each of its blocks was stored, in milliseconds since it began. */
+  readonly times: readonly number[];
+}
+
 /**
  * The model calls of a turn, made of its stored blocks. Of what the agent asked, the messages are known: they come from
- * the record by the same function as in a session. Tools and instructions are not stored.
+ * the record by the same function as in a session. Tools and instructions are not stored. Each block comes as a whole at
+ * the time at which it was stored, which is when the model had written it.
  */
-export function toCalls(turn: TurnRecord, before: readonly TurnRecord[], redact: Redact): RecordedCall[] {
+export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
   return modelCalls(turn.blocks).map(({ blocks, start }, index) => {
+    const askedAt = times[start - 1] ?? 0;
     const sofar: TurnRecord = { ...turn, state: "running", blocks: turn.blocks.slice(0, start) };
     const request = { messages: normalise(toMessages(buildHistory([...before, sofar])), redact) };
     const [message] = toMessages([{ role: "assistant", blocks }]);
     const content = (message?.content ?? []) as unknown as readonly Json[];
-    const events = toStream(`msg_${turn.position}_${index}`, content).map((event) => ({ ms: 0, event }));
+    const blockMs = content.map((_, at) => Math.max(0, (times[start + at] ?? askedAt) - askedAt));
+    const events = toStream(`msg_${turn.position}_${index}`, content, blockMs);
     return { path: "/v1/messages", request, status: 200, events: redactEvents(events, redact) };
   });
 }
 
-function toStream(id: string, content: readonly Json[]): Json[] {
+function toStream(
+  id: string,
+  content: readonly Json[],
+  blockMs: readonly number[],
+): NonNullable<RecordedCall["events"]> {
   const usage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
   const message = { id, type: "message", role: "assistant", model: "recorded", content: [], stop_reason: null, usage };
   const usesTools = content.some(({ type }) => type === "tool_use");
+  const at = (ms = 0, ...events: readonly Json[]) => events.map((event) => ({ ms, event }));
   return [
-    { type: "message_start", message },
-    ...content.flatMap((block, index) => [
-      { type: "content_block_start", index, content_block: toStart(block) },
-      ...toDeltas(block).map((delta) => ({ type: "content_block_delta", index, delta })),
-      { type: "content_block_stop", index },
-    ]),
-    { type: "message_delta", delta: { stop_reason: usesTools ? "tool_use" : "end_turn", stop_sequence: null }, usage },
-    { type: "message_stop" },
+    ...at(blockMs[0], { type: "message_start", message }),
+    ...content.flatMap((block, index) =>
+      at(
+        blockMs[index],
+        { type: "content_block_start", index, content_block: toStart(block) },
+        ...toDeltas(block).map((delta) => ({ type: "content_block_delta", index, delta })),
+        { type: "content_block_stop", index },
+      ),
+    ),
+    ...at(
+      blockMs.at(-1),
+      {
+        type: "message_delta",
+        delta: { stop_reason: usesTools ? "tool_use" : "end_turn", stop_sequence: null },
+        usage,
+      },
+      { type: "message_stop" },
+    ),
   ];
 }
 

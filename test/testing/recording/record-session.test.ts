@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { answer, type Behaviours, late, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
+import { readCassette } from "../../../src/testing/cassette/cassette-file.ts";
 import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
 import { recordSession } from "../../../src/testing/recording/record-session.ts";
 import { loadAgent } from "../../../src/testing/load-agent.ts";
@@ -11,7 +12,7 @@ import { writeScenario } from "../../../src/scenario/write-scenario.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
 import type { PermissionAnswer } from "../../../src/testing/talk.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, slow, text } from "../../../src/testing/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { createRandom } from "../../support/doubles/fake-room.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -116,6 +117,22 @@ test("a tool that took a while takes as long again, and one that answered at onc
   const startedAt = performance.now();
   expect(await failureOf(file)).toBeUndefined();
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
+});
+
+test("the cassette has the time that the model took, without that of the tools", async () => {
+  const { cassette } = await recordTalk([
+    {
+      say: "Where?",
+      model: [{ use: { get_location: {} } }, reply([text("In Paris it is.")], slow(100))],
+      device: { get_location: late(1_500, "Paris") },
+    },
+  ]);
+
+  const [first, second] = (await readCassette(cassette)).map(({ events = [] }) => events.map(({ ms }) => ms));
+  expect(Math.max(...(first ?? []))).toBeLessThan(1_500);
+  const took = Math.max(...(second ?? []));
+  expect(took).toBeGreaterThanOrEqual(300);
+  expect(took).toBeLessThan(1_500);
 });
 
 test("a test of a stored talk finds what the agent would do otherwise", async () => {
