@@ -30,6 +30,7 @@ export const startAnswerSchema = v.object({
   id,
   previousId: id,
   answerType: v.exactOptional(choice("text", "voice", "text+voice")),
+  replacesId: v.exactOptional(id),
 });
 
 /** Reserved: read, never sent. */

@@ -58,9 +58,9 @@ export async function runSessionTurn(
 ): Promise<EndedTurn> {
   const { outbox, recorder, shown } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
-  if (!("turn" in begin)) recorder.beginTurn(turn, begin.replaces?.id);
   const lastUserMessage = shown.turns.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
-  const answered = "turn" in begin ? undefined : begin.answers;
+  const { answers: answered, replaces } = "turn" in begin ? {} : begin;
+  if (!("turn" in begin)) recorder.beginTurn(turn, replaces?.id);
   const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
   const { id: turnId, messageId, participantIdentity: participant } = turn;
   const said = textsOf(turn.blocks);
@@ -73,8 +73,9 @@ export async function runSessionTurn(
   });
   const answerType = answer.isSpoken ? "text+voice" : "text";
   const meta = ports.traceOfTurn();
+  const place = { previousId, ...(replaces && { replacesId: replaces.messageId }) };
   const announce = once(() =>
-    outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType } }, { meta }),
+    outbox.post({ type: "start_answer", body: { id: messageId, ...place, answerType } }, { meta }),
   );
   // A client does not repeat a message after its StartAnswer, so this waits until the turn is stored or words come.
   void recorder.begun(turnId).then(announce);

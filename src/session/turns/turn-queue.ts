@@ -15,7 +15,7 @@ export interface NewTurn {
   /** The id of the message that StartAnswer names, if it is not `messageId`. */
   readonly answers?: string;
   /** The turn that this one replaces in the history, with all after it (regenerate, edit). */
-  readonly replaces?: Pick<TurnRecord, "id" | "position">;
+  readonly replaces?: Pick<TurnRecord, "id" | "messageId" | "position">;
   /** Blocks that the turn begins with, before the model is asked. */
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the envelope that the message came in. */

@@ -27,8 +27,8 @@ const Line = memo(function Line({ id, onRender }: { readonly id: string; readonl
 
 const lines = () => screen.queryAllByRole("listitem").map(({ textContent }) => textContent);
 const states = () => screen.queryAllByRole("listitem").map(({ dataset }) => dataset["state"]);
-const start = (id: string, previousId: string) =>
-  ({ type: "start_answer", body: { id, previousId, answerType: "text" } }) as const;
+const start = (id: string, previousId: string, more: { replacesId?: string } = {}) =>
+  ({ type: "start_answer", body: { id, previousId, answerType: "text", ...more } }) as const;
 const block = (body: Omit<MessageBody<"block_event">, "turnId">, turnId = "a1") =>
   ({ type: "block_event", body: { turnId, ...body } }) as const;
 const openText = block({ event: "block_start", sequence: 0, type: "text" });
@@ -137,10 +137,22 @@ test("an edited message is answered anew, and what followed it goes", async () =
   await say(room, start("a1", id), openText, delta("Four."), block({ event: "turn_complete", state: "completed" }));
 
   await act(() => talk.edit(id, "Two and three?"));
-  await say(room, start("a2", id));
+  await say(room, start("a2", id, { replacesId: "a1" }));
 
   expect(room.all("control_variation")).toMatchObject([{ targetId: id, mode: "edit", newContent: "Two and three?" }]);
   expect(lines()).toEqual(["user: Two and three?", "assistant: "]);
+});
+
+test("an answer that somebody else has asked for anew leaves the talk, with what followed it", async () => {
+  const room = await openTalk(<Talk />);
+  let id = "";
+  await act(async () => void (id = talk.send("Two and two?")));
+  await say(room, start("a1", "of-ben"), openText, delta("Four."), start("a2", id), start("a3", "of-ben"));
+  expect(talk.messages.map((message) => message.id)).toEqual([id, "a1", "a2", "a3"]);
+
+  await say(room, start("a4", "of-ben", { replacesId: "a2" }), start("a4", "of-ben", { replacesId: "a2" }));
+
+  expect(talk.messages.map((message) => message.id)).toEqual([id, "a1", "a4"]);
 });
 
 test("one client is made in StrictMode, and it is closed when the tree goes", async () => {

@@ -189,6 +189,7 @@ class StartAnswer(Body):
     id: Id
     previous_id: Id
     answer_type: Literal["text", "voice", "text+voice"] | None = None
+    replaces_id: OptionalId = None
 
 
 class MemoryTrace(Body):

@@ -87,7 +87,7 @@ export class TalkClient extends Watched {
 
   /** Has a message of the user answered anew, with other words if some are given. */
   async vary(targetId: string, newContent?: string): Promise<void> {
-    this.log.replaceAfter(targetId, newContent);
+    if (newContent !== undefined) this.log.edit(targetId, newContent);
     const mode = newContent === undefined ? "regenerate" : "edit";
     await this.#opened().vary({ targetId, mode, ...(newContent !== undefined && { newContent }) });
   }

@@ -17,8 +17,6 @@ export class TalkLog extends Watched {
   #calls: readonly ToolCall[] = [];
   readonly #messages = new Map<string, TalkMessage>();
   readonly #callsByUse = new Map<string, ToolCall>();
-  /** Ids of user messages whose next answer takes the place of all that came after them. */
-  readonly #replaced = new Set<string>();
 
   /** The same array until a message comes or goes. */
   get entries(): readonly TalkEntry[] {
@@ -80,15 +78,14 @@ export class TalkLog extends Watched {
     );
   }
 
-  /** The next answer to this message replaces what followed it. */
-  replaceAfter(id: string, text?: string): void {
-    this.#replaced.add(id);
-    if (text !== undefined) this.#change(id, (known) => ({ ...known, parts: [asText(text)] }));
+  /** Gives a message of the user other words. */
+  edit(id: string, text: string): void {
+    this.#change(id, (known) => ({ ...known, parts: [asText(text)] }));
   }
 
-  #begin({ id, previousId, answerType }: MessageBody<"start_answer">): void {
-    const place = this.#entries.findIndex((entry) => entry.id === previousId);
-    if (this.#replaced.delete(previousId) && place >= 0) this.#entries = this.#entries.slice(0, place + 1);
+  #begin({ id, previousId, replacesId, answerType }: MessageBody<"start_answer">): void {
+    const place = this.#entries.findIndex((entry) => entry.id === replacesId);
+    if (place >= 0) this.#entries = this.#entries.slice(0, place);
     this.#openAnswer(id, previousId);
     this.#change(previousId, (known) => (known.state === "sending" ? { ...known, state: "sent" } : known));
     this.#change(id, (known) => ({ ...known, replyTo: previousId, isSpoken: answerType?.includes("voice") ?? false }));
