@@ -6,7 +6,27 @@ import { runCommand } from "../../../src/worker/process/start-program.ts";
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 /** Without a font every letter would be the same box. */
 const PACKAGES = ["chromium", "fonts-dejavu-core"];
+/**
+ * What each window would load for its address bar costs half a second of a processor, for each tab of a test. The flag
+ * takes the place of Playwright's own, so what that turns off of what a test could meet is here, too.
+ */
+const OFF = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "AimEnabled",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "ThirdPartyStoragePartitioning",
+];
 const FLAGS = [
+  `--disable-features=${OFF.join(",")}`,
   // In a container root is all there is, and /dev/shm is small.
   "--no-sandbox",
   "--disable-dev-shm-usage",
