@@ -20,6 +20,8 @@ export class SessionHooks {
   readonly #options: SessionHooksOptions;
   readonly #running = new Set<Promise<void>>();
   #begun: Promise<void> | undefined;
+  /** Resolves when the hooks are called of all turns so far. */
+  #turnsTold: Promise<unknown> = Promise.resolve();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
@@ -36,9 +38,14 @@ export class SessionHooks {
     this.#keep(this.#endTurn(event.turn.position, { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }));
   };
 
-  /** The session has ended with this worker. */
+  /** The session has ended with this worker. Whoever hears of that has heard of its turns. */
   noteEnded(): void {
-    this.#keep(this.#options.opening.then(({ sessionId }) => this.#end([this.#roomOf(sessionId)])));
+    const end = async () => {
+      const { sessionId } = await this.#options.opening;
+      await this.#turnsTold;
+      await this.#end([this.#roomOf(sessionId)]);
+    };
+    this.#keep(end());
   }
 
   /** Resolves when no hook runs any more, or is waited for. */
@@ -70,12 +77,18 @@ export class SessionHooks {
     const { name: agent } = agents.current;
     const hook = hooksOf(agent).onTurnEnd;
     if (!hook) return;
-    const call = async (context: HookContext) => {
+    const load = async () => {
       const { sessionId } = await opening;
       const [turn] = await Array.fromAsync(spokenTurns(sql, { sessionId, after: position - 1, last: position }));
       // Whoever hears of a turn has heard of its session.
       await this.#begun;
-      if (turn) await hook({ ...this.#told(sessionId, agent), turn, usage }, context);
+      return turn && { ...this.#told(sessionId, agent), turn, usage };
+    };
+    const loaded = load();
+    this.#turnsTold = Promise.allSettled([this.#turnsTold, loaded]);
+    const call = async (context: HookContext) => {
+      const told = await loaded;
+      if (told) await hook(told, context);
     };
     await callHook({ name: "onTurnEnd", room, call }, this.#options);
   }
