@@ -12,7 +12,7 @@ import { backgroundReceipt, failure, messageOf, type ModelAnswer, RECEIPTS, toCa
 import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts, CallTurn, ToolUse } from "./call-ports.ts";
-import { cancelCall, refuseOpenCall } from "./end-call.ts";
+import { cancelCall, endUnrunCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { NotStored, runOnServer } from "./run-on-server.ts";
 
@@ -61,9 +61,9 @@ export class CallRunner {
     const call = stored ?? newCall(use, turn, { tool, ports: this.#ports });
     const isOneTooMany = this.#ports.ledger.openCount >= LIMITS.openCalls;
     return this.#follow(call, turn, (open) => {
-      if (!tool) return this.#refuse(open, "unknown_tool", `Tool '${use.toolName}' does not exist`);
-      if (use.inputError !== undefined) return this.#refuse(open, "invalid_parameters", use.inputError);
-      if (isOneTooMany) return this.#refuse(open, "execution_error", `More than ${LIMITS.openCalls} calls are open`);
+      if (tool && use.inputError !== undefined) return this.#refuse(open, "invalid_parameters", use.inputError);
+      if (tool && isOneTooMany)
+        return this.#refuse(open, "execution_error", `More than ${LIMITS.openCalls} calls are open`);
       return this.#start(open, tool, turn);
     });
   }
@@ -163,24 +163,34 @@ export class CallRunner {
   /** Waits for the approver, who may have answered meanwhile. The call itself was never started. */
   #waitOn(stored: Call, tool: FoundTool | undefined, turn: CallTurn): Promise<ModelAnswer> {
     return this.#follow(stored, turn, (call) => {
-      if (!tool) throw new TypeError(`Tool '${stored.toolName}' does not exist`);
-      return this.#handOverIfPermitted(call, { tool, input: tool.input.parse(stored.input), turn });
+      const checked = this.#check(call, tool);
+      return checked && this.#handOverIfPermitted(call, { ...checked, turn });
     });
   }
 
   /** Settles the call or hands it on, in every case. */
-  #start(call: OpenCall, tool: FoundTool, turn: CallTurn): Promise<void> | undefined {
+  #start(call: OpenCall, found: FoundTool | undefined, turn: CallTurn): Promise<void> | undefined {
     const { ledger } = this.#ports;
-    const input = tryParse(tool.input, call.current.input);
-    if ("error" in input) return this.#refuse(call, "invalid_parameters", input.error);
+    const checked = this.#check(call, found);
+    if (!checked) return undefined;
+    const { tool } = checked;
     const earlier = ledger.earlierOf(call.current);
     if (earlier && tool.onDuplicate === "reject")
       return this.#refuse(call, "execution_error", "Not run: the same call was made before in this turn");
     if (earlier) {
       ledger.begin(call.current.id);
-      return earlier.then((outcome) => void ledger.settle(call.current.id, outcome));
+      return earlier.then((outcome) => endUnrunCall(call, this.#ports, outcome));
     }
-    return this.#handOverIfPermitted(call, { tool, input: input.value, turn });
+    return this.#handOverIfPermitted(call, { ...checked, turn });
+  }
+
+  /** Refuses a call of no tool, or with arguments that its tool does not take. */
+  #check(call: OpenCall, tool: FoundTool | undefined): Pick<Checked, "tool" | "input"> | undefined {
+    const { toolName, input: given } = call.current;
+    if (!tool) return this.#refuse(call, "unknown_tool", `Tool '${toolName}' does not exist`);
+    const input = tryParse(tool.input, given);
+    if ("error" in input) return this.#refuse(call, "invalid_parameters", input.error);
+    return { tool, input: input.value };
   }
 
   /** Hands the call over at once when nobody need be asked. */

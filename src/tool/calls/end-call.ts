@@ -1,4 +1,4 @@
-import type { CancelReason, Failure } from "../../conversation/call.ts";
+import type { CancelReason, Failure, Outcome } from "../../conversation/call.ts";
 import { failure } from "../outcome.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
@@ -6,20 +6,29 @@ import type { CallPorts } from "./call-ports.ts";
 /**
  * Ends a call that nobody runs. All participants get its request and its result, as for a call that the server runs.
  */
-export function refuseOpenCall(
+export function endUnrunCall(
   call: OpenCall,
   ports: Pick<CallPorts, "ledger" | "sendRequest" | "sendResult">,
-  why: Parameters<typeof failure>,
+  outcome: Outcome,
 ): void {
-  if (!ports.ledger.settle(call.current.id, failure(...why))) return;
+  if (!ports.ledger.settle(call.current.id, outcome)) return;
   ports.sendRequest(call.current).catch(() => {});
   ports.sendResult(call.current);
 }
 
+/** Ends a call that is not run, because of what its request is. */
+export function refuseOpenCall(
+  call: OpenCall,
+  ports: Parameters<typeof endUnrunCall>[1],
+  why: Parameters<typeof failure>,
+): void {
+  endUnrunCall(call, ports, failure(...why));
+}
+
 /**
  * Ends an open call from our side and tells the client that runs it. What the client did by then is not known. Only
- * what a participant stopped or interrupted is `cancelled`; what a closing session ends is `outcome_unknown` or
- * `not_run`.
+ * what a participant stopped or interrupted is `cancelled`; what a closing session ends, and a form whose call is over,
+ * is `outcome_unknown` or `not_run`.
  */
 export function cancelCall(
   call: OpenCall,
@@ -27,19 +36,22 @@ export function cancelCall(
   ports: Pick<CallPorts, "ledger" | "sendCancel">,
 ): void {
   const { id, addressee } = call.current;
-  const end = reason === "closed" ? endOfClosed(call.isGiven) : endOfAborted(call.isGiven);
-  if (ports.ledger.settle(id, end) && addressee !== undefined) ports.sendCancel(call.current, reason);
+  if (ports.ledger.settle(id, endOf(call, reason)) && addressee !== undefined) ports.sendCancel(call.current, reason);
 }
 
-function endOfAborted(isGiven: boolean): Failure {
-  const message = isGiven
-    ? "Cancelled while it was running; its outcome is unknown"
-    : "Cancelled before it was started";
-  return failure("cancelled", message);
-}
-
-function endOfClosed(isGiven: boolean): Failure {
-  return isGiven
-    ? failure("outcome_unknown", "The session was closed while it was running; its outcome is unknown")
-    : failure("not_run", "Not run: the session was closed before it was started");
+function endOf({ isGiven }: OpenCall, reason: CancelReason): Failure {
+  switch (reason) {
+    case "closed":
+      return isGiven
+        ? failure("outcome_unknown", "The session was closed while it was running; its outcome is unknown")
+        : failure("not_run", "Not run: the session was closed before it was started");
+    case "superseded":
+      return isGiven
+        ? failure("outcome_unknown", "The call that asked has ended; the answer is unknown")
+        : failure("not_run", "Not asked: the call that asked has ended");
+    default:
+      return isGiven
+        ? failure("cancelled", "Cancelled while it was running; its outcome is unknown")
+        : failure("cancelled", "Cancelled before it was started");
+  }
 }

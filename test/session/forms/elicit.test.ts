@@ -343,6 +343,30 @@ test("what was answered before a worker died is not asked again", async () => {
   expect(user.all("tool_use_request").some(({ parameters }) => parameters["message"] === "First?")).toBe(false);
 });
 
+test("a form whose tool fails meanwhile is withdrawn, and nobody is said to have cancelled it", async () => {
+  const isShown = Promise.withResolvers<void>();
+  const tool = defineTool({
+    description: "Asks, and does not wait.",
+    input: z.object({}),
+    run: async (_, { elicit }) => {
+      elicit({ message: MESSAGE, schema: SCHEMA }).catch(() => {});
+      await isShown.promise;
+      throw new Error("The kitchen is closed");
+    },
+  });
+  await using agent = await TestAgent.start({ tools: { book: tool } });
+  const user = await agent.client("user", device());
+  agent.model.script([BOOK, DONE]);
+  const messageId = await user.say("Book a table");
+  const { id } = await user.next("tool_use_request", ({ toolName }) => toolName === ASK_USER);
+  isShown.resolve();
+  await user.answerTo(messageId);
+
+  expect(await user.next("tool_use_cancel")).toEqual({ id, reason: "superseded" });
+  const ends = async () => (await agent.calls()).map(({ state, error_code: code }) => `${state} ${code}`);
+  await expect.poll(ends).toEqual(["error execution_error", "error outcome_unknown"]);
+});
+
 test("a tool that may not run again has its form withdrawn by the next worker", async () => {
   await using talk = await start();
   const { agent, user } = talk;
@@ -355,5 +379,8 @@ test("a tool that may not run again has its form withdrawn by the next worker", 
   await user.next("assistant_sentence", ({ text: said }) => said === "Done.");
 
   expect(talk.seen.begun).toBe(1);
-  expect(await agent.calls()).toMatchObject([{ error_code: "outcome_unknown" }, { state: "cancelled" }]);
+  expect(await agent.calls()).toMatchObject([
+    { error_code: "outcome_unknown" },
+    { state: "error", error_code: "outcome_unknown" },
+  ]);
 });

@@ -191,6 +191,7 @@ test("a request whose tool is gone when a worker takes over is withdrawn, and ta
   await user.next("assistant_sentence", ({ text: said }) => said === "It is not there.");
   const { data } = await reader.next(({ event }) => event === "permission.replied");
   expect(data).toMatchObject({ permissionId, state: "withdrawn" });
+  expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "unknown_tool" }]);
 
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
   expect(await user.next("error_message")).toMatchObject({ code: 202, originatingId: permissionId });

@@ -114,7 +114,7 @@ for (const [onDuplicate, runs, second] of [
   ["reuse", 1, "run 1"],
   ["reject", 1, "Not run: the same call was made before in this turn"],
 ] as const) {
-  test(`a repeated call of a tool with onDuplicate ${onDuplicate} runs ${runs} time(s) in all`, async () => {
+  test(`a repeated call of a tool with onDuplicate ${onDuplicate} is shown, and runs ${runs} time(s) in all`, async () => {
     let count = 0;
     const order = defineTool({
       description: "O.",
@@ -132,6 +132,9 @@ for (const [onDuplicate, runs, second] of [
     await user.answerTo(await user.say("Go"));
     expect(count).toBe(runs);
     expect(told(agent).at(-1)).toBe(`user: ${second}`);
+    const requested = user.all("tool_use_request").map(({ id }) => id);
+    expect(requested).toHaveLength(2);
+    expect(user.all("tool_use_result").map(({ id }) => id)).toEqual(requested);
   });
 }
 
