@@ -112,7 +112,15 @@ export class Session {
       tell,
     });
     const asking = [this.#calls.wire, this.#permissions];
-    this.#admission = new Admission({ asking, phrases: policy.phrases, outbox, link, telemetry, logger });
+    this.#admission = new Admission({
+      asking,
+      worded: [this.#permissions, forms],
+      phrases: policy.phrases,
+      outbox,
+      link,
+      telemetry,
+      logger,
+    });
     this.#messages = new UserMessages({
       peers,
       messageIds: restored.messageIds,

@@ -67,6 +67,12 @@ export class WordedForms {
     return this.#of(participant).length > 0;
   }
 
+  /** Which question this participant's next words answer. */
+  awaitedWords(participant: string): string | undefined {
+    const open = this.#of(participant).find(({ isSaid }) => isSaid);
+    return open && `${open.form.current.id} ${open.field.name} ${open.misses}`;
+  }
+
   /** Takes an utterance as the answer to the oldest question that this participant has heard. `false`: there is none. */
   takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
     const open = this.#of(identity).find(({ isSaid }) => isSaid);

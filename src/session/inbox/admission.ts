@@ -8,7 +8,7 @@ import { peekEnvelope } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
-import { MessageBudget, messageCost } from "../peers/message-budget.ts";
+import { MessageBudget, messageCost, type Way } from "../peers/message-budget.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
@@ -26,18 +26,25 @@ interface Asking {
   readonly isAnyAwaited: (from: string) => boolean;
 }
 
+/** A part of the session that asks participants in words. */
+interface WordsAsking {
+  /** The id of a question that this participant's next words may answer. */
+  readonly awaitedWords: (from: string) => string | undefined;
+}
+
 interface AdmissionOptions {
   readonly outbox: Pick<Outbox, "postRefusal" | "postError">;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly phrases: PhraseTable | undefined;
   readonly asking: readonly Asking[];
+  readonly worded: readonly WordsAsking[];
   readonly telemetry: Pick<SessionTelemetry, "noteDropped">;
   readonly logger: Pick<Logger, "warn">;
 }
 
 /**
  * Limits what participants may send. The first answer to what the worker has asked for is always let in, and is not
- * counted. All else costs its sender some of its budget. A sender without budget is told once when to try again.
+ * counted; nor are, of a sender without budget, the first words after a question that is answered in words. All else costs its sender some of its budget. A sender without budget is told once when to try again.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -54,16 +61,22 @@ export class Admission {
 
   packet(from: Peer, bytes: Uint8Array): boolean {
     if (this.#isFirstAnswer(from.identity, bytes)) return true;
-    return this.#spend(from, messageCost(bytes.length), (retryAfterMs) => this.#refuse(from, bytes, retryAfterMs));
+    if (this.#spend(from, messageCost(bytes.length))) return true;
+    const isWords = () => peekEnvelope(bytes)["type"] === MESSAGES.user_message.number;
+    if (this.#mayAnswer(from.identity, isWords)) return true;
+    this.#turnAway(from, "packet", (retryAfterMs) => this.#tell(from, bytes, retryAfterMs));
+    return false;
   }
 
   /** Text or speech. A refusal is shown by `lk.transcription`: the participant's client may not speak the protocol. */
   text(from: Peer, text: string): boolean {
-    return this.#spend(from, messageCost(text.length), () => {
+    if (this.#spend(from, messageCost(text.length)) || this.#mayAnswer(from.identity)) return true;
+    this.#turnAway(from, "text", () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
       stream.write(phrasesFor(from.language, this.#options.phrases).tooMany);
       stream.close();
     });
+    return false;
   }
 
   /** A packet that one of the candidates has sent. */
@@ -75,9 +88,11 @@ export class Admission {
 
   /** A stream that was refused. */
   stream(from: Peer): void {
-    const text = "A stream was dropped: too many are open at once, or they hold too much";
-    const isTold = this.#spend(from, 1, () => {});
-    if (isTold) this.#options.outbox.postError(new AppError("too_many", text), from.identity);
+    const error = new AppError("too_many", "A stream was dropped: too many are open at once, or they hold too much");
+    from.budget.charge(1);
+    this.#turnAway(from, "stream", (retryAfterMs) =>
+      this.#options.outbox.postRefusal(error, from.identity, { originatingId: undefined, retryAfterMs }),
+    );
   }
 
   drop(reason: string, error?: unknown): void {
@@ -90,13 +105,28 @@ export class Admission {
     this.#drops.close();
   }
 
-  #spend({ budget }: Peer, cost: number, tell: (retryAfterMs: number) => void): boolean {
-    const now = performance.now();
-    if (budget.spend(cost, now)) return true;
+  #spend({ budget }: Peer, cost: number): boolean {
+    return budget.spend(cost, performance.now());
+  }
+
+  #turnAway({ budget }: Peer, way: Way, tell: (retryAfterMs: number) => void): void {
     this.drop("rate_limited");
-    const retryAfterMs = budget.tell(now);
+    const retryAfterMs = budget.tell(way, performance.now());
     if (retryAfterMs !== undefined) tell(retryAfterMs);
-    return false;
+  }
+
+  /** Whether these are the first words of a sender without budget after a question to which words are the answer. */
+  #mayAnswer(from: string, isWords = () => true): boolean {
+    const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
+    const question = questions.find((id) => !this.#answered.has(id));
+    if (question === undefined || !isWords()) return false;
+    this.#remember(question);
+    return true;
+  }
+
+  #remember(answered: string): void {
+    this.#answered.add(answered);
+    keepNewest(this.#answered, REMEMBERED_ANSWERS);
   }
 
   #isFirstAnswer(from: string, bytes: Uint8Array): boolean {
@@ -105,12 +135,11 @@ export class Admission {
     if (!answer || !asking.some((one) => one.isAwaited(from, answer))) return false;
     const key = JSON.stringify(answer);
     if (this.#answered.has(key)) return false;
-    this.#answered.add(key);
-    keepNewest(this.#answered, REMEMBERED_ANSWERS);
+    this.#remember(key);
     return true;
   }
 
-  #refuse({ identity }: Peer, bytes: Uint8Array, retryAfterMs: number): void {
+  #tell({ identity }: Peer, bytes: Uint8Array, retryAfterMs: number): void {
     const { body } = peekEnvelope(bytes);
     const { id, requestId = id } = isRecord(body) ? body : {};
     const originatingId = typeof requestId === "string" && requestId !== "" ? requestId : undefined;

@@ -3,11 +3,15 @@ import { LIMITS } from "../../protocol/limits.ts";
 /** The shortest wait that a sender is told. */
 const MIN_RETRY_MS = 1_000;
 
+/** How a participant sends something: that is how it is told that it sends too much. */
+export type Way = "packet" | "text" | "stream";
+
 /** A token bucket for what one participant sends without being asked. It fills at `LIMITS.messagesPerSecond`. */
 export class MessageBudget {
   #tokens: number = LIMITS.messageBurst;
   #at = 0;
-  #toldUntil = -Infinity;
+  /** A way that has not been told hears nothing of what another one was told. */
+  readonly #toldUntil: Record<Way, number> = { packet: -Infinity, text: -Infinity, stream: -Infinity };
 
   /** `false` if less than one token is left. A higher cost is let in, and leaves the budget negative. `now` in ms. */
   spend(cost: number, now: number): boolean {
@@ -24,12 +28,12 @@ export class MessageBudget {
     this.#tokens -= cost;
   }
 
-  /** In how many ms to try again; `undefined` while the wait that was told last is not over. */
-  tell(now: number): number | undefined {
-    if (now < this.#toldUntil) return undefined;
+  /** In how many ms to try again; `undefined` while the wait that was last told in this way is not over. */
+  tell(way: Way, now: number): number | undefined {
+    if (now < this.#toldUntil[way]) return undefined;
     const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / LIMITS.messagesPerSecond);
     const retryAfterMs = Math.max(MIN_RETRY_MS, waitMs);
-    this.#toldUntil = now + retryAfterMs;
+    this.#toldUntil[way] = now + retryAfterMs;
     return retryAfterMs;
   }
 }

@@ -127,6 +127,11 @@ export class PermissionDesk {
     return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
   }
 
+  /** The id of a question that this participant's next words may answer. */
+  awaitedWords(from: string): string | undefined {
+    return this.#questions.awaitedWords(from);
+  }
+
   isAwaited(from: string, answer: AnsweredRequest): boolean {
     if (answer.kind !== "permission") return false;
     return this.#open.records.some(

@@ -5,15 +5,20 @@ import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 
+type Way = "voice" | "text";
+
 interface Question {
   readonly record: PermissionRecord;
-  /** Whether a spoken yes counts, and any typed one. If not, only a typed yes to a question that was shown whole. */
+  /** Whether a spoken yes counts, and any typed one. If not, only a typed yes to a question that was shown whole; a no always. */
   readonly voiceApproval: boolean;
   /** Aborted when the question need not be said any more. */
   readonly cut: AbortSignal;
-  /** The ways by which an answer counts. Set when the question has been said in full. */
-  ways?: ReadonlySet<"voice" | "text">;
+  /** The ways by which a yes and a no count. Set when the question has been said in full. */
+  ways?: Readonly<Record<"yes" | "no", readonly Way[]>>;
 }
+
+/** Its answer is taken. */
+const NO_WAYS: NonNullable<Question["ways"]> = { yes: [], no: [] };
 
 /** Where a question can be said. */
 export type Saying = Pick<CallTurn, "aside" | "signal" | "speech">;
@@ -58,15 +63,27 @@ export class WordedQuestions {
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,
     utterance: string,
-    via: "voice" | "text",
+    via: Way,
   ): { readonly permissionId: string; readonly answer: "yes" | "no" } | undefined {
-    const asked = [...this.#questions.values()].find(({ record, ways }) => {
-      return record.participantIdentity === identity && ways?.has(via);
-    });
-    const answer = asked && readYesOrNo(utterance, language);
+    const said = this.#saidTo(identity);
+    const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
-    asked.ways = new Set();
+    // One that takes no yes is asked beside another: the no is the other's.
+    const asked = said.find(({ ways }) => ways?.yes.includes(via)) ?? said.find(({ ways }) => ways?.no.includes(via));
+    if (!asked?.ways?.[answer].includes(via)) return undefined;
+    asked.ways = NO_WAYS;
     return { permissionId: asked.record.id, answer };
+  }
+
+  /** The id of the oldest question that this participant's next words may answer. */
+  awaitedWords(identity: string): string | undefined {
+    return this.#saidTo(identity)[0]?.record.id;
+  }
+
+  #saidTo(identity: string): Question[] {
+    const isSaidTo = ({ record, ways }: Question) =>
+      record.participantIdentity === identity && ways !== undefined && ways !== NO_WAYS;
+    return [...this.#questions.values()].filter(isSaidTo);
   }
 
   forget(permissionId: string): void {
@@ -82,8 +99,11 @@ export class WordedQuestions {
     const language = this.#options.peers.get(record.participantIdentity)?.language;
     await aside(isTypable ? toSpokenQuestion(record.title, language) : record.title, cut);
     if (signal.aborted || cut.aborted) return;
-    const isSpeakable = this.#options.byVoice && voiceApproval;
-    question.ways = new Set([...(isSpeakable ? (["voice"] as const) : []), ...(isTypable ? (["text"] as const) : [])]);
+    const { byVoice } = this.#options;
+    const yes: Way[] = [];
+    if (byVoice && voiceApproval) yes.push("voice");
+    if (isTypable) yes.push("text");
+    question.ways = { yes, no: byVoice ? ["voice", "text"] : ["text"] };
   }
 }
 

@@ -1,16 +1,26 @@
 import { encode as pack } from "@msgpack/msgpack";
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
 import type { MessageBody } from "../../../src/protocol/messages/messages.ts";
 import { MessageBudget } from "../../../src/session/peers/message-budget.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 const USER = fakeParticipant("user");
 
+/** Its question is put in words, for the client shows no dialogs. */
+const GUARDED = defineTool({
+  description: "Writes.",
+  input: z.object({}),
+  permission: { type: "write", pattern: () => "it", title: () => "Write it" },
+  run: async () => "written",
+});
+
 /** A room with one client, and what the worker says to it. */
-function room(uses = 1) {
+function room(uses = 1, name = "scan") {
   const sent: ReturnType<typeof decode>["message"][] = [];
   const transcribed: string[] = [];
   const lines: Record<string, unknown>[] = [];
@@ -23,13 +33,14 @@ function room(uses = 1) {
     think: (history) =>
       lastUserText(history) === undefined
         ? { text: "Done." }
-        : { uses: Array.from({ length: uses }, () => ({ name: "scan" })) },
+        : { uses: Array.from({ length: uses }, () => ({ name })) },
     publish: async (bytes) => {
       const { message, stanzaId } = decode(bytes);
       sent.push(message);
       if (message.type === "tool_use_request") onRequest(message.body, stanzaId);
     },
     transcribe: (text) => transcribed.push(text),
+    tools: { guarded: GUARDED },
     logger,
   });
   let onRequest: (request: MessageBody<"tool_use_request">, stanzaId: number) => void = () => {};
@@ -44,6 +55,7 @@ function room(uses = 1) {
     fake,
     say,
     errors,
+    sent,
     transcribed,
     lines,
     onRequest: (handler: typeof onRequest) => void (onRequest = handler),
@@ -57,13 +69,13 @@ test("a budget refills steadily, and what costs more than is left is paid for af
   const budget = new MessageBudget();
   const taken = Array.from({ length: 300 }, () => budget.spend(1, 1_000)).filter(Boolean);
   expect(taken).toHaveLength(200);
-  expect(budget.tell(1_000)).toBe(1_000);
-  expect(budget.tell(1_999)).toBeUndefined();
+  expect(budget.tell("packet", 1_000)).toBe(1_000);
+  expect(budget.tell("packet", 1_999)).toBeUndefined();
   expect(Array.from({ length: 300 }, () => budget.spend(1, 2_000)).filter(Boolean)).toHaveLength(50);
 
   expect(budget.spend(256, 3_000)).toBe(true);
   expect(budget.spend(1, 7_000)).toBe(false);
-  expect(budget.tell(7_000)).toBe(1_000);
+  expect(budget.tell("packet", 7_000)).toBe(1_000);
   expect(budget.spend(1, 8_200)).toBe(true);
 });
 
@@ -159,6 +171,56 @@ test("the answers to one open request are free once, and forged ones never", asy
 
   await expect.poll(() => errors().filter(({ code }) => code === 429)).toHaveLength(2);
   await expect.poll(() => fake.recorder.settled.map(({ state }) => state)).toEqual(["success"]);
+});
+
+/** Spends all that the client may send without being asked, and more than comes back in a test. */
+function spendAll({ fake }: ReturnType<typeof room>): void {
+  const bytes = pack({ stanzaId: 0, conversationId: "", type: 99, meta: {}, body: { a: "x".repeat(400_000) } });
+  for (let count = 0; count < 5; count++) fake.session.handle({ type: "packet", from: USER, bytes });
+}
+
+const isSaid = ({ sent }: ReturnType<typeof room>, start: string) =>
+  sent.some(({ type, body }) => type === "assistant_sentence" && body.text.startsWith(start));
+
+test.each([
+  [
+    "a message",
+    ({ say }: ReturnType<typeof room>) => say({ type: "user_message", body: { id: "yes", content: "Yes" } }),
+  ],
+  [
+    "lk.chat",
+    ({ fake }: ReturnType<typeof room>) => fake.session.handle({ type: "chat", from: USER, id: "yes", text: "Yes" }),
+  ],
+])(
+  "a yes by %s to a question in words counts, whatever else was sent before it, and is free once",
+  async (_way, answer) => {
+    const one = room(1, "guarded");
+    one.say(userMessage());
+    await expect.poll(() => isSaid(one, "Write it.")).toBe(true);
+    spendAll(one);
+
+    answer(one);
+
+    await expect.poll(() => one.fake.recorder.settled.map(({ state }) => state)).toEqual(["success"]);
+    await expect.poll(() => isSaid(one, "Done.")).toBe(true);
+    one.fake.session.handle({ type: "chat", from: USER, id: "more", text: "Yes" });
+    expect(one.fake.recorder.turns.size).toBe(1);
+  },
+);
+
+test("who was told of too many packets is told of too many texts and streams as well", async () => {
+  const one = room();
+  spendAll(one);
+  expect(one.errors()).toHaveLength(1);
+
+  one.fake.session.handle({ type: "chat", from: USER, id: createId(), text: "Hi" });
+  for (let count = 0; count < 2; count++) one.fake.session.handle({ type: "stream_refused", identity: "user" });
+
+  await expect.poll(() => one.transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
+  const [, aboutStream, ...more] = one.errors();
+  expect(more).toEqual([]);
+  expect(aboutStream).toMatchObject({ code: 429, message: expect.stringContaining("stream") as string });
+  expect(aboutStream?.retryAfterMs).toBeGreaterThan(1_000);
 });
 
 test("whoever types too much without the protocol reads once that it was not taken", async () => {

@@ -123,3 +123,18 @@ test("what is too long to be shown whole is shown, and takes no yes where a yes 
   expect(await user.answerTo(await user.say("Yes"))).toBe("Pardon?");
   expect(ran).toEqual([]);
 });
+
+test("what is too long to be shown whole takes a no", async () => {
+  const { tool, ran } = guardedTool({ voiceApproval: false });
+  await using agent = await TestAgent.start({ tools: { write: tool } });
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("write", { path: "n".repeat(600) })]), reply([text("Then not.")])]);
+  await user.say("Write it");
+  await user.next("assistant_sentence", ({ text: said }) => said.startsWith("Write nnn"));
+
+  await user.say("No");
+
+  await user.next("assistant_sentence", ({ text: said }) => said === "Then not.");
+  expect(ran).toEqual([]);
+  expect(await agent.calls()).toMatchObject([{ error_code: "permission_denied" }]);
+});
