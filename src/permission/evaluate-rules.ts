@@ -1,6 +1,6 @@
 import { isMentioned, matchPattern, matchWidely } from "./match-pattern.ts";
 import type { Action, Deed, PermissionRule, Wish } from "./rule.ts";
-import { COMMAND_TYPE, toCanonicalPattern } from "./to-deeds.ts";
+import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-deeds.ts";
 
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
@@ -51,9 +51,11 @@ function fitsByWord({ type, value }: Deed, { pattern }: PermissionRule): Fit {
 function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
   const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = deed;
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
-  const pattern = spelled(toCanonicalPattern(type, rule.pattern));
+  const patterns = toWidePatterns(type, rule.pattern).map(spelled);
   const names = [value, ...aliases].map(spelled);
-  if (type !== COMMAND_TYPE) return names.some((name) => matchPattern(pattern, name)) ? "surely" : undefined;
+  if (type !== COMMAND_TYPE)
+    return names.some((name) => patterns.some((pattern) => matchPattern(pattern, name))) ? "surely" : undefined;
+  const [pattern = ""] = patterns;
   if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
   const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
   // A program that is given a script removes its quotes.

@@ -22,5 +22,26 @@ export function toDeeds({ type, values, ignoresCase = false }: Wish): Deed[] {
 export function toCanonicalPattern(type: string, pattern: string): string {
   if (!PATH_TYPES.has(type)) return pattern;
   const path = pattern.replaceAll(/\/(?:\.?\/)+/gu, "/").replace(/^(?:\.\/)+(?=.)/u, "");
-  return path.length > 1 && path.endsWith("/") ? `${path}**` : path;
+  const folded = path.includes("..") ? withoutDetours(path) : path;
+  return folded.length > 1 && folded.endsWith("/") ? `${folded}**` : folded;
+}
+
+/**
+ * The same for a rule that denies or asks. A path that begins with a slash is meant from the workspace's root, too: the
+ * shipped tools know no other one.
+ */
+export function toWidePatterns(type: string, pattern: string): readonly string[] {
+  const canonical = toCanonicalPattern(type, pattern);
+  return PATH_TYPES.has(type) && /^\/./u.test(canonical) ? [canonical, canonical.slice(1)] : [canonical];
+}
+
+/** `a/../b` is `b`; so is what stands for `a`. Of `**` any folder is left. */
+function withoutDetours(path: string): string {
+  const folders: string[] = [];
+  for (const folder of path.split("/")) {
+    const last = folders.at(-1);
+    if (folder !== ".." || last === undefined || last === "..") folders.push(folder);
+    else if (last !== "" && last !== "**") folders.pop();
+  }
+  return folders.join("/");
 }

@@ -21,6 +21,25 @@ test.each(["secrets/**", "./secrets/**", "secrets/", "secrets//**", "./././secre
   },
 );
 
+test.each([
+  "a/../secrets",
+  "/secrets",
+  "/a/../secrets/",
+  "a/b/../../secrets/**",
+  "*/../secrets",
+  "**/../secrets",
+  "./a/.././secrets",
+])("a rule that denies %j says so of the folder from the root", (pattern) => {
+  expect(decided({ values: ["secrets"] }, rule("**", "allow"), rule(pattern, "deny"))).toBe("deny");
+  expect(decided({ values: ["secrets"] }, rule("**", "allow"), rule(pattern, "ask"))).toBe("ask");
+});
+
+test("what a rule with a slash at its beginning allows is only what begins so, too", () => {
+  expect(decided({ values: ["notes/a"] }, rule("/notes/**", "allow"))).toBe("ask");
+  expect(decided({ values: ["/notes/a"] }, rule("/notes/**", "allow"))).toBe("allow");
+  expect(decided({ values: ["notes/a"] }, rule("/srv/../notes/**", "deny"), rule("**", "allow"))).toBe("deny");
+});
+
 test("a rule whose path ends with a slash is for all that is below", () => {
   expect(decided({ values: ["secrets/deep/key"] }, rule("**", "allow"), rule("secrets/", "deny"))).toBe("deny");
 });
