@@ -6,26 +6,42 @@ const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;
 
-/** What kind of value a keyword takes. */
-type Kind = "value" | "text" | "example" | "pattern" | "reference" | "schema" | "schemas" | "properties" | "map";
+/** A key that is no name of a property: a place in `$defs`, or an expression. Words of a sentence have blanks. */
+const KEY = /^\S{1,200}$/;
+const TYPES: readonly unknown[] = "string number integer boolean array object null".split(" ");
+const FORMATS: readonly unknown[] = (
+  "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference " +
+  "uri-template uuid json-pointer relative-json-pointer regex"
+).split(" ");
 
-/** The keywords that the model is shown. It has no use for others, or the API understands them differently. */
-const KEYWORDS: Readonly<Record<Kind, string>> = {
-  value:
-    "type enum const default format required minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength " +
-    "maxLength minItems maxItems uniqueItems minProperties maxProperties minContains maxContains dependentRequired " +
-    "deprecated readOnly writeOnly contentEncoding contentMediaType",
+/**
+ * The keywords that the model is shown, by the kind of value that they take. It has no use for others, or the API
+ * understands them differently. `exact` is what the model has to write itself.
+ */
+const KEYWORDS = {
+  exact: "enum const default",
+  boolean: "uniqueItems deprecated readOnly writeOnly",
+  number:
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties " +
+    "maxProperties minContains maxContains",
+  type: "type",
+  format: "format",
+  names: "required",
+  namesByName: "dependentRequired",
   text: "description title",
   example: "examples",
   pattern: "pattern",
   reference: "$ref",
   schema:
     "items additionalItems additionalProperties propertyNames contains not if then else unevaluatedItems " +
-    "unevaluatedProperties contentSchema",
+    "unevaluatedProperties",
   schemas: "prefixItems anyOf oneOf allOf",
   properties: "properties",
-  map: "patternProperties dependentSchemas $defs definitions",
-};
+  definitions: "$defs definitions",
+  byName: "dependentSchemas",
+  byPattern: "patternProperties",
+} as const;
+type Kind = keyof typeof KEYWORDS;
 const KIND_OF: ReadonlyMap<string, Kind> = new Map(
   Object.entries(KEYWORDS).flatMap(([kind, words]) => words.split(" ").map((word) => [word, kind as Kind] as const)),
 );
@@ -56,8 +72,10 @@ class Shown {
     this.#attribute = attribute;
   }
 
-  schema(schema: JsonValue, path: string): JsonValue {
-    if (!isRecord(schema)) return schema;
+  /** `undefined` for what is no schema. */
+  schema(schema: JsonValue, path: string): JsonValue | undefined {
+    if (typeof schema === "boolean") return schema;
+    if (!isRecord(schema)) return undefined;
     const shown = Object.entries(schema as JsonObject).map(([word, operand]) => {
       const kind = KIND_OF.get(word);
       return [word, kind && this.#operand(kind, operand, path === "" ? word : `${path}.${word}`)] as const;
@@ -67,8 +85,19 @@ class Shown {
 
   #operand(kind: Kind, operand: JsonValue, path: string): JsonValue | undefined {
     switch (kind) {
-      case "value":
+      case "exact":
         return operand;
+      case "boolean":
+      case "number":
+        return typeof operand === kind ? operand : undefined;
+      case "type":
+        return listOf(operand).every((type) => TYPES.includes(type)) ? operand : undefined;
+      case "format":
+        return FORMATS.includes(operand) ? operand : undefined;
+      case "names":
+        return names(operand);
+      case "namesByName":
+        return mapped(operand, PROPERTY_NAME, names);
       case "text":
         return typeof operand === "string" ? this.#text(operand) : undefined;
       case "example":
@@ -81,12 +110,15 @@ class Shown {
         return Array.isArray(operand) ? this.#list(operand, path) : this.schema(operand, path);
       case "schemas":
         return this.#list(operand, path);
-      case "map":
-        return this.#map(operand, path);
       case "properties":
-        for (const name of isRecord(operand) ? Object.keys(operand) : [])
-          if (!PROPERTY_NAME.test(name)) throw new TypeError(badName(name, path));
-        return this.#map(operand, path);
+        return this.#named(operand, PROPERTY_NAME, { what: "parameter", path });
+      // References lead there, so one that is left out would break them.
+      case "definitions":
+        return this.#named(operand, KEY, { what: "definition", path });
+      case "byName":
+        return mapped(operand, PROPERTY_NAME, (item, name) => this.schema(item, `${path}.${name}`));
+      case "byPattern":
+        return mapped(operand, KEY, (item, name) => this.schema(item, `${path}.${name}`));
     }
   }
 
@@ -96,21 +128,44 @@ class Shown {
     return this.#attribute ? this.#attribute(cut) : text;
   }
 
-  #list(list: JsonValue, path: string): JsonValue {
-    if (!Array.isArray(list)) return list;
-    return (list as readonly JsonValue[]).map((item, index) => this.schema(item, `${path}.${index}`));
+  #list(list: JsonValue, path: string): JsonValue | undefined {
+    if (!Array.isArray(list)) return undefined;
+    const shown = (list as readonly JsonValue[]).map((item, index) => this.schema(item, `${path}.${index}`));
+    return shown.filter((item) => item !== undefined);
   }
 
-  #map(map: JsonValue, path: string): JsonValue {
-    if (!isRecord(map)) return map;
-    const entries = Object.entries(map as JsonObject);
-    return Object.fromEntries(entries.map(([name, item]) => [name, this.schema(item, `${path}.${name}`)]));
+  #named(map: JsonValue, pattern: RegExp, { what, path }: { what: string; path: string }): JsonValue | undefined {
+    const bad = isRecord(map) ? Object.keys(map).find((name) => !pattern.test(name)) : undefined;
+    if (bad !== undefined) throw new TypeError(badName(bad, { what, path, pattern }));
+    return mapped(map, pattern, (item, name) => this.schema(item, `${path}.${name}`));
   }
 }
 
-function badName(name: string, path: string): string {
+/** A map without the entries whose name does not match, or whose value is none. */
+function mapped(
+  map: JsonValue,
+  pattern: RegExp,
+  toShown: (item: JsonValue, name: string) => JsonValue | undefined,
+): JsonValue | undefined {
+  if (!isRecord(map)) return undefined;
+  const entries = Object.entries(map as JsonObject).filter(([name]) => pattern.test(name));
+  const shown = entries.map(([name, item]) => [name, toShown(item, name)] as const);
+  return Object.fromEntries(shown.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+}
+
+/** Names of properties. Any other text there would be read, and means nothing. */
+function names(list: JsonValue): JsonValue | undefined {
+  if (!Array.isArray(list)) return undefined;
+  return (list as readonly JsonValue[]).filter((name) => typeof name === "string" && PROPERTY_NAME.test(name));
+}
+
+function listOf(value: JsonValue): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : [value];
+}
+
+function badName(name: string, { what, path, pattern }: { what: string; path: string; pattern: RegExp }): string {
   const shown = JSON.stringify(name.slice(0, 100));
-  return `its parameter ${shown} (in ${path.slice(0, 200)}) does not match ${PROPERTY_NAME.source}`;
+  return `its ${what} ${shown} (in ${path.slice(0, 200)}) does not match ${pattern.source}`;
 }
 
 /** Whether a reference leads to a place in the schema itself. */
