@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createId } from "../src/lib/id.ts";
+import { decodeEnvelope } from "../src/protocol/codec/codec.ts";
+import { MESSAGES } from "../src/protocol/messages/messages.ts";
 import { mainThreadMs } from "../src/worker/process/running-processes.ts";
 import { reply, text } from "../src/testing/model-server/step.ts";
 import { rawPacket } from "../test/support/attack.ts";
@@ -20,7 +22,11 @@ const schema = {
   type: "object",
   allOf: Array.from({ length: 640 }, () => ({ if: { required: ["a"] }, else: { required: ["b"] } })),
 };
-const tools = Array.from({ length: 4 }, (_, index) => ({ name: `tool_${index}`, description: "A.", schema }));
+const tools = Array.from({ length: 4 }, (_, index) => ({
+  name: `tool_${index}`,
+  description: "A.",
+  inputSchema: schema,
+}));
 
 let stanza = 1_000;
 const next = () => (stanza += 1);
@@ -31,17 +37,54 @@ const FLOODS: Readonly<Record<string, (user: Participant) => Promise<void>>> = {
   "packets of 13 kB with 1,800 values": (user) => user.sendBytes(message(manyValues())),
   "bytes that are no message": (user) => user.sendBytes(new Uint8Array(13_000).fill(0x91)),
   "results that nobody asked for": (user) =>
-    user.sendBytes(rawPacket({ type: 7, stanzaId: next(), body: { id: createId(), success: true, result: { a: 1 } } })),
+    user.sendBytes(
+      rawPacket({
+        type: MESSAGES.tool_use_result.number,
+        stanzaId: next(),
+        body: { id: createId(), success: true, result: { a: 1 } },
+      }),
+    ),
   "announcements with schemas of 30 kB": (user) =>
-    user.sendBytes(rawPacket({ type: 0, stanzaId: next(), body: { tools } })),
+    user.sendBytes(rawPacket({ type: MESSAGES.configuration.number, stanzaId: next(), body: { tools } })),
   "texts on lk.chat": async (user) => {
     await user.room.localParticipant?.sendText("Hi", { topic: "lk.chat" });
   },
 };
 
 function message(body: Record<string, unknown>): Uint8Array {
-  return rawPacket({ type: 3, stanzaId: next(), body });
+  return rawPacket({ type: MESSAGES.user_message.number, stanzaId: next(), body });
 }
+
+/** Rows of a table; where there are more keys than columns, each row has other ones than the row before. */
+const table = (rows: number, columns: number, keys: number) =>
+  Array.from({ length: rows }, (_, row) =>
+    Object.fromEntries(Array.from({ length: columns }, (_, column) => [`k${(row * columns + column) % keys}`, column])),
+  );
+/** The largest results that fit the limits of a packet. */
+const PACKETS: Readonly<Record<string, unknown>> = {
+  "9,000 rows of 10 columns": table(9_000, 10, 10),
+  "9,000 rows of 10 of 990 keys": table(9_000, 10, 990),
+  "900 rows of 100 of 990 keys": table(900, 100, 990),
+  "45,000 maps of one of 990 keys": table(45_000, 1, 990),
+  "49,000 lists of one number": Array.from({ length: 49_000 }, (_, index) => [index]),
+  "99,000 numbers": Array.from({ length: 99_000 }, (_, index) => index),
+  "99,000 short texts": Array.from({ length: 99_000 }, (_, index) => `t${index}`),
+  "3 texts of 1 MB": Array.from({ length: 3 }, () => "é".repeat(500_000)),
+};
+
+test.each(Object.entries(PACKETS))("a packet of %s", (name, rows) => {
+  const body = { id: createId(), success: true, result: { rows } };
+  const bytes = rawPacket({ type: MESSAGES.tool_use_result.number, stanzaId: 1, body });
+  const costs = Array.from({ length: 9 }, () => {
+    const before = process.cpuUsage();
+    decodeEnvelope(bytes);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  const median = costs.toSorted((a, b) => a - b)[4] ?? 0;
+  console.log(`a packet of ${name}: ${Math.round(bytes.length / 1_000)} kB, ${median.toFixed(1)} ms`);
+  expect(decodeEnvelope(bytes)).toHaveProperty("message");
+});
 
 test.each(Object.entries(FLOODS))("%s", async (name, send) => {
   await using parts = await WorkerParts.start();

@@ -31,6 +31,8 @@ class Unpack {
   readonly #cursor: PacketCursor;
   readonly #view: DataView;
   readonly #keys = new Set<string>();
+  /** The last key with each hash of its bytes, and its place: rows of a table have the same ones again. */
+  readonly #read = new Map<number, readonly [at: number, length: number, key: string]>();
   #values = 1;
 
   constructor(bytes: Uint8Array) {
@@ -111,13 +113,25 @@ class Unpack {
 
   #readKey(): string {
     if (this.#cursor.next() !== "str") throw malformed("A key is not a string");
-    const content = this.#content();
-    if (content.length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
-    const key = toKey(content);
+    const { bytes, position: at, length } = this.#cursor;
+    if (length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
+    const end = this.#cursor.skip(length);
+    let hash = length;
+    for (let index = at; index < end; index++) hash = (hash * 31 + (bytes[index] ?? 0)) | 0;
+    const known = this.#read.get(hash);
+    if (known?.[1] === length && this.#isSame(known[0], at, length)) return known[2];
+    const key = toKey(bytes.subarray(at, end));
     if (FORBIDDEN_KEYS.has(key)) throw malformed("A key has a forbidden name");
+    this.#read.set(hash, [at, length, key]);
     if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
       throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);
     return key;
+  }
+
+  #isSame(at: number, other: number, length: number): boolean {
+    const { bytes } = this.#cursor;
+    for (let index = 0; index < length; index++) if (bytes[at + index] !== bytes[other + index]) return false;
+    return true;
   }
 
   /** Type 0 is how some encoders write `undefined`, -1 is a timestamp. */
