@@ -149,8 +149,10 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     onFailed: (type, error) => unsent.note({ type }, error),
   });
   const publish = createEventPublisher({ writer, logger });
+  const unkept = new CountedLog(logger, "a further answer to a call was not kept");
   const recorder = new Recorder(lease, {
     onLost: (error) => logger.error({ error }, "a record was lost"),
+    onUnkept: (error) => unkept.note({ code: error.code }, error),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
   const identity = { conversationId, sessionId, model: policy.model, ownTools: serverTools };
@@ -220,6 +222,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const close: OpenedSession["close"] = async (graceMs, whyOver) => {
     await session.close(graceMs);
     unsent.close();
+    unkept.close();
     await spending.close();
     await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
     const over = await whyOver?.();

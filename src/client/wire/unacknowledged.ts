@@ -6,7 +6,8 @@ const AGAIN_AFTER_MS = 5_000;
  */
 export const DELIVER_WITHIN_MS = 60_000;
 const MAX_KEPT = 512;
-const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+/** As many of the largest as are sent at a time: the worker refuses streams that hold too much together. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 /** Messages per pause; less than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;

@@ -28,6 +28,8 @@ const MAX_BESIDE = 64;
 interface RecorderEvents {
   /** A write has failed for good; must not throw. */
   readonly onLost: (error: AppError) => void;
+  /** A further answer to a call was not kept, of which participants can send many; must not throw. */
+  readonly onUnkept?: (error: AppError) => void;
   /** The call is stored in this state; must not throw. */
   readonly onCallStored?: (call: Call) => void;
 }
@@ -56,11 +58,11 @@ export class Recorder implements LedgerListener {
 
   constructor(
     lease: Pick<SessionLease, "writer" | "untilOwned" | "lose">,
-    { onLost, onCallStored = () => {} }: RecorderEvents,
+    { onLost, onUnkept = () => {}, onCallStored = () => {} }: RecorderEvents,
   ) {
     this.#lease = lease;
     this.#writer = lease.writer;
-    this.#events = { onLost, onCallStored };
+    this.#events = { onLost, onUnkept, onCallStored };
     this.#blocks = new BlockWriter(lease.writer, {
       onProblem: ({ outcome, error }) => {
         if (outcome === "lost") this.#failure ??= error;
@@ -194,7 +196,7 @@ export class Recorder implements LedgerListener {
   /** An extra answer is not kept when `MAX_BESIDE` others wait. */
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
     const store = () => recordExtraAnswer(this.#writer, { callId, answer });
-    this.#beside(store).catch((error: AppError) => this.#events.onLost(error));
+    this.#beside(store).catch((error: AppError) => this.#events.onUnkept(error));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Unacknowledged } from "../../../src/client/wire/unacknowledged.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { openClient } from "../open-client.ts";
 
@@ -34,6 +35,16 @@ test("a message without an Ack is sent again each five seconds, for a minute", a
   await clock.run(120_000);
 
   expect(at).toEqual(Array.from({ length: 12 }, (_, index) => (index + 1) * 5_000));
+});
+
+test("eight of the largest results are kept until the worker has them", async () => {
+  using clock = new VirtualClock();
+  const kept = new Unacknowledged();
+  const sent: number[] = [];
+  for (let stanza = 1; stanza <= 8; stanza++) kept.add(stanza, LIMITS.envelopeBytes, () => void sent.push(stanza));
+  await clock.run(5_000);
+
+  expect(sent).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test("many messages are never sent again in one go, and all are given up after a minute", async () => {

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 MAX_KEPT = 512
-MAX_KEPT_BYTES = 4 * 1024 * 1024
+MAX_KEPT_BYTES = 32 * 1024 * 1024
+"""As many of the largest as are sent at a time: the worker refuses streams that hold too much together."""
 MAX_TRIES = 8
 """A message is sent this often in all; after that it is given up."""
 MAX_AT_ONCE = 40
