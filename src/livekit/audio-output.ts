@@ -1,5 +1,6 @@
 import { voice } from "@livekit/agents";
-import { TrackPublishOptions, TrackSource, type Room } from "@livekit/rtc-node";
+import { type AudioFrame, TrackPublishOptions, TrackSource, type Room } from "@livekit/rtc-node";
+import { toAudioFrame } from "./audio-frame.ts";
 
 const SAMPLE_RATE = 24_000;
 const QUEUE_MS = 200;
@@ -8,12 +9,71 @@ const QUEUE_MS = 200;
  * Makes the audio track that RoomIO would make: we publish it before RoomIO starts. Checked with @livekit/agents 1.9.0.
  */
 export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
-  return new voice.ParticipantAudioOutput(room, {
+  const output = new voice.ParticipantAudioOutput(room, {
     sampleRate: SAMPLE_RATE,
     numChannels: 1,
     queueSizeMs: QUEUE_MS,
     trackPublishOptions: new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE }),
   });
+  playAgainAfterPause(output);
+  return output;
+}
+
+/**
+ * A pause empties the queue of the track: up to 200 ms, a syllable for each cough. Here they are kept, and played first
+ * when the sound goes on. After an interruption they are not. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
+ */
+function playAgainAfterPause(output: voice.ParticipantAudioOutput): void {
+  const source = output["audioSource"];
+  const captureFrame = source.captureFrame.bind(source);
+  const clearQueue = source.clearQueue.bind(source);
+  /** The newest that the queue may hold. */
+  let recent: AudioFrame[] = [];
+  let unplayed: AudioFrame[] = [];
+  const isPaused = () => !output["playbackEnabledFuture"].done;
+  source.clearQueue = () => {
+    const isInterrupted = !isPaused() || output["interruptedFuture"].done;
+    unplayed = isInterrupted ? [] : [...newest(recent, source.queuedDuration), ...unplayed];
+    recent = [];
+    clearQueue();
+  };
+  source.captureFrame = async (frame: AudioFrame) => {
+    const generation = output["interruptionGeneration"];
+    const frames = [...unplayed, frame];
+    output["sourceDiscardedDuration"] -= secondsOf(unplayed);
+    unplayed = [];
+    for (const next of frames) {
+      await Promise.race([output["playbackEnabledFuture"].await, output["interruptedFuture"].await]);
+      if (output["interruptionGeneration"] !== generation) return;
+      recent = newest([...recent, next], QUEUE_MS + msOf(next));
+      await captureFrame(next);
+    }
+  };
+}
+
+/** The last of the frames' sound, of so many milliseconds. */
+function newest(frames: readonly AudioFrame[], ms: number): AudioFrame[] {
+  const kept: AudioFrame[] = [];
+  let left = ms;
+  for (const frame of frames.toReversed()) {
+    if (left <= 0) break;
+    kept.unshift(left >= msOf(frame) ? frame : endOf(frame, left));
+    left -= msOf(frame);
+  }
+  return kept;
+}
+
+function endOf({ data, sampleRate, channels, samplesPerChannel }: AudioFrame, ms: number): AudioFrame {
+  const samples = Math.min(samplesPerChannel, Math.round((ms * sampleRate) / 1_000));
+  return toAudioFrame(data.slice(data.length - samples * channels), sampleRate);
+}
+
+function msOf({ samplesPerChannel, sampleRate }: AudioFrame): number {
+  return (samplesPerChannel / sampleRate) * 1_000;
+}
+
+function secondsOf(frames: readonly AudioFrame[]): number {
+  return frames.reduce((total, frame) => total + msOf(frame), 0) / 1_000;
 }
 
 /**
