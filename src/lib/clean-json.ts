@@ -71,7 +71,6 @@ function cleanContainer(value: object, walk: Walk): JsonValue {
 
 function cleanObject(value: object, walk: Walk): JsonValue {
   if (Array.isArray(value)) return cleanList(value, walk);
-  if (Object.getPrototypeOf(value) === Object.prototype) return cleanProperties(value, walk);
   if (value instanceof Set) return cleanList(Set.prototype.values.call(value), walk);
   if (value instanceof Map)
     return cleanEntries(Map.prototype.keys.call(value), (key) => Map.prototype.get.call(value, key), walk);
@@ -82,10 +81,6 @@ function cleanObject(value: object, walk: Walk): JsonValue {
   }
   if (value instanceof URL) return cleanText(String(value.href));
   if (value instanceof Error) return { name: cleanText(String(value.name)), message: cleanText(String(value.message)) };
-  return cleanProperties(value, walk);
-}
-
-function cleanProperties(value: object, walk: Walk): JsonObject {
   return cleanEntries(Object.keys(value), (key) => readProperty(value, key), walk);
 }
 

@@ -17,8 +17,11 @@ export async function initCommand(name: string, args: readonly string[]): Promis
     if (values.help) return undefined;
     const [folder = ".", ...more] = positionals;
     if (more.length > 0) throw new UsageError(`expected one folder, got ${positionals.length}`);
-    const { agent, forTools } = await runInit(folder);
-    console.log(`Made in ${folder}: ${agent.join(", ")}\nFor git and editors: ${forTools.join(", ")}\n`);
+    const { agent, forTools, left } = await runInit(folder);
+    console.log(`Made in ${folder}: ${agent.join(", ")}`);
+    if (forTools.length > 0) console.log(`For git and editors: ${forTools.join(", ")}`);
+    if (left.length > 0) console.log(`Left as it was: ${left.join(", ")}`);
+    console.log();
     console.log(nextSteps(folder));
     return 0;
   });

@@ -10,18 +10,23 @@ const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
 /** npm would take one out of a package, and an editor would take the other for the template's own. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { _gitignore: ".gitignore", "_tsconfig.json": "tsconfig.json" };
 
-/** The names of the files that were written. */
+/** A project has one of its own, which the agent can do with. */
+const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "docker-compose.yml"]);
+
+/** The names of the files. */
 interface Written {
   /** What the agent is made of. */
   readonly agent: readonly string[];
   /** What git and editors need beside it. */
   readonly forTools: readonly string[];
+  /** What was there already and is as it was. */
+  readonly left: readonly string[];
 }
 
 /**
  * Makes a folder with a first agent, or makes one of a folder that has a package.json already.
  *
- * @throws {TalkError} when one of them is there already; then nothing is written
+ * @throws {TalkError} when one of an agent's own files is there already; then nothing is written
  */
 export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);
@@ -30,16 +35,19 @@ export async function runInit(path: string): Promise<Written> {
   const files = entries
     .filter((_, index) => isFile[index])
     .map((source) => ({ source, name: OTHER_NAMES[source] ?? source }));
-  const taken = files.map(({ name }) => name).filter((name) => existsSync(join(folder, name)));
+  const there = files.map(({ name }) => name).filter((name) => existsSync(join(folder, name)));
+  const taken = there.filter((name) => !OF_PROJECT.has(name));
   if (taken.length > 0)
     throw new TalkError(`${folder} has ${taken.join(", ")} already. Name a new folder: parley init my-agent`);
-  for (const { source, name } of files) {
+  const missing = files.filter(({ name }) => !there.includes(name));
+  for (const { source, name } of missing) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await cp(join(TEMPLATE, source), join(folder, name));
   }
   const manifestPath = join(folder, "package.json");
   const manifest = existsSync(manifestPath) ? (JSON.parse(await readFile(manifestPath, "utf8")) as object) : {};
   await writeFile(manifestPath, `${JSON.stringify(toPackageJson(manifest, basename(folder)), null, 2)}\n`);
-  const ofAgent = files.filter(({ source }) => !(source in OTHER_NAMES)).map(({ name }) => name);
-  return { agent: ["package.json", ...ofAgent], forTools: Object.values(OTHER_NAMES) };
+  const namesOf = (isOther: boolean) =>
+    missing.filter(({ source }) => source in OTHER_NAMES === isOther).map(({ name }) => name);
+  return { agent: ["package.json", ...namesOf(false)], forTools: namesOf(true), left: there.toSorted() };
 }

@@ -25,7 +25,20 @@ test("a new folder gets an agent of six files, and what git and editors need", a
   expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({ name: "my-agent" });
 });
 
-test("a file that is there already is named, and nothing is written", async () => {
+test("a project keeps what it has for git, editors and containers", async () => {
+  await using temp = await tempFolder();
+  const own = [".gitignore", "tsconfig.json", "docker-compose.yml"];
+  for (const name of own) await writeFile(join(temp.path, name), "mine");
+
+  const written = await runInit(temp.path);
+
+  expect(written).toMatchObject({ forTools: [], left: own.toSorted() });
+  expect(written.agent).not.toContain("docker-compose.yml");
+  for (const name of own) expect(await readFile(join(temp.path, name), "utf8")).toBe("mine");
+  expect(await readdir(temp.path)).toContain("parley.config.ts");
+});
+
+test("a file of an agent that is there already is named, and nothing is written", async () => {
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "client.ts"), "mine");
 
