@@ -10,7 +10,7 @@ import { MalformedMessageError, parseMessage, type ReadableParts } from "../mess
 import { Float32, packMap } from "./pack.ts";
 import { peekEnvelope } from "./peek.ts";
 import { executionSchema } from "../messages/tool-messages.ts";
-import { unpackPacket } from "./unpack.ts";
+import { type decodeKey, unpackPacket } from "./unpack.ts";
 
 /** A message with its envelope, ready to be encoded. */
 export interface OutgoingEnvelope {
@@ -64,10 +64,11 @@ export type Incoming = ReceivedMessage | UnknownMessage;
 /**
  * Reads one packet from any sender. Every value in the answer is a copy, and PostgreSQL can store it.
  *
+ * @param toKey makes the keys of its maps: `rememberKeys` where many packets are read
  * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
  */
-export function decodeEnvelope(bytes: Uint8Array): Incoming {
-  const root = readFields(decodePacket(bytes));
+export function decodeEnvelope(bytes: Uint8Array, toKey?: typeof decodeKey): Incoming {
+  const root = readFields(decodePacket(bytes, toKey));
   const body = root["body"] ?? {};
   const parts = readParts(root, body);
   const { stanzaId } = parts;
@@ -81,9 +82,9 @@ export function decodeEnvelope(bytes: Uint8Array): Incoming {
   return { ...envelope, message: parseMessage(name, body, parts) };
 }
 
-function decodePacket(bytes: Uint8Array): Record<string, unknown> {
+function decodePacket(bytes: Uint8Array, toKey?: typeof decodeKey): Record<string, unknown> {
   try {
-    return unpackPacket(bytes);
+    return unpackPacket(bytes, toKey);
   } catch (error) {
     const peeked = peekEnvelope(bytes);
     const isTooLarge = error instanceof AppError && error.code === "too_large";

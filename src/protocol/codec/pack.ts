@@ -1,5 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
 import { FORBIDDEN_KEYS, MESSAGE_LIMITS } from "../limits.ts";
+import { tooLarge, tooLong } from "./packet-cursor.ts";
 
 const textEncoder = new TextEncoder();
 const FIRST_BYTES = 512;
@@ -210,6 +211,3 @@ function toNumber(value: bigint): number {
   if (!Number.isSafeInteger(number)) throw new AppError("internal", "An integer beyond 2^53 cannot be encoded");
   return number;
 }
-
-const tooLarge = (message: string) => new AppError("too_large", message);
-const tooLong = () => tooLarge(`The envelope is over ${MESSAGE_LIMITS.envelopeBytes} bytes`);

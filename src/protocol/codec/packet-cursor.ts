@@ -1,4 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 
 /** What the first byte of a MessagePack value says. */
 interface Head {
@@ -76,6 +77,7 @@ export class PacketCursor {
   }
 }
 
-function truncated(): AppError {
-  return new AppError("malformed", "The packet ends inside a value");
-}
+const truncated = () => malformed("The packet ends inside a value");
+export const malformed = (message: string): AppError => new AppError("malformed", message);
+export const tooLarge = (message: string): AppError => new AppError("too_large", message);
+export const tooLong = (): AppError => tooLarge(`The envelope is over ${MESSAGE_LIMITS.envelopeBytes} bytes`);

@@ -1,6 +1,5 @@
-import { AppError } from "../../errors/app-error.ts";
 import { FORBIDDEN_KEYS, MESSAGE_LIMITS } from "../limits.ts";
-import { headOf, PacketCursor } from "./packet-cursor.ts";
+import { headOf, malformed, PacketCursor, tooLarge, tooLong } from "./packet-cursor.ts";
 
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -9,14 +8,14 @@ const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
  * Decodes a packet from any sender. The packet's size bounds the cost: a container's count is checked against the bytes
  * that are left before it is used. 64-bit integers become bigints, timestamps Dates, bad UTF-8 U+FFFD.
  *
+ * @param toKey makes the keys. @defaultValue each anew
  * @throws {AppError} `malformed` or `too_large`
  */
-export function unpackPacket(bytes: Uint8Array): Record<string, unknown> {
+export function unpackPacket(bytes: Uint8Array, toKey?: typeof decodeKey): Record<string, unknown> {
   if (bytes.length === 0) throw malformed("The packet is empty");
-  if (bytes.length > MESSAGE_LIMITS.envelopeBytes)
-    throw tooLarge(`The envelope is over ${MESSAGE_LIMITS.envelopeBytes} bytes`);
+  if (bytes.length > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
   if (headOf(bytes[0] ?? 0).kind !== "map") throw malformed("The packet is not a map");
-  const unpack = new Unpack(bytes);
+  const unpack = new Unpack(bytes, toKey);
   const root = unpack.readValue(0);
   if (!unpack.isAtEnd) throw malformed("The packet has bytes after its map");
   return root as Record<string, unknown>;
@@ -31,11 +30,11 @@ class Unpack {
   readonly #cursor: PacketCursor;
   readonly #view: DataView;
   readonly #keys = new Set<string>();
-  /** The last key with each hash of its bytes, and its place: rows of a table have the same ones again. */
-  readonly #read = new Map<number, readonly [at: number, length: number, key: string]>();
+  readonly #toKey: typeof decodeKey;
   #values = 1;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, toKey = decodeKey) {
+    this.#toKey = toKey;
     this.#cursor = new PacketCursor(bytes);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
@@ -113,25 +112,13 @@ class Unpack {
 
   #readKey(): string {
     if (this.#cursor.next() !== "str") throw malformed("A key is not a string");
-    const { bytes, position: at, length } = this.#cursor;
-    if (length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
-    const end = this.#cursor.skip(length);
-    let hash = length;
-    for (let index = at; index < end; index++) hash = (hash * 31 + (bytes[index] ?? 0)) | 0;
-    const known = this.#read.get(hash);
-    if (known?.[1] === length && this.#isSame(known[0], at, length)) return known[2];
-    const key = toKey(bytes.subarray(at, end));
+    const content = this.#content();
+    if (content.length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
+    const key = this.#toKey(content);
     if (FORBIDDEN_KEYS.has(key)) throw malformed("A key has a forbidden name");
-    this.#read.set(hash, [at, length, key]);
     if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
       throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);
     return key;
-  }
-
-  #isSame(at: number, other: number, length: number): boolean {
-    const { bytes } = this.#cursor;
-    for (let index = 0; index < length; index++) if (bytes[at + index] !== bytes[other + index]) return false;
-    return true;
   }
 
   /** Type 0 is how some encoders write `undefined`, -1 is a timestamp. */
@@ -178,7 +165,8 @@ class Unpack {
   }
 }
 
-function toKey(bytes: Uint8Array): string {
+/** @throws {AppError} `malformed` for what is not UTF-8 */
+export function decodeKey(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes);
   } catch {
@@ -188,12 +176,4 @@ function toKey(bytes: Uint8Array): string {
 
 function toDate(seconds: number, nanoseconds: number): Date {
   return new Date(seconds * 1e3 + nanoseconds / 1e6);
-}
-
-function malformed(message: string): AppError {
-  return new AppError("malformed", message);
-}
-
-function tooLarge(message: string): AppError {
-  return new AppError("too_large", message);
 }
