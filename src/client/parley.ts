@@ -107,6 +107,7 @@ export class Parley implements AsyncDisposable {
 
   readonly #link = new AgentLink({
     configure: (way, timeoutMs) => this.#configure(way, timeoutMs),
+    onEnter: () => this.#incoming.noteLost(),
     onReady: (agents) => this.#events.emit("connected", { agents }),
     onLost: (reason) => {
       this.#outbox.unacknowledged.clear();
@@ -283,18 +284,17 @@ export class Parley implements AsyncDisposable {
   }
 
   #listen(): void {
-    const transport = this.#transport;
-    this.#stopListening = transport.listen({
+    this.#stopListening = this.#transport.listen({
       onPacket: (bytes, from) => {
         if (from?.isAgent) this.#incoming.handle(bytes, from.identity);
         else if (!from && this.#link.agents.length === 0) this.#incoming.miss(bytes);
       },
       onJoined: (peer) => this.#link.add(peer),
       onLeft: (peer) => this.#link.remove(peer),
-      onConnected: () => this.#link.enter(transport.peers),
+      onConnected: () => this.#link.enter(this.#transport.peers),
       onDisconnected: () => this.#link.leave(),
     });
-    if (transport.isConnected) this.#link.enter(transport.peers);
+    if (this.#transport.isConnected) this.#link.enter(this.#transport.peers);
   }
 
   async #configure(way: "packet" | "stream", timeoutMs: number): Promise<boolean> {

@@ -234,6 +234,29 @@ test("what an agent says before it has sent what we missed comes after that", as
   expect(heard).toEqual(["Before.", "start a2", "Here I am."]);
 });
 
+test("after a reconnect of LiveKit's own, what was missed comes before what is new", async () => {
+  const { room, parley } = await openClient();
+  const heard: string[] = [];
+  parley.on("answer_start", ({ id }) => heard.push(`start ${id}`));
+  parley.on("answer_end", ({ text }) => heard.push(text));
+  const start = { type: "start_answer", body: { id: "a1", previousId: "m1", answerType: "text" } } as const;
+  const end = {
+    type: "assistant_sentence",
+    body: { id: "s1", previousId: "a1", sequence: 1, text: "Here I am.", isFinal: true },
+  } as const;
+  room.say({ type: "configuration", body: {} }, { stanzaId: -5 });
+
+  // It has not said that it was away; -6 was lost.
+  room.connect();
+  await parley.whenConnected(1_000);
+  room.say(end, { stanzaId: -7 });
+  room.say(start, { stanzaId: -6 });
+  room.say(end, { stanzaId: -7 });
+  room.say({ type: "configuration", body: {} }, { stanzaId: -8 });
+
+  expect(heard).toEqual(["start a1", "Here I am."]);
+});
+
 test("a worker that sends no Configuration of its own is heard all the same", { timeout: 10_000 }, async () => {
   const { room, parley } = await openClient();
   const heard: string[] = [];

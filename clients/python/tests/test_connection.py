@@ -163,6 +163,24 @@ async def test_what_an_agent_says_before_it_has_sent_what_we_missed_comes_after_
         assert heard == ["Before.", "start a2", "Here I am."]
 
 
+async def test_when_the_agent_was_away_what_was_missed_comes_before_what_is_new() -> None:
+    start = StartAnswer(id="a1", previous_id="m1")
+    end = AssistantSentence(id="s1", previous_id="a1", sequence=1, text="Here I am.", is_final=True)
+    async with opened() as (room, parley):
+        heard: list[str] = []
+        parley.on(StartAnswer, lambda body: heard.append(f"start {body.id}"))
+        parley.on(events.AnswerEnd, lambda answer: heard.append(answer.text))
+        room.say(Configuration(), stanza_id=-5)
+        room.leave()
+        room.join()
+        await parley.when_connected(1)
+        room.say(end, stanza_id=-7)
+        room.say(start, stanza_id=-6)
+        room.say(end, stanza_id=-7)
+        room.say(Configuration(), stanza_id=-8)
+        assert heard == ["start a1", "Here I am."]
+
+
 async def test_a_worker_that_sends_no_configuration_of_its_own_is_heard_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

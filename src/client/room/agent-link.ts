@@ -8,6 +8,8 @@ const MAX_CONFIGURE_AGAIN_MS = 30_000;
 interface AgentLinkPorts {
   /** Sends our Configuration to the agents. Resolves to whether one acknowledged it in time; never rejects. */
   readonly configure: (way: "packet" | "stream", timeoutMs: number) => Promise<boolean>;
+  /** LiveKit may have connected us again without a word of the loss. */
+  readonly onEnter: () => void;
   readonly onReady: (agents: readonly string[]) => void;
   readonly onLost: (reason: "room" | "agent") => void;
 }
@@ -50,6 +52,7 @@ export class AgentLink {
 
   /** We are in the room, for the first time or again. */
   enter(peers: readonly RoomPeer[]): void {
+    this.#ports.onEnter();
     this.#agents.clear();
     for (const { identity, isAgent } of peers) if (isAgent) this.#agents.add(identity);
     if (this.#agents.size > 0) this.#configure("stream", true);

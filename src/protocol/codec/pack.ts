@@ -119,7 +119,7 @@ class Pack {
     }
     if (value instanceof Date) return this.#writeDate(value);
     if (value instanceof Uint8Array) return this.#writeBytes(value);
-    if (depth > MESSAGE_LIMITS.depth) throw tooLarge(`The message is nested over ${MESSAGE_LIMITS.depth} deep`);
+    if (depth > MESSAGE_LIMITS.depth) throw tooLarge(`The packet is nested over ${MESSAGE_LIMITS.depth} deep`);
     if (Array.isArray(value)) return this.#writeList(value, depth);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === null || prototype === Object.prototype) return this.#writeMap(value, depth);
@@ -165,12 +165,12 @@ class Pack {
     if (!key.isWellFormed()) throw new AppError("internal", "A key is not well-formed Unicode");
     this.#writeText(key, MESSAGE_LIMITS.keyBytes, "key");
     if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
-      throw tooLarge(`The message has over ${MESSAGE_LIMITS.differentKeys} different keys`);
+      throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);
   }
 
   #open(form: SizeForm, length: number): void {
     this.#values += length;
-    if (this.#values > MESSAGE_LIMITS.values) throw tooLarge(`The message has over ${MESSAGE_LIMITS.values} values`);
+    if (this.#values > MESSAGE_LIMITS.values) throw tooLarge(`The packet has over ${MESSAGE_LIMITS.values} values`);
     this.#writeSize(form, length);
   }
 

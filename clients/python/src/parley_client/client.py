@@ -305,6 +305,7 @@ class Parley:
 
     def _on_lost(self, reason: LossReason) -> None:
         self._outbox.interrupt()
+        self._incoming.note_lost()
         self._events.emit(Disconnected(reason))
 
     def _report(self, error: ParleyError) -> None:
@@ -340,7 +341,7 @@ class _Listener:
         self.link.remove(peer.identity)
 
     def on_connected(self) -> None:
-        self.incoming.note_connected()
+        self.incoming.note_lost()
         self.link.enter(self.transport.peers)
 
     def on_disconnected(self) -> None:

@@ -52,8 +52,8 @@ class IncomingMessages:
         then the worker's Configuration."""
         self._asked = stanza_id
 
-    def note_connected(self) -> None:
-        """We are connected again."""
+    def note_lost(self) -> None:
+        """We have lost the connection or the agent, or LiveKit has connected us again."""
         if self._last_seen:
             self._doubt(self._last_seen)
 
