@@ -45,8 +45,10 @@ export function normalise(value: unknown, redact: Redact, issued = ISSUED): unkn
   const kept = Object.entries(value).filter(([key, each]) => key !== "cache_control" && each !== undefined);
   // The arguments of a call are the model's own words, whatever their names are.
   const below = (key: string) => (key === "input" ? NONE : issued);
+  // A document that is a text has it where others have base64.
+  const isIssued = (key: string) => issued.has(key) && !(key === "data" && value["type"] === "text");
   return Object.fromEntries(
-    kept.map(([key, each]) => [key, issued.has(key) ? each : normalise(each, redact, below(key))]),
+    kept.map(([key, each]) => [key, isIssued(key) ? each : normalise(each, redact, below(key))]),
   );
 }
 

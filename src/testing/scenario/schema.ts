@@ -120,6 +120,9 @@ const expectation = z
   })
   .refine(({ absent, say, calls, asked }) => !absent || (say ?? calls ?? asked) !== undefined, {
     error: "absent: expected say, calls or asked beside it",
+  })
+  .refine((each) => !each.absent || (each.state ?? each.within_ms ?? each.judge) === undefined, {
+    error: "absent: expected no state, within_ms or judge beside it: write an expectation of its own",
   });
 
 const turn = z.strictObject({

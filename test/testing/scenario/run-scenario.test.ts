@@ -146,6 +146,11 @@ test.each([
   ["a word that is unknown", "turns:\n  - usr: Hi\n", /usr/],
   ["two behaviours at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
   ["no YAML", "turns: [", /a\.talk\.yaml/],
+  [
+    "an end beside what must not be",
+    "turns: [{ user: Hi, expect: { say: Bye, absent: true, state: failed } }]\n",
+    /absent: expected no state/,
+  ],
   ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /no regular expression/],
 ])("%s in a file is a failure that says where", async (_what, yaml, message) => {
   expect(await failureOf(yaml)).toMatch(message);
