@@ -155,9 +155,11 @@ test("in all processes a file that cannot be loaded leaves what was there, and o
   await using by = await joinAs("default", own);
   await using other = await joinAs("default", own);
 
-  await saved(write({ "tools/dice.ts": 'import "./_gone.ts";\nexport default {' }, own), by);
+  const savedForBoth = (save: Promise<unknown>) => Promise.all([saved(save, by), saved(save, other)]);
+
+  await savedForBoth(write({ "tools/dice.ts": 'import "./_gone.ts";\nexport default {' }, own));
   const meanwhile = await call("dice", { by, own });
-  await saved(write({ "tools/dice.ts": tool("() => ({ sides: 8 })") }, own), by);
+  await savedForBoth(write({ "tools/dice.ts": tool("() => ({ sides: 8 })") }, own));
   const mended = [await call("dice", { by, own }), await call("dice", { by: other, own })];
   main.kill("SIGINT");
   const { stderr } = await main.ended;
