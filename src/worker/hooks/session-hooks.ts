@@ -21,7 +21,7 @@ export class SessionHooks {
   readonly #running = new Set<Promise<void>>();
   #begun: Promise<void> | undefined;
   /** Resolves when the hooks are called of all turns so far. */
-  #turnsTold: Promise<unknown> = Promise.resolve();
+  #turnsTold: Promise<void> = Promise.resolve();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
@@ -85,7 +85,11 @@ export class SessionHooks {
       return turn && { ...this.#told(sessionId, agent), turn, usage };
     };
     const loaded = load();
-    this.#turnsTold = Promise.allSettled([this.#turnsTold, loaded]);
+    const before = this.#turnsTold;
+    this.#turnsTold = loaded.then(
+      () => before,
+      () => before,
+    );
     const call = async (context: HookContext) => {
       const told = await loaded;
       if (told) await hook(told, context);
