@@ -21,7 +21,8 @@ export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
 
 /**
  * A pause empties the queue of the track: up to 200 ms, a syllable for each cough. Here they are kept, and played first
- * when the sound goes on. After an interruption they are not. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
+ * when the sound goes on. After an interruption they are not. Checked with @livekit/agents 1.9.0 and
+ * @livekit/rtc-node 0.13.35.
  */
 function playAgainAfterPause(output: voice.ParticipantAudioOutput): void {
   const source = output["audioSource"];
@@ -30,10 +31,9 @@ function playAgainAfterPause(output: voice.ParticipantAudioOutput): void {
   /** The newest that the queue may hold. */
   let recent: AudioFrame[] = [];
   let unplayed: AudioFrame[] = [];
-  const isPaused = () => !output["playbackEnabledFuture"].done;
   source.clearQueue = () => {
-    const isInterrupted = !isPaused() || output["interruptedFuture"].done;
-    unplayed = isInterrupted ? [] : [...newest(recent, source.queuedDuration), ...unplayed];
+    const isPaused = !output["playbackEnabledFuture"].done && !output["interruptedFuture"].done;
+    unplayed = isPaused ? [...newest(recent, source.queuedDuration), ...unplayed] : [];
     recent = [];
     clearQueue();
   };

@@ -116,9 +116,9 @@ class Shown {
       case "definitions":
         return this.#named(operand, KEY, { what: "definition", path });
       case "byName":
-        return mapped(operand, PROPERTY_NAME, (item, name) => this.schema(item, `${path}.${name}`));
+        return this.#schemas(operand, PROPERTY_NAME, path);
       case "byPattern":
-        return mapped(operand, KEY, (item, name) => this.schema(item, `${path}.${name}`));
+        return this.#schemas(operand, KEY, path);
     }
   }
 
@@ -137,6 +137,10 @@ class Shown {
   #named(map: JsonValue, pattern: RegExp, { what, path }: { what: string; path: string }): JsonValue | undefined {
     const bad = isRecord(map) ? Object.keys(map).find((name) => !pattern.test(name)) : undefined;
     if (bad !== undefined) throw new TypeError(badName(bad, { what, path, pattern }));
+    return this.#schemas(map, pattern, path);
+  }
+
+  #schemas(map: JsonValue, pattern: RegExp, path: string): JsonValue | undefined {
     return mapped(map, pattern, (item, name) => this.schema(item, `${path}.${name}`));
   }
 }

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from parley_client import Peer, Tool, ToolContext, connect, events, tool
+from parley_client import Parley, Peer, Tool, ToolContext, connect, events, tool
 from parley_client.errors import InvalidState, Unavailable
 from parley_client.messages import (
     AssistantMessage,
@@ -140,45 +140,49 @@ async def test_what_a_new_agent_says_first_does_not_hide_what_we_have_missed_of_
         assert room.all(Configuration)[-1].last_sequence_seen == 2_001
 
 
+START = StartAnswer(id="a2", previous_id="m1")
+END = AssistantSentence(id="s1", previous_id="a2", sequence=1, text="Here I am.", is_final=True)
+
+
+def hear_answers(parley: Parley) -> list[str]:
+    """The answers that a client tells of from now on: their beginnings by their ids, their ends by their texts."""
+    heard: list[str] = []
+    parley.on(StartAnswer, lambda body: heard.append(f"start {body.id}"))
+    parley.on(events.AnswerEnd, lambda answer: heard.append(answer.text))
+    return heard
+
+
 async def test_what_an_agent_says_before_it_has_sent_what_we_missed_comes_after_that() -> None:
     another = Peer("agent-2", is_agent=True)
-    start = StartAnswer(id="a2", previous_id="m1")
-    end = AssistantSentence(id="s1", previous_id="a2", sequence=1, text="Here I am.", is_final=True)
     async with opened() as (room, parley):
-        heard: list[str] = []
-        parley.on(StartAnswer, lambda body: heard.append(f"start {body.id}"))
-        parley.on(events.AnswerEnd, lambda answer: heard.append(answer.text))
+        heard = hear_answers(parley)
         room.say(Configuration(), stanza_id=-5)
         room.leave()
-        room.say(start, stanza_id=-1_002, sender=None)
+        room.say(START, stanza_id=-1_002, sender=None)
         room.join(another)
-        room.say(end, stanza_id=-1_003, sender=another)
+        room.say(END, stanza_id=-1_003, sender=another)
         await parley.when_connected(1)
         room.say(AssistantMessage(id="a1", previous_id="m0", content="Before."), stanza_id=-1_004, sender=another)
         room.say(Configuration(), stanza_id=-1_001, sender=another)
-        room.say(start, stanza_id=-1_002, sender=another)
-        room.say(end, stanza_id=-1_003, sender=another)
+        room.say(START, stanza_id=-1_002, sender=another)
+        room.say(END, stanza_id=-1_003, sender=another)
         assert heard == []
         room.say(Configuration(), stanza_id=-1_005, sender=another)
         assert heard == ["Before.", "start a2", "Here I am."]
 
 
 async def test_when_the_agent_was_away_what_was_missed_comes_before_what_is_new() -> None:
-    start = StartAnswer(id="a1", previous_id="m1")
-    end = AssistantSentence(id="s1", previous_id="a1", sequence=1, text="Here I am.", is_final=True)
     async with opened() as (room, parley):
-        heard: list[str] = []
-        parley.on(StartAnswer, lambda body: heard.append(f"start {body.id}"))
-        parley.on(events.AnswerEnd, lambda answer: heard.append(answer.text))
+        heard = hear_answers(parley)
         room.say(Configuration(), stanza_id=-5)
         room.leave()
         room.join()
         await parley.when_connected(1)
-        room.say(end, stanza_id=-7)
-        room.say(start, stanza_id=-6)
-        room.say(end, stanza_id=-7)
+        room.say(END, stanza_id=-7)
+        room.say(START, stanza_id=-6)
+        room.say(END, stanza_id=-7)
         room.say(Configuration(), stanza_id=-8)
-        assert heard == ["start a1", "Here I am."]
+        assert heard == ["start a2", "Here I am."]
 
 
 async def test_a_worker_that_sends_no_configuration_of_its_own_is_heard_all_the_same(

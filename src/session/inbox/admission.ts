@@ -45,7 +45,8 @@ interface AdmissionOptions {
 
 /**
  * Limits what participants may send. The first answer to what the worker has asked for is always let in, and is not
- * counted; nor are, of a sender without budget, the first words after a question that is answered in words. All else costs its sender some of its budget. A sender without budget is told once when to try again.
+ * counted; nor are, of a sender without budget, the first words after a question that is answered in words. All else
+ * costs its sender some of its budget. A sender without budget is told once when to try again.
  */
 export class Admission {
   readonly #options: AdmissionOptions;

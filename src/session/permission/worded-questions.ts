@@ -5,20 +5,21 @@ import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 
-type Way = "voice" | "text";
+/** How an answer comes. */
+type Via = "voice" | "text";
 
 interface Question {
   readonly record: PermissionRecord;
-  /** Whether a spoken yes counts, and any typed one. If not, only a typed yes to a question that was shown whole; a no always. */
+  /**
+   * Whether a spoken yes counts, and any typed one. If not, only a typed yes to a question that was shown whole; a no
+   * always.
+   */
   readonly voiceApproval: boolean;
   /** Aborted when the question need not be said any more. */
   readonly cut: AbortSignal;
-  /** The ways by which a yes and a no count. Set when the question has been said in full. */
-  ways?: Readonly<Record<"yes" | "no", readonly Way[]>>;
+  /** The ways by which a yes and a no count: none once one is taken. Set when the question has been said in full. */
+  ways?: Readonly<Record<"yes" | "no", readonly Via[]>>;
 }
-
-/** Its answer is taken. */
-const NO_WAYS: NonNullable<Question["ways"]> = { yes: [], no: [] };
 
 /** Where a question can be said. */
 export type Saying = Pick<CallTurn, "aside" | "signal" | "speech">;
@@ -63,7 +64,7 @@ export class WordedQuestions {
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,
     utterance: string,
-    via: Way,
+    via: Via,
   ): { readonly permissionId: string; readonly answer: "yes" | "no" } | undefined {
     const said = this.#saidTo(identity);
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
@@ -71,7 +72,7 @@ export class WordedQuestions {
     // One that takes no yes is asked beside another: the no is the other's.
     const asked = said.find(({ ways }) => ways?.yes.includes(via)) ?? said.find(({ ways }) => ways?.no.includes(via));
     if (!asked?.ways?.[answer].includes(via)) return undefined;
-    asked.ways = NO_WAYS;
+    asked.ways = { yes: [], no: [] };
     return { permissionId: asked.record.id, answer };
   }
 
@@ -80,9 +81,9 @@ export class WordedQuestions {
     return this.#saidTo(identity)[0]?.record.id;
   }
 
+  /** The questions that still take an answer of this participant: at least a no. */
   #saidTo(identity: string): Question[] {
-    const isSaidTo = ({ record, ways }: Question) =>
-      record.participantIdentity === identity && ways !== undefined && ways !== NO_WAYS;
+    const isSaidTo = ({ record, ways }: Question) => record.participantIdentity === identity && ways?.no.length;
     return [...this.#questions.values()].filter(isSaidTo);
   }
 
@@ -100,7 +101,7 @@ export class WordedQuestions {
     await aside(isTypable ? toSpokenQuestion(record.title, language) : record.title, cut);
     if (signal.aborted || cut.aborted) return;
     const { byVoice } = this.#options;
-    const yes: Way[] = [];
+    const yes: Via[] = [];
     if (byVoice && voiceApproval) yes.push("voice");
     if (isTypable) yes.push("text");
     question.ways = { yes, no: byVoice ? ["voice", "text"] : ["text"] };

@@ -17,15 +17,13 @@ export function toVariationTurn(
   target: FoundTurn | undefined,
 ): NewTurn {
   if (!target) throw new AppError("conversation_not_found", "control_variation.targetId: no such message in this talk");
-  const { id, messageId: replaced, position } = target;
-  const replaces = { id, messageId: replaced, position };
   const answers = target.parentMessageId ?? targetId;
   const messageId = createId();
   switch (mode) {
     case "continue":
       return { participant, messageId, answers, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
-      return { participant, messageId, answers, input: target.input, replaces };
+      return { participant, messageId, answers, input: target.input, replaces: target };
     // What came with the message stays.
     case "edit":
       if (newContent === undefined || newContent.trim() === "") {
@@ -36,7 +34,7 @@ export function toVariationTurn(
         messageId,
         answers,
         input: [...target.input.filter(({ type }) => type === "attachment"), { type: "text", text: newContent }],
-        replaces,
+        replaces: target,
       };
   }
 }

@@ -112,13 +112,19 @@ test("a client that shows dialogs is not asked in words, and a yes is a message"
   expect(ran).toEqual([]);
 });
 
+/** A client without dialogs has been asked what is too long to be shown whole. */
+async function askAtLength(agent: TestAgent, afterwards: string): Promise<Participant> {
+  const user = await agent.client("user");
+  agent.model.script([reply([toolUse("write", { path: "n".repeat(600) })]), reply([text(afterwards)])]);
+  await user.say("Write it");
+  await user.next("assistant_sentence", ({ text: said }) => said.startsWith("Write nnn"));
+  return user;
+}
+
 test("what is too long to be shown whole is shown, and takes no yes where a yes by voice would not do", async () => {
   const { tool, ran } = guardedTool({ voiceApproval: false });
   await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user");
-  agent.model.script([reply([toolUse("write", { path: "n".repeat(600) })]), reply([text("Pardon?")])]);
-  await user.say("Write it");
-  await user.next("assistant_sentence", ({ text: said }) => said.startsWith("Write nnn"));
+  const user = await askAtLength(agent, "Pardon?");
 
   expect(await user.answerTo(await user.say("Yes"))).toBe("Pardon?");
   expect(ran).toEqual([]);
@@ -127,10 +133,7 @@ test("what is too long to be shown whole is shown, and takes no yes where a yes 
 test("what is too long to be shown whole takes a no", async () => {
   const { tool, ran } = guardedTool({ voiceApproval: false });
   await using agent = await TestAgent.start({ tools: { write: tool } });
-  const user = await agent.client("user");
-  agent.model.script([reply([toolUse("write", { path: "n".repeat(600) })]), reply([text("Then not.")])]);
-  await user.say("Write it");
-  await user.next("assistant_sentence", ({ text: said }) => said.startsWith("Write nnn"));
+  const user = await askAtLength(agent, "Then not.");
 
   await user.say("No");
 
