@@ -67,7 +67,7 @@ test(
 
     expect(seconds).toHaveLength(20);
     expect(Math.max(...seconds)).toBeLessThanOrEqual(3);
-    expect(await readFile(join(newcomer.agent, "test.log"), "utf8")).toMatch(/^. pass 1$[^]*^. fail 0$/m);
+    expect(await readFile(join(newcomer.agent, "test.log"), "utf8")).toMatch(/^1 runs of 1 tests, all passed$/m);
   },
 );
 
@@ -120,10 +120,12 @@ test("a test is made of a talk, and passes; a talk is printed, and a participant
   const erased = await newcomer.parley("erase", "--identity", "bob");
   newcomer.env = env;
   await running.stop();
-  const tested = await newcomer.parley("test");
+  const tested = await newcomer.run("npm", "-s", "test");
 
   expect(recorded).toBe("study.talk.yaml and study.cassette.json: 1 turns\n");
-  expect(tested).toMatch(/^passed {2}study\.talk\.yaml.*\n\n1 runs of 1 tests, all passed\n$/);
+  expect(tested).toMatch(
+    /^passed {2}test\/roll-dice\.test\.ts: .*\npassed {2}study\.talk\.yaml.*\n\n2 runs of 2 tests, all passed\n$/,
+  );
   expect(transcript).toContain("roll_dice");
   expect(JSON.parse(erased)).toMatchObject({ turns: 0, memories: 0 });
 });

@@ -8,7 +8,7 @@ const SCRIPTS = {
   // With any other value LiveKit's package logs each of its steps.
   client: "NODE_ENV=production node client.ts",
   doctor: "parley doctor",
-  test: "node --test",
+  test: "parley test",
   typecheck: "tsc",
 } as const;
 

@@ -3,11 +3,12 @@ import { UsageError } from "../talk/options.ts";
 
 export const TEST_USAGE = `Usage: parley test [options] [file or folder …]
 
-Runs tests of the agent: the named YAML files, and all *.talk.yaml in the named folders (default: the current one).
+Runs tests of the agent: the named files, and in the named folders (default: the current one) all *.talk.yaml and the
+*.test.ts that are written for Node's test runner (node:test).
 
   --repeat <n>        runs each test so often, to find one that does not always pass
-  --room              in rooms of a livekit-server, which is started, and not in memory
-  --voice             in such rooms, and spoken: both ends by espeak-ng
+  --room              those in YAML in rooms of a livekit-server, which is started, and not in memory
+  --voice             those in YAML in such rooms, and spoken: both ends by espeak-ng
   --junit <file>      writes the result as JUnit's XML, too
   --help              this text
 

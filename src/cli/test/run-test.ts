@@ -1,50 +1,49 @@
 import { glob, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
-import type * as Testing from "../../testing/scenario/run-scenario.ts";
+import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 import { toJunit } from "../../testing/scenario/to-junit.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { UsageError } from "../talk/options.ts";
+import { isOfNodeTest, runNodeTests } from "./node-tests.ts";
 import { parseTestOptions, TEST_USAGE, type TestOptions } from "./options.ts";
 
-const NAMES = "**/*.talk.{yaml,yml}";
+const SCENARIOS = "**/*.talk.{yaml,yml}";
+const PROGRAMS = "**/*.test.{ts,mts,js,mjs}";
+const IS_PROGRAM = /\.[mc]?[jt]s$/u;
 
-/** `parley test`: runs tests in YAML, prints how they went, and ends the process. */
+/** `parley test`: runs tests in YAML and in TypeScript, prints how they went, and ends the process. */
 export async function runTest(args: readonly string[]): Promise<void> {
   await runCommandLine("parley test", TEST_USAGE, async () => {
     const options = parseTestOptions(args);
     if (!options) return undefined;
-    const files = await findFiles(options.paths);
-    const runs = await runAll(files, options);
+    const runs: TestRun[] = [];
+    for await (const run of runAll(await findFiles(options.paths), options)) {
+      runs.push(run);
+      console.log(showRun(run));
+    }
+    const tests = new Set(runs.map(({ file, name }) => `${file}: ${name}`)).size;
     const failures = runs.filter(({ failure }) => failure !== undefined).length;
-    console.log(
-      `\n${runs.length} runs of ${files.length} tests, ${failures === 0 ? "all passed" : `${failures} FAILED`}`,
-    );
+    console.log(`\n${runs.length} runs of ${tests} tests, ${failures === 0 ? "all passed" : `${failures} FAILED`}`);
     if (options.junit !== undefined) await writeFile(options.junit, toJunit(runs));
     return failures === 0 ? 0 : 1;
   });
 }
 
-async function runAll(
-  files: readonly string[],
-  { repeat, isInRoom, hasVoice }: TestOptions,
-): Promise<Testing.ScenarioRun[]> {
+async function* runAll(files: readonly string[], { repeat, isInRoom, hasVoice }: TestOptions): AsyncGenerator<TestRun> {
+  const programs = files.filter((file) => IS_PROGRAM.test(file));
+  const scenarios = files.filter((file) => !IS_PROGRAM.test(file));
+  if (programs.length > 0) yield* runNodeTests(programs, repeat);
+  if (scenarios.length === 0) return;
   // First of all: what it logs must not come between the results.
   await loadRtcNode();
   const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
   const { startRoomServers } = await import("../../testing/stage/room-servers.ts");
   await using servers = isInRoom ? await startRoomServers() : undefined;
-  const runs: Testing.ScenarioRun[] = [];
-  for (const file of files) {
-    for await (const run of runScenario(file, { repeat, room: servers, voice: hasVoice })) {
-      runs.push(run);
-      console.log(showRun(run));
-    }
-  }
-  return runs;
+  for (const file of scenarios) yield* runScenario(file, { repeat, room: servers, voice: hasVoice });
 }
 
-function showRun({ file, name, run, ms, failure }: Testing.ScenarioRun): string {
+function showRun({ file, name, run, ms, failure }: TestRun): string {
   const title = `${name === file ? file : `${file}: ${name}`}${run === 1 ? "" : ` (run ${run})`}`;
   if (failure === undefined) return `passed  ${title} (${ms} ms)`;
   return `FAILED  ${title} (${ms} ms)\n${failure.replaceAll(/^/gm, "        ")}`;
@@ -58,10 +57,13 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
       if (!kind) throw new UsageError(`${path}: expected a file or a folder, there is none`);
       if (!kind.isDirectory()) return [path];
       const exclude = (name: string) => name === "node_modules";
-      return (await Array.fromAsync(glob(NAMES, { cwd: path, exclude }))).map((file) => join(path, file)).toSorted();
+      const below = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: path, exclude }));
+      const files = below.map((file) => join(path, file)).toSorted();
+      const isOurs = await Promise.all(files.map(async (file) => !IS_PROGRAM.test(file) || (await isOfNodeTest(file))));
+      return files.filter((_, index) => isOurs[index]);
     }),
   );
   const files = [...new Set(found.flat())];
-  if (files.length === 0) throw new UsageError(`No test was found: expected ${NAMES} in ${paths.join(", ")}`);
-  return files;
+  if (files.length > 0) return files;
+  throw new UsageError(`No test was found: expected ${SCENARIOS}, or ${PROGRAMS} of node:test, in ${paths.join(", ")}`);
 }

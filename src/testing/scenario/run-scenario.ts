@@ -12,14 +12,14 @@ import { checkTurn, diffTurn, type Problem } from "./check-turn.ts";
 import { readScenario } from "./read-scenario.ts";
 import type { Expectation, Scenario, ScenarioTurn } from "./schema.ts";
 
-/** How one run of a scenario went. */
-export interface ScenarioRun {
+/** How one run of a test went. */
+export interface TestRun {
   readonly file: string;
   readonly name: string;
   /** From 1. */
   readonly run: number;
   readonly ms: number;
-  /** Why it failed, for people, with the turn where it did. */
+  /** Why it failed, for people; of a scenario with the turn where it did. */
   readonly failure: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface RunOptions {
 }
 
 /** Runs a scenario, as often as is wanted. A file that cannot be read is a run that failed. */
-export async function* runScenario(file: string, options: RunOptions = {}): AsyncGenerator<ScenarioRun> {
+export async function* runScenario(file: string, options: RunOptions = {}): AsyncGenerator<TestRun> {
   let scenario: Scenario;
   try {
     scenario = await readScenario(file);

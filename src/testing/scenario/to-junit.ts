@@ -1,7 +1,7 @@
-import type { ScenarioRun } from "./run-scenario.ts";
+import type { TestRun } from "./run-scenario.ts";
 
 /** The runs as JUnit's XML, which CI systems read. */
-export function toJunit(runs: readonly ScenarioRun[]): string {
+export function toJunit(runs: readonly TestRun[]): string {
   const failures = runs.filter(({ failure }) => failure !== undefined).length;
   const seconds = (ms: number) => (ms / 1_000).toFixed(3);
   const total = seconds(runs.reduce((sum, { ms }) => sum + ms, 0));
@@ -9,8 +9,7 @@ export function toJunit(runs: readonly ScenarioRun[]): string {
     const title = run === 1 ? name : `${name} (run ${run})`;
     const head = `    <testcase classname="${escape(file)}" name="${escape(title)}" time="${seconds(ms)}"`;
     if (failure === undefined) return `${head}/>`;
-    const [first = ""] = failure.split("\n");
-    return `${head}>\n      <failure message="${escape(first)}">${escape(failure)}</failure>\n    </testcase>`;
+    return `${head}>\n      <failure message="${escape(summary(failure))}">${escape(failure)}</failure>\n    </testcase>`;
   });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,6 +22,14 @@ export function toJunit(runs: readonly ScenarioRun[]): string {
   ].join("\n");
 }
 
+/** What a list of failures shows of one: where it was, what was expected and what came. */
+function summary(failure: string): string {
+  const [first = "", ...more] = failure.split("\n");
+  const message = [first, ...more.filter((line) => /^[-+] /u.test(line))].join(" ");
+  return message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
+}
+
+const MAX_MESSAGE_LENGTH = 300;
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /** XML has no form for most control characters, escaped or not. */

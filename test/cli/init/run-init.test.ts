@@ -61,7 +61,7 @@ test("of a package.json that is there already all stays but the test that npm in
     name: "shop",
     version: "2.0.0",
     type: "module",
-    scripts: { start: "node shop.js", talk: "parley talk", test: "node --test" },
+    scripts: { start: "node shop.js", talk: "parley talk", test: "parley test" },
     dependencies: { parley: "file:parley.tgz", typescript: "5.9.3" },
   });
   expect(merged).not.toHaveProperty(["devDependencies", "typescript"]);

@@ -58,14 +58,53 @@ test("all tests of a folder are run, and a failure is shown with its turn, and i
   const report = await readFile(join(folder.path, "report.xml"), "utf8");
   expect(report).toContain('<testsuite name="parley" tests="4" failures="2"');
   expect(report).toContain('classname="a.talk.yaml" name="greets (run 2)"');
-  expect(report).toContain("- agent: &lt;Bye&gt;");
+  expect(report).toContain('<failure message="turn 1 of 1: - agent: &lt;Bye&gt; + agent: Hello.">');
+});
+
+const PROGRAM = `
+  import { describe, test } from "node:test";
+  test("adds", () => console.log("from the test"));
+  describe("a suite", () => {
+    test("compares", () => { throw new Error("Too far"); });
+    test.skip("waits", () => {});
+  });
+`;
+
+test("tests of node:test are run and counted with those in YAML; those of another runner are not", async () => {
+  await write("a.talk.yaml", GREETING);
+  await writeFile(join(folder.path, "b.test.ts"), PROGRAM);
+  await writeFile(join(folder.path, "c.test.ts"), 'import "./gone.ts";\nimport { test } from "node:test";\ntest("t");');
+  await writeFile(join(folder.path, "d.test.ts"), 'import { test } from "vitest";');
+
+  const { status, stdout, stderr } = await parley("--junit", "report.xml");
+
+  expect([status, stdout.replaceAll(/\d+ ms/g, "n ms")]).toEqual([
+    1,
+    [
+      "passed  b.test.ts: adds (n ms)",
+      "FAILED  b.test.ts: compares (n ms)",
+      "        Error: Too far",
+      `            at TestContext.<anonymous> (file://${join(folder.path, "b.test.ts")}:5:36)`,
+      "FAILED  c.test.ts (n ms)",
+      "        test failed",
+      "passed  a.talk.yaml (n ms)",
+      "",
+      "4 runs of 4 tests, 2 FAILED",
+      "",
+    ].join("\n"),
+  ]);
+  expect(stderr).toMatch(/^from the test\n[^]*Cannot find module '.*gone\.ts'/u);
+  expect(await readFile(join(folder.path, "report.xml"), "utf8")).toContain('classname="b.test.ts" name="compares"');
 });
 
 test("a folder without tests, a path that is not there and a wrong flag are wrong command lines", async () => {
   const ended = await Promise.all([parley(), parley("nowhere"), parley("--repeat", "0")]);
 
   expect(ended.map(({ status, stderr }) => [status, stderr.split("\n")[0]])).toEqual([
-    [2, "parley test: No test was found: expected **/*.talk.{yaml,yml} in ."],
+    [
+      2,
+      "parley test: No test was found: expected **/*.talk.{yaml,yml}, or **/*.test.{ts,mts,js,mjs} of node:test, in .",
+    ],
     [2, "parley test: nowhere: expected a file or a folder, there is none"],
     [2, "parley test: --repeat: expected a number of runs, from 1 on"],
   ]);

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
-import { runScenario, type ScenarioRun } from "../../../src/testing/scenario/run-scenario.ts";
+import { runScenario, type TestRun } from "../../../src/testing/scenario/run-scenario.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -12,7 +12,7 @@ afterEach(() => vi.unstubAllEnvs());
 const folder = forEachTest(() => tempFolder());
 const CONFIG = `config: ${resolve("test/fixtures/testing/parley.config.ts")}\n`;
 
-async function run(yaml: string, repeat?: number): Promise<ScenarioRun[]> {
+async function run(yaml: string, repeat?: number): Promise<TestRun[]> {
   const file = join(folder.path, "a.talk.yaml");
   await writeFile(file, CONFIG + yaml);
   return Array.fromAsync(runScenario(file, { repeat }));

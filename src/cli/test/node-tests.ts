@@ -1,0 +1,49 @@
+import { readFile } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { run as runTests } from "node:test";
+import type { TestRun } from "../../testing/scenario/run-scenario.ts";
+
+/** Whether a file has tests for Node's own test runner. Those of another one, Vitest's for instance, are left to it. */
+export async function isOfNodeTest(file: string): Promise<boolean> {
+  return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
+}
+
+/**
+ * Runs test programs, each in a process of its own, as `node --test` does. What they print goes to standard error. A test
+ * that is skipped is no run; of a test or a suite whose subtests failed, these are told.
+ */
+export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
+  for (let run = 1; run <= repeat; run++) {
+    for await (const { type, data } of runTests({ files: files.map((file) => resolve(file)) })) {
+      if (type === "test:stdout" || type === "test:stderr") process.stderr.write(data.message);
+      if ((type !== "test:pass" && type !== "test:fail") || data.skip !== undefined || data.todo !== undefined)
+        continue;
+      const failure = type === "test:fail" ? data.details.error : undefined;
+      if (failure ? isOfSubtests(failure) : data.details.type === "suite") continue;
+      const file = relative("", data.file ?? data.name);
+      yield {
+        file,
+        // A program that cannot be loaded is told as a test that is named by its path.
+        name: data.name === data.file ? file : data.name,
+        run,
+        ms: Math.round(data.details.duration_ms),
+        failure: failure && whyFailed(failure),
+      };
+    }
+  }
+}
+
+/** Node's types do not have the reason. */
+function isOfSubtests(error: Error): boolean {
+  return "failureType" in error && error.failureType === "subtestsFailed";
+}
+
+/** The error as the test threw it, with the lines of its stack that are in files, and not of Node. */
+function whyFailed(error: Error): string {
+  const { stack = "", message } = error.cause instanceof Error ? error.cause : error;
+  const lines = (stack === "" ? message : stack).split("\n");
+  return lines
+    .filter((line) => !/^\s+at .*(?:\bnode:|\(<anonymous>\)$)/u.test(line))
+    .join("\n")
+    .trimEnd();
+}
