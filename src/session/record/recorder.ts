@@ -11,7 +11,14 @@ import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
 import { insertSummary } from "../../store/turns/summaries.ts";
 import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import { type TurnEndRow, countAside, finishTurn, insertTurn, storeContext } from "../../store/turns/write-turns.ts";
+import {
+  type NewTurnRow,
+  type TurnEndRow,
+  countAside,
+  finishTurn,
+  insertTurn,
+  storeContext,
+} from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
 import { insertMedia, type GivenMedia } from "../../store/media.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
@@ -76,15 +83,14 @@ export class Recorder implements LedgerListener {
     return this.#blocks.queuedCount;
   }
 
-  /** @param replaces this turn, and all after it, leave the history for the new one */
-  beginTurn(turn: TurnRecord, replaces?: string): void {
+  beginTurn(turn: TurnRecord, begin: Pick<NewTurnRow, "replaces" | "isVariation"> = {}): void {
     this.#failure = undefined;
     const { id, participantIdentity, parentMessageId, messageId, input } = turn;
     this.#begun = { turnId: id, parentMessageId };
     const blocks = turn.blocks.map(cleanBlock);
     this.#write(id, async () => {
       const row = { id, participantIdentity, parentMessageId, messageId, input };
-      const position = await insertTurn(this.#writer, { ...row, blocks, replaces });
+      const position = await insertTurn(this.#writer, { ...row, ...begin, blocks });
       if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
       if (position === 1) await setOpener(this.#writer, { identity: participantIdentity });
     });

@@ -59,9 +59,9 @@ export async function runSessionTurn(
   const { outbox, recorder, shown } = ports;
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
   const lastUserMessage = shown.turns.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
-  const { answers: answered, replaces } = "turn" in begin ? {} : begin;
-  if (!("turn" in begin)) recorder.beginTurn(turn, replaces?.id);
-  const previousId = answered ?? turn.parentMessageId ?? lastUserMessage ?? turn.id;
+  const { replaces, isVariation } = "turn" in begin ? {} : begin;
+  if (!("turn" in begin)) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation });
+  const previousId = turn.parentMessageId ?? lastUserMessage ?? turn.id;
   const { id: turnId, messageId, participantIdentity: participant } = turn;
   const said = textsOf(turn.blocks);
   const answer = new AnswerOutput({

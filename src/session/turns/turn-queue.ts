@@ -12,8 +12,8 @@ export interface NewTurn {
   /** The user message's id; `null` if the worker begins the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputPart[];
-  /** The id of the message that StartAnswer names, if it is not `messageId`. */
-  readonly answers?: string;
+  /** The message has been answered before (ControlVariation). */
+  readonly isVariation?: boolean;
   /** The turn that this one replaces in the history, with all after it (regenerate, edit). */
   readonly replaces?: Pick<TurnRecord, "id" | "messageId" | "position">;
   /** Blocks that the turn begins with, before the model is asked. */

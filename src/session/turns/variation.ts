@@ -1,5 +1,4 @@
 import { AppError } from "../../errors/app-error.ts";
-import { createId } from "../../lib/id.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { FoundTurn } from "../../store/turns/find-turns.ts";
 import type { NewTurn } from "./turn-queue.ts";
@@ -17,22 +16,19 @@ export function toVariationTurn(
   target: FoundTurn | undefined,
 ): NewTurn {
   if (!target) throw new AppError("conversation_not_found", "control_variation.targetId: no such message in this talk");
-  const answers = target.parentMessageId ?? targetId;
-  const messageId = createId();
+  const varied = { participant, messageId: target.parentMessageId ?? targetId, isVariation: true };
   switch (mode) {
     case "continue":
-      return { participant, messageId, answers, input: [{ type: "text", text: newContent ?? "Please continue." }] };
+      return { ...varied, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
-      return { participant, messageId, answers, input: target.input, replaces: target };
+      return { ...varied, input: target.input, replaces: target };
     // What came with the message stays.
     case "edit":
       if (newContent === undefined || newContent.trim() === "") {
         throw new AppError("malformed", "control_variation.newContent: expected some text");
       }
       return {
-        participant,
-        messageId,
-        answers,
+        ...varied,
         input: [...target.input.filter(({ type }) => type === "attachment"), { type: "text", text: newContent }],
         replaces: target,
       };

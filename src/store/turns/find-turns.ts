@@ -18,7 +18,10 @@ export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: st
   )`;
 }
 
-/** The newest turn of the history with this user's or assistant's message. */
+/**
+ * The turn of the history with this user's or assistant's message: of several that answer it the first, which those that
+ * go on from it follow.
+ */
 export async function findTurn(
   sql: Sql,
   message: { readonly sessionId: string; readonly messageId: string },
@@ -26,7 +29,7 @@ export async function findTurn(
   const [turn] = await runQuery(sql<FoundTurn[]>`
     select id, message_id as "messageId", position, parent_message_id as "parentMessageId", input from turns
     where id in ${idsOfMessage(sql, message)} and superseded_by is null
-    order by position desc limit 1
+    order by position limit 1
   `);
   return turn;
 }

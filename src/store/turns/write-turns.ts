@@ -11,6 +11,8 @@ export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity
   readonly input: readonly InputPart[];
   /** The id of a turn that, with all after it, leaves the history for the new one. Those turns stay stored. */
   readonly replaces?: string | undefined;
+  /** It answers a message that has been answered before. @defaultValue false */
+  readonly isVariation?: boolean | undefined;
   /** Blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
 }
@@ -21,12 +23,12 @@ const ATTEMPTS = 20;
 /**
  * Inserts a turn as `running`, with its blocks, and returns its position in the session; also when it is inserted again
  * because an answer was lost. Its message waits no longer. `undefined` when the session has another turn for this
- * `parentMessageId`: the message is a duplicate.
+ * `parentMessageId`, and the new one is no variation: the message is a duplicate.
  */
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
-  const { id, parentMessageId, replaces = null, blocks = [] } = turn;
+  const { id, parentMessageId, replaces = null, isVariation = false, blocks = [] } = turn;
   const rows = blocks.map((block) => ({ turnId: id, block }));
   const told = blocks.flatMap((block) => outcomeSubject(block) ?? []);
   // Left out where there is nothing to do: these would look at all of a talk's turns or calls.
@@ -43,11 +45,12 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const inserted = await runQuery(sql<{ position: number | null }[]>`
       with fence as materialized (${fencingRow(writer)}), begun as (
-        insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input)
+        insert into turns
+          (id, session_id, position, participant_identity, parent_message_id, is_variation, message_id, input)
         select
           ${id}, ${sessionId},
           coalesce((select position from turns where session_id = ${sessionId} order by position desc limit 1), 0) + 1,
-          ${turn.participantIdentity}, ${parentMessageId}, ${turn.messageId},
+          ${turn.participantIdentity}, ${parentMessageId}, ${isVariation}, ${turn.messageId},
           ${sql.json(turn.input.map((part) => ({ ...part })))}
         from fence
         on conflict do nothing
@@ -66,7 +69,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
     if (position !== undefined) return position;
     const existing = await runQuery(sql<{ id: string; position: number }[]>`
       select id, position from turns
-      where session_id = ${sessionId} and (id = ${id} or parent_message_id = ${parentMessageId})
+      where session_id = ${sessionId} and (id = ${id} or (not ${isVariation} and parent_message_id = ${parentMessageId}))
     `);
     if (existing.length > 0) return existing.find((row) => row.id === id)?.position;
   }

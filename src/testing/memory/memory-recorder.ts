@@ -7,7 +7,7 @@ import type { Recorder } from "../../session/record/recorder.ts";
 import type { TalkArchive } from "../../session/record/talk-archive.ts";
 import type { GivenMedia } from "../../store/media.ts";
 import type { WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import type { TurnEndRow } from "../../store/turns/write-turns.ts";
+import type { NewTurnRow, TurnEndRow } from "../../store/turns/write-turns.ts";
 
 export interface MemoryTurn {
   readonly turn: TurnRecord;
@@ -42,7 +42,7 @@ export class MemoryRecorder implements RecorderCalls {
     return this as RecorderCalls as Recorder;
   }
 
-  beginTurn(turn: TurnRecord, replaces?: string): void {
+  beginTurn(turn: TurnRecord, { replaces }: Pick<NewTurnRow, "replaces"> = {}): void {
     const from = this.turns.get(replaces ?? "")?.turn.position ?? Number.POSITIVE_INFINITY;
     for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
     const open = { state: undefined, lastStanza: undefined, heard: undefined, context: undefined };
@@ -88,7 +88,7 @@ export class MemoryRecorder implements RecorderCalls {
   get archive(): TalkArchive {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {
-      find: async (id) => history().findLast(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
+      find: async (id) => history().find(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
       windowBefore: async (before = Number.POSITIVE_INFINITY, resumed?: ShownContext) => {
         const turns = history().filter(({ turn }) => turn.position < before);
         const context = resumed ?? turns.findLast((each) => each.context)?.context;

@@ -30,6 +30,44 @@ test("regenerate answers a message again, without what came after it, and stays 
   expect(agent.model.rejections).toEqual([]);
 });
 
+test.each(["message", "answer"])("an answer is varied as often as is wanted, by the id of its %s", async (by) => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(["One.", "Two.", "Three.", "Four."].map((words) => reply([text(words)])));
+  const id = await user.say("a");
+  await user.answerTo(id);
+  const vary = async (words: string, more: { mode: "regenerate" } | { mode: "edit"; newContent: string }) => {
+    const targetId = by === "message" ? id : (user.all("start_answer").at(-1)?.id ?? "");
+    await user.send({ type: "control_variation", body: { targetId, ...more } });
+    await user.next("assistant_sentence", (body) => body.text === words);
+  };
+
+  await vary("Two.", { mode: "edit", newContent: "b" });
+  await vary("Three.", { mode: "regenerate" });
+  await vary("Four.", { mode: "edit", newContent: "c" });
+
+  expect(told(agent)).toEqual(["user: c"]);
+  expect(user.all("error_message")).toEqual([]);
+  const started = user.all("start_answer");
+  expect(started.map(({ previousId }) => previousId)).toEqual([id, id, id, id]);
+  expect(started.map(({ replacesId }) => replacesId)).toEqual([undefined, ...started.slice(0, 3).map((one) => one.id)]);
+});
+
+test("a message that was gone on from is answered again with all that followed it left out", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(["One.", "Two.", "Three."].map((words) => reply([text(words)])));
+  const id = await user.say("a");
+  await user.answerTo(id);
+  await user.send({ type: "control_variation", body: { targetId: id, mode: "continue" } });
+  await user.next("assistant_sentence", (body) => body.text === "Two.");
+
+  await user.send({ type: "control_variation", body: { targetId: id, mode: "regenerate" } });
+  await user.next("assistant_sentence", (body) => body.text === "Three.");
+
+  expect(told(agent)).toEqual(["user: a"]);
+});
+
 test("edit puts other words in the place of a message", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");

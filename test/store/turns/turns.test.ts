@@ -34,6 +34,15 @@ test("a second turn for one user message is refused as a duplicate", async () =>
   expect(await insertTurn(await storedSession(database.sql), elsewhere)).toBe(1);
 });
 
+test("a message is answered again by variations, each of which is stored once", async () => {
+  const session = await storedSession(database.sql);
+  await insertTurn(session, newTurn({ parentMessageId: "hello" }));
+  const [once, twice] = [0, 1].map(() => ({ ...newTurn({ parentMessageId: "hello" }), isVariation: true }));
+  const store = (turn = newTurn()) => insertTurn(session, turn);
+
+  expect([await store(once), await store(twice), await store(once)]).toEqual([2, 3, 2]);
+});
+
 test("turns that no message began are never duplicates", async () => {
   const session = await storedSession(database.sql);
 
