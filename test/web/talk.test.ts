@@ -138,11 +138,14 @@ test("a page that is loaded again in the middle of a call goes on with it", asyn
   await page.getByRole("radio", { name: "Tea" }).waitFor();
 
   await page.reload();
+  await page.getByRole("radio", { name: "Tea" }).waitFor();
+  await page.getByText("I ask.", { exact: true }).waitFor();
   await page.getByRole("radio", { name: "Tea" }).check();
   await page.getByRole("button", { name: "Answer" }).click();
 
   await page.getByText("Good choice.", { exact: true }).waitFor();
-  await page.getByText("Ask me what I drink", { exact: true }).waitFor();
+  const texts = await page.locator(".message .text").allTextContents();
+  expect(texts).toEqual(["Ask me what I drink", "I ask.", "Good choice."]);
   expect(lastResult()).toContain("Tea");
 });
 
@@ -211,6 +214,44 @@ test("an answer that is given again takes the place of the first", async () => {
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Which bread?", "Wheat."]);
 });
 
+test("a message is edited as often as is wanted, and each answer is announced, also one of the same words", async () => {
+  const page = await world.join();
+  await page.evaluate(LISTEN);
+  world.model.script(["Yes.", "Yes.", "No."].map((words) => reply([text(words)])));
+  const edit = async (words: string) => {
+    await page.locator(".message.user").hover();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Say instead").fill(words);
+    await page.getByRole("button", { name: "Send again" }).click();
+  };
+  const told = () => page.evaluate("window.announced.length");
+  await say(page, "Is it late?");
+  await expect.poll(told).toBe(1);
+
+  await edit("Is it warm?");
+  await expect.poll(told).toBe(2);
+  await edit("Is it cold?");
+  await expect.poll(told).toBe(3);
+
+  expect(await page.evaluate("window.announced")).toEqual(["Answer: Yes.", "Answer: Yes.", "Answer: No."]);
+  expect(await page.locator(".message .text").allTextContents()).toEqual(["Is it cold?", "No."]);
+});
+
+test("who came after an answer sees it no more once it is given again", async () => {
+  const ann = await world.join({ room: "bakery" });
+  world.model.script([reply([text("Rye.")]), reply([text("Wheat.")])]);
+  await say(ann, "Which bread?");
+  await ann.getByText("Rye.", { exact: true }).waitFor();
+  const ben = await world.join({ room: "bakery", name: "Ben" });
+  await ben.getByText("Rye.", { exact: true }).waitFor();
+
+  await ann.locator(".message.assistant").hover();
+  await ann.getByRole("button", { name: "Answer again" }).click();
+  await ben.getByText("Wheat.", { exact: true }).waitFor();
+
+  expect(await ben.getByText("Rye.", { exact: true }).count()).toBe(0);
+});
+
 test("while an answer grows, who reads stays at the place, and who is at the end sees the newest words", async () => {
   const page = await world.join({ viewport: { width: 800, height: 500 } });
   const lines = (word: string) => Array.from({ length: 40 }, (_, line) => `${word} ${line}.`).join("\n");
@@ -262,6 +303,20 @@ test("the events, the turn's waterfall and the transcript are beside the talk", 
   expect(session).toMatchObject({ room: "pantry" });
   expect(turns[0]).toMatchObject({ said: "What is in the pantry?", answer: [{ type: "text", text: words[0] }] });
   expect(turns).toHaveLength(3);
+});
+
+test("the turn of a very long answer has its parts all the same", async () => {
+  const page = await world.join();
+  // Their messages are more than the page keeps.
+  const words = Array.from({ length: 2_500 }, (_, number) => `${number}`).join(" ");
+  world.model.script([reply([text(`${words} and over.`)], { ...slow(0.2), chunking: 5 })]);
+  await say(page, "Count");
+  await page.getByText("and over.").waitFor();
+
+  await page.getByRole("tab", { name: "Turn" }).click();
+
+  await page.getByText("Model, to its first word").waitFor();
+  await page.getByText("The whole turn").waitFor();
 });
 
 /** The file that a button of the transcript saves. */

@@ -7,6 +7,8 @@ export interface LoggedEvent {
   readonly at: number;
   readonly type: string;
   readonly json: string;
+  /** A delta behind its block's first one: the first to go. Long answers have thousands. */
+  readonly isFurtherDelta: boolean;
 }
 
 const MAX_EVENTS = 2_000;
@@ -22,14 +24,18 @@ export function EventLog({ children }: { readonly children: ReactNode }): ReactN
   useEffect(() => {
     let waiting: LoggedEvent[] = [];
     let count = 0;
+    let block = "";
     let timer: ReturnType<typeof setTimeout> | undefined;
     const flush = () => {
       const flushed = waiting;
       [waiting, timer] = [[], undefined];
-      setEvents((known) => [...known, ...flushed].slice(-MAX_EVENTS));
+      setEvents((known) => newest([...known, ...flushed]));
     };
     const off = parley?.on("message", ({ type, body }) => {
-      waiting.push({ key: ++count, at: Date.now(), type, json: JSON.stringify(body) });
+      const ofBlock = type === "block_event" && body.event === "block_delta" ? `${body.turnId} ${body.sequence}` : "";
+      const isFurtherDelta = ofBlock !== "" && ofBlock === block;
+      if (ofBlock !== "") block = ofBlock;
+      waiting.push({ key: ++count, at: Date.now(), type, json: JSON.stringify(body), isFurtherDelta });
       timer ??= setTimeout(flush, FLUSH_MS);
     });
     return () => {
@@ -38,6 +44,12 @@ export function EventLog({ children }: { readonly children: ReactNode }): ReactN
     };
   }, [parley]);
   return <EventLogContext value={events}>{children}</EventLogContext>;
+}
+
+function newest(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
+  let over = events.length - MAX_EVENTS;
+  if (over <= 0) return events;
+  return events.filter(({ isFurtherDelta }) => !isFurtherDelta || over-- <= 0).slice(-MAX_EVENTS);
 }
 
 export function useEventLog(): readonly LoggedEvent[] {

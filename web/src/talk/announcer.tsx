@@ -7,7 +7,8 @@ import { toTitle } from "../tools/describe-call.ts";
  * is whole. Text that streams is never announced, and a spoken answer is heard anyway.
  */
 export function Announcer(): ReactNode {
-  const [sentence, setSentence] = useState("");
+  /** The key makes one that is said again another: readers hear of changes. */
+  const [{ key, sentence }, setSaid] = useState({ key: "", sentence: "" });
   const parley = useParley();
   const calls = useToolCalls();
   const { messages } = useTalk();
@@ -16,10 +17,10 @@ export function Announcer(): ReactNode {
   const first = last && calls.find(({ messageId }) => messageId === last.id);
 
   useEffect(() => {
-    const key = `call ${last?.id}`;
-    if (!first || last?.state !== "open" || told.current.has(key)) return;
-    told.current.add(key);
-    setSentence(`The agent uses ${toTitle(first.name)}.`);
+    const ofCall = `call ${last?.id}`;
+    if (!first || last?.state !== "open" || told.current.has(ofCall)) return;
+    told.current.add(ofCall);
+    setSaid({ key: ofCall, sentence: `The agent uses ${toTitle(first.name)}.` });
   }, [first, last]);
 
   useEffect(() => {
@@ -27,14 +28,14 @@ export function Announcer(): ReactNode {
     // Its last sentences may come after its end.
     const timer = setTimeout(() => {
       told.current.add(last.id);
-      setSentence(endOf(last.state, last.isSpoken === true ? "" : textOf(last)));
+      setSaid({ key: last.id, sentence: endOf(last.state, last.isSpoken === true ? "" : textOf(last)) });
     }, 300);
     return () => clearTimeout(timer);
   }, [last, parley]);
 
   return (
     <p className="visually-hidden" role="status" aria-live="polite">
-      {sentence}
+      <span key={key}>{sentence}</span>
     </p>
   );
 }

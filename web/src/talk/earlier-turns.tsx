@@ -1,17 +1,20 @@
-import type { TalkEntry } from "@parley/react";
+import { type TalkEntry, useMessage, useParley } from "@parley/react";
 import { memo, type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import { CallCard } from "../tools/call-card.tsx";
 import { toToolCall } from "../tools/stored-call.ts";
+import { partsBefore } from "./parts-before.ts";
 
 interface EarlierTurnsProps {
   /** Answers that this page shows itself. */
   readonly shown: readonly TalkEntry[];
+  /** Where nothing has been said. */
+  readonly otherwise: ReactNode;
 }
 
 /** What was said in this room before the page came, from the worker's record. */
-export function EarlierTurns({ shown }: EarlierTurnsProps): ReactNode {
+export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode {
   const { token, identity } = useJoinedTalk();
   const [turns, setTurns] = useState<readonly StoredTurn[]>([]);
   useEffect(() => {
@@ -24,7 +27,18 @@ export function EarlierTurns({ shown }: EarlierTurnsProps): ReactNode {
       isOver = true;
     };
   }, [token]);
-  if (turns.length === 0) return null;
+  const parley = useParley();
+  useEffect(
+    () =>
+      parley?.on("answer_start", ({ replacesId }) =>
+        setTurns((known) => {
+          const place = known.findIndex(({ turnId }) => turnId === replacesId);
+          return place < 0 ? known : known.slice(0, place);
+        }),
+      ),
+    [parley],
+  );
+  if (turns.length === 0) return shown.length === 0 ? otherwise : null;
   const shownIds = new Set(shown.map(({ id }) => id));
   const askedHere = new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id));
   return (
@@ -49,12 +63,15 @@ interface EarlierTurnProps {
   readonly me: string;
   /** The page shows the question itself. */
   readonly isAskedHere: boolean;
-  /** The page shows the answer itself. */
+  /** The page shows the answer itself, as far as it has seen it. */
   readonly isShown: boolean;
 }
 
 const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere, isShown }: EarlierTurnProps): ReactNode {
-  const { turnId, participant, said, answer, state, heard } = turn;
+  const { turnId, participant, said, state, heard } = turn;
+  const message = useMessage(turnId);
+  const seen = message?.parts ?? [];
+  const answer = isAskedHere ? [] : partsBefore(turn.answer, seen);
   return (
     <>
       {said !== undefined && !isAskedHere && (
@@ -65,7 +82,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere, isShown }
           </div>
         </li>
       )}
-      {!isShown && answer.length > 0 && (
+      {answer.length > 0 && (
         <li className="message assistant">
           <p className="who">Agent</p>
           <div className="body">
@@ -79,10 +96,10 @@ const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere, isShown }
               ),
             )}
           </div>
-          {heard !== undefined && (
+          {!isShown && heard !== undefined && (
             <p className="note">{heard === "" ? "Nothing of it was heard" : `Heard: “${heard}”`}</p>
           )}
-          {state !== "completed" && <p className="note">{state}</p>}
+          {!isShown && state !== "completed" && <p className="note">{state}</p>}
         </li>
       )}
     </>

@@ -45,10 +45,12 @@ export function MessageList(): ReactNode {
       }}
     >
       <div className="messages">
-        <EarlierTurns shown={messages} />
-        {messages.length === 0 && (
-          <p className="empty">{parley ? "Say something, or ask: “what is 21 * 2?”" : "Opening the talk …"}</p>
-        )}
+        <EarlierTurns
+          shown={messages}
+          otherwise={
+            <p className="empty">{parley ? "Say something, or ask: “what is 21 * 2?”" : "Opening the talk …"}</p>
+          }
+        />
         <ol className="list">
           {messages.map(({ id }) => (
             <MessageView key={id} id={id} edit={edit} regenerate={regenerate} />
