@@ -39,6 +39,25 @@ test("a LiveKit that does not answer is told of at the join, which works once it
   await page.getByText("The agent: Listening").waitFor();
 });
 
+test("a token that LiveKit takes no more, and a record that cannot be read, are told of as that", async () => {
+  const page = await world.join({ name: "Ann", room: "attic" });
+  world.model.script([reply([text("Good evening.")])]);
+  await say(page, "Good evening");
+  await page.getByText("Good evening.", { exact: true }).waitFor();
+  await page.route(/\/session$/u, (route) => route.fulfill({ status: 401, json: { error: "The token has expired" } }));
+
+  await page.reload();
+  await page.getByRole("alert").getByText("The worker’s record cannot be read: The token has expired.").waitFor();
+  expect(await page.getByText("Say something").count()).toBe(0);
+
+  await page.evaluate(
+    `for (const [key, value] of Object.entries(sessionStorage))
+      sessionStorage.setItem(key, value.replace(/"token":"[^"]+"/u, '"token":"none"'));`,
+  );
+  await page.reload();
+  await page.getByRole("alert").getByText("LiveKit does not take this talk's token any more. Join again.").waitFor();
+});
+
 test("who is taken out of the room is told so, and may join again", async () => {
   const page = await world.join({ name: "Ann", room: "club" });
 

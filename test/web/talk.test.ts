@@ -81,14 +81,13 @@ test("a call that needs permission runs after a click, and a grant can be taken 
 test("a whole talk with a permission and a refusal needs the keyboard alone", async () => {
   const page = await world.join();
   world.model.script([...calculation(), ...calculation()]);
-  await page.getByLabel("Message", { exact: true }).focus();
 
   await page.keyboard.type("What is 21 * 2?");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("alertdialog");
   const allow = dialog.getByRole("button", { name: "Allow once", disabled: false });
   await allow.waitFor();
-  await page.keyboard.press("y");
+  await page.keyboard.press("Shift+Y");
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(lastResult()).toContain("42");
 
@@ -193,6 +192,9 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   await page.locator(".message.assistant[data-state=cancelled]").waitFor();
   await page.locator(".message.user").hover();
   await page.getByRole("button", { name: "Edit" }).click();
+  await page.keyboard.press("Escape");
+  // The focus is back where it was.
+  await page.keyboard.press("Enter");
   await page.getByLabel("Say instead").fill("Tell me a short story");
   expect(await findingsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Send again" }).click();
@@ -250,6 +252,8 @@ test("who came after an answer sees it no more once it is given again", async ()
   await ben.getByText("Wheat.", { exact: true }).waitFor();
 
   expect(await ben.getByText("Rye.", { exact: true }).count()).toBe(0);
+  // Before the first one's room ends: a browser complains of that.
+  await Promise.all([ann, ben].map((page) => page.context().close()));
 });
 
 test("while an answer grows, who reads stays at the place, and who is at the end sees the newest words", async () => {
@@ -315,8 +319,8 @@ test("the turn of a very long answer has its parts all the same", async () => {
 
   await page.getByRole("tab", { name: "Turn" }).click();
 
-  await page.getByText("Model, to its first word").waitFor();
   await page.getByText("The whole turn").waitFor();
+  expect(await page.getByText("Model, to its first word").count()).toBeGreaterThan(0);
 });
 
 /** The file that a button of the transcript saves. */

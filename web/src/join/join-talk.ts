@@ -1,4 +1,4 @@
-import { Room } from "livekit-client";
+import { ConnectionError, ConnectionErrorReason, Room } from "livekit-client";
 
 /** Where a participant is, or wants to be. */
 export interface Place {
@@ -58,6 +58,9 @@ export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): P
   try {
     await liveKit.connect(livekitUrl, token);
   } catch (cause) {
+    // After a reload, the token is the one of the first join: it may have expired.
+    if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
+      throw new JoinError("LiveKit does not take this talk's token any more. Join again.", { cause });
     throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it runs, then join again.`, { cause });
   }
 }

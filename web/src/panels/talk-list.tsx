@@ -1,7 +1,8 @@
 import { useParley } from "@parley/react";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { request } from "../shared/read-record.ts";
+import { useRecord } from "../shared/use-record.tsx";
 
 /** As `GET /sessions` tells of it. */
 interface Talk {
@@ -16,18 +17,13 @@ interface Talk {
 export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
   const { token, room } = useJoinedTalk();
   const parley = useParley();
-  const [talks, setTalks] = useState<readonly Talk[]>([]);
-  const load = useCallback(async () => {
-    setTalks((await (await request(token, "/sessions")).json()) as readonly Talk[]);
-  }, [token]);
-  useEffect(() => {
-    load().catch(() => {});
-    return parley?.on("answer_end", () => void load().catch(() => {}));
-  }, [load, parley]);
+  const read = useCallback(async () => (await (await request(token, "/sessions")).json()) as readonly Talk[], [token]);
+  const { value: talks = [], problem, reload } = useRecord(read);
+  useEffect(() => parley?.on("answer_end", () => void reload()), [reload, parley]);
   return (
     <section>
       <h2>Your talks</h2>
-      {talks.length === 0 && <p className="hint">Once you have said something, this talk stands here.</p>}
+      {problem || (talks.length === 0 && <p className="hint">Once you have said something, this talk stands here.</p>)}
       <ul className="rows talks">
         {talks.map((talk) => (
           <li key={talk.id} aria-current={talk.room === room}>

@@ -1,7 +1,8 @@
 import { usePermissions } from "@parley/react";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { request } from "../shared/read-record.ts";
+import { useRecord } from "../shared/use-record.tsx";
 
 interface Grant {
   readonly id: string;
@@ -14,22 +15,19 @@ interface Grant {
 export function Grants(): ReactNode {
   const { token } = useJoinedTalk();
   const { open } = usePermissions();
-  const [grants, setGrants] = useState<readonly Grant[]>([]);
-  const load = useCallback(async () => {
-    const response = await request(token, "/permissions/grants");
-    setGrants((await response.json()) as readonly Grant[]);
-  }, [token]);
-  useEffect(() => {
-    load().catch(() => {});
-  }, [load, open]);
-  const takeBack = async (id: string) => {
-    await request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" });
-    await load();
-  };
+  const read = useCallback(
+    async () => (await (await request(token, "/permissions/grants")).json()) as readonly Grant[],
+    [token],
+  );
+  const { value: grants = [], problem, reload } = useRecord(read);
+  useEffect(() => void reload(), [reload, open]);
+  const takeBack = (id: string) =>
+    reload(request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" }));
   return (
     <section>
       <h2>Always allowed</h2>
-      {grants.length === 0 && <p className="hint">Nothing. What you always allow stands here, to be taken back.</p>}
+      {problem ||
+        (grants.length === 0 && <p className="hint">Nothing. What you always allow stands here, to be taken back.</p>)}
       <ul className="rows">
         {grants.map(({ id, toolName, pattern }) => (
           <li key={id}>

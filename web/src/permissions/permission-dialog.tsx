@@ -68,9 +68,10 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
   const onKeyDown = (event: KeyboardEvent) => {
     const isText = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
     if (!isReady || isText || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "y") answer("once");
-    if (event.key === "n") answer("reject");
-    if (event.key === "m") tell(extend(id));
+    const key = event.key.toLowerCase();
+    if (key === "y") answer("once");
+    if (key === "n") answer("reject");
+    if (key === "m") tell(extend(id));
   };
 
   return (

@@ -28,16 +28,18 @@ export interface StoredPart {
   readonly extraAnswers?: readonly ExtraAnswer[];
 }
 
-/** A request with the room's token. */
-async function ask(token: string, path: string, init: RequestInit = {}): Promise<Response> {
+/** A request with the room's token; rejects with what the worker says. */
+export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
+  return orReject(await ask(token, path, init));
+}
+
+async function ask(token: string, path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
   noteWorkerTime(response);
   return response;
 }
 
-/** The same; rejects with what the worker says. */
-export async function request(token: string, path: string, init?: RequestInit): Promise<Response> {
-  const response = await ask(token, path, init);
+async function orReject(response: Response): Promise<Response> {
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: string };
   throw new Error(error ?? `The worker answered with ${response.status}`);
@@ -46,8 +48,8 @@ export async function request(token: string, path: string, init?: RequestInit): 
 /** The session's id, or `undefined` before the room's first message. */
 async function findSession(token: string): Promise<string | undefined> {
   const response = await ask(token, "/session");
-  if (!response.ok) return undefined;
-  const { id } = (await response.json()) as { id: string };
+  if (response.status === 404) return undefined;
+  const { id } = (await (await orReject(response)).json()) as { id: string };
   return id;
 }
 

@@ -44,6 +44,7 @@ export function Composer(): ReactNode {
       <textarea
         id="message"
         rows={1}
+        autoFocus
         value={text}
         placeholder="Write here"
         onChange={(event) => setText(event.target.value)}

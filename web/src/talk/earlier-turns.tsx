@@ -1,7 +1,8 @@
 import { type TalkEntry, useMessage, useParley } from "@parley/react";
-import { memo, type ReactNode, useEffect, useState } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
+import { useRecord } from "../shared/use-record.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { toToolCall } from "../tools/stored-call.ts";
 import { partsBefore } from "./parts-before.ts";
@@ -16,29 +17,20 @@ interface EarlierTurnsProps {
 /** What was said in this room before the page came, from the worker's record. */
 export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode {
   const { token, identity } = useJoinedTalk();
-  const [turns, setTurns] = useState<readonly StoredTurn[]>([]);
-  useEffect(() => {
-    let isOver = false;
-    loadTurns(token).then(
-      (loaded) => !isOver && setTurns(loaded),
-      () => {},
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [token]);
+  const { value: loaded = [], problem } = useRecord(useCallback(() => loadTurns(token), [token]));
+  const [replaced, setReplaced] = useState<readonly string[]>([]);
   const parley = useParley();
   useEffect(
     () =>
-      parley?.on("answer_start", ({ replacesId }) =>
-        setTurns((known) => {
-          const place = known.findIndex(({ turnId }) => turnId === replacesId);
-          return place < 0 ? known : known.slice(0, place);
-        }),
-      ),
+      parley?.on("answer_start", ({ replacesId }) => {
+        if (replacesId !== undefined) setReplaced((known) => [...known, replacesId]);
+      }),
     [parley],
   );
-  if (turns.length === 0) return shown.length === 0 ? otherwise : null;
+  // What follows an answer that was given again is replaced, too.
+  const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
+  const turns = place < 0 ? loaded : loaded.slice(0, place);
+  if (turns.length === 0) return problem || (shown.length === 0 && otherwise);
   const shownIds = new Set(shown.map(({ id }) => id));
   const askedHere = new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id));
   return (

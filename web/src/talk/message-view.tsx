@@ -1,5 +1,5 @@
 import { type Part, type TalkMessage, textOf, ToolCallView, useMessage } from "@parley/react";
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useRef, useState } from "react";
 import { CallCard } from "../tools/call-card.tsx";
 import { EditMessage } from "./edit-message.tsx";
 
@@ -20,10 +20,11 @@ interface MessageViewProps {
 export const MessageView = memo(function MessageView({ id, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
+  const item = useRef<HTMLLIElement>(null);
   if (!message) return null;
   const { role, from, parts, state, problem } = message;
   return (
-    <li className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
+    <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? (from ?? "You") : "Agent"}</p>
         <MessageActions
@@ -37,6 +38,8 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
           text={textOf(message)}
           onDone={(text) => {
             setEditing(false);
+            // To where it was before: the button that began it.
+            item.current?.querySelector("button")?.focus();
             if (text !== undefined) void edit(id, text);
           }}
         />
