@@ -79,7 +79,11 @@ test("stop ends the answer and cancels the running tool", async () => {
 
   cue("stop");
 
-  expect(await end()).toMatchObject({ code: 0, told: [{ tool: "started" }, { tool: "cancelled" }, { answer: "" }] });
+  expect(await end()).toEqual({
+    code: 0,
+    stderr: [],
+    told: [{ tool: "started" }, { tool: "cancelled" }, { answer: "" }],
+  });
   expect(await agent.calls()).toMatchObject([{ name: "scan", state: "cancelled" }]);
 });
 

@@ -104,7 +104,10 @@ export function startPython(python: Python | undefined, { args, env, cwd }: Prog
   const lines = { stdout: [] as string[], stderr: [] as string[] };
   createInterface(child.stdout).on("line", (line) => lines.stdout.push(line));
   createInterface(child.stderr).on("line", (line) => lines.stderr.push(line));
-  const ended = once(child, "close").then(([code]) => ({ code: code as number | null, ...lines }));
+  const ended = once(child, "close").then(([code, signal]) => ({
+    code: (code ?? signal) as number | NodeJS.Signals,
+    ...lines,
+  }));
   const kill = () => child.kill("SIGKILL");
   return { ...lines, ended, kill, type: (line: string) => child.stdin.write(`${line}\n`) };
 }
