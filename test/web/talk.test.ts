@@ -315,7 +315,7 @@ test("the turn of a very long answer has its parts all the same", async () => {
   const words = Array.from({ length: 2_500 }, (_, number) => `${number}`).join(" ");
   world.model.script([reply([text(`${words} and over.`)], { ...slow(0.2), chunking: 5 })]);
   await say(page, "Count");
-  await page.getByText("and over.").waitFor();
+  await page.locator(".message.assistant .text").filter({ hasText: "and over." }).waitFor();
 
   await page.getByRole("tab", { name: "Turn" }).click();
 
