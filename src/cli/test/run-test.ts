@@ -56,14 +56,18 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
       const kind = await stat(path).catch(() => undefined);
       if (!kind) throw new UsageError(`${path}: expected a file or a folder, there is none`);
       if (!kind.isDirectory()) return [path];
-      const exclude = (name: string) => name === "node_modules";
-      const below = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: path, exclude }));
-      const files = below.map((file) => join(path, file)).toSorted();
-      const isOurs = await Promise.all(files.map(async (file) => !IS_PROGRAM.test(file) || (await isOfNodeTest(file))));
-      return files.filter((_, index) => isOurs[index]);
+      return await Array.fromAsync(testsBelow(path));
     }),
   );
   const files = [...new Set(found.flat())];
   if (files.length > 0) return files;
   throw new UsageError(`No test was found: expected ${SCENARIOS}, or ${PROGRAMS} of node:test, in ${paths.join(", ")}`);
+}
+
+/** One file is read at a time: a folder may have thousands. */
+async function* testsBelow(folder: string): AsyncGenerator<string> {
+  const exclude = (name: string) => name === "node_modules";
+  const names = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: folder, exclude }));
+  for (const file of names.map((name) => join(folder, name)).toSorted())
+    if (!IS_PROGRAM.test(file) || (await isOfNodeTest(file))) yield file;
 }

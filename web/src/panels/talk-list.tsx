@@ -1,7 +1,7 @@
 import { useParley } from "@parley/react";
-import { type ReactNode, useCallback, useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { request } from "../shared/read-record.ts";
+import { readJson } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
 /** As `GET /sessions` tells of it. */
@@ -13,12 +13,13 @@ interface Talk {
   readonly firstSaid: string;
 }
 
+const loadTalks = (token: string) => readJson<readonly Talk[]>(token, "/sessions");
+
 /** The talks in which this person has spoken, by the worker's record: to go on with one of them. */
 export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
   const { token, room } = useJoinedTalk();
   const parley = useParley();
-  const read = useCallback(async () => (await (await request(token, "/sessions")).json()) as readonly Talk[], [token]);
-  const { value: talks = [], problem, reload } = useRecord(read);
+  const { value: talks = [], problem, reload } = useRecord(token, loadTalks);
   useEffect(() => parley?.on("answer_end", () => void reload()), [reload, parley]);
   return (
     <section>

@@ -1,7 +1,7 @@
 import { usePermissions } from "@parley/react";
-import { type ReactNode, useCallback, useEffect } from "react";
+import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { request } from "../shared/read-record.ts";
+import { readJson, request } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
 interface Grant {
@@ -11,16 +11,14 @@ interface Grant {
   readonly pattern: string;
 }
 
+const loadGrants = (token: string) => readJson<readonly Grant[]>(token, "/permissions/grants");
+
 /** What this participant has allowed for always, in all rooms, to be taken back. */
 export function Grants(): ReactNode {
   const { token } = useJoinedTalk();
   const { open } = usePermissions();
-  const read = useCallback(
-    async () => (await (await request(token, "/permissions/grants")).json()) as readonly Grant[],
-    [token],
-  );
-  const { value: grants = [], problem, reload } = useRecord(read);
-  useEffect(() => void reload(), [reload, open]);
+  // An answer to a question may have made one.
+  const { value: grants = [], problem, reload } = useRecord(token, loadGrants, open);
   const takeBack = (id: string) =>
     reload(request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" }));
   return (

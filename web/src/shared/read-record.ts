@@ -33,6 +33,11 @@ export async function request(token: string, path: string, init: RequestInit = {
   return orReject(await ask(token, path, init));
 }
 
+/** What the worker answers to a request with the room's token; rejects as `request`. */
+export async function readJson<Value>(token: string, path: string): Promise<Value> {
+  return (await (await request(token, path)).json()) as Value;
+}
+
 async function ask(token: string, path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
   noteWorkerTime(response);
@@ -56,8 +61,8 @@ async function findSession(token: string): Promise<string | undefined> {
 export async function loadTurns(token: string): Promise<readonly StoredTurn[]> {
   const id = await findSession(token);
   if (id === undefined) return [];
-  const response = await request(token, `/session/${encodeURIComponent(id)}/transcript`);
-  const { turns } = (await response.json()) as { turns: readonly StoredTurn[] };
+  const path = `/session/${encodeURIComponent(id)}/transcript`;
+  const { turns } = await readJson<{ turns: readonly StoredTurn[] }>(token, path);
   return turns.filter(({ isReplaced }) => isReplaced !== true);
 }
 

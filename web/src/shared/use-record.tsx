@@ -9,23 +9,27 @@ interface FromRecord<Value> {
   readonly reload: (change?: Promise<unknown>) => Promise<void>;
 }
 
-/** Something of the worker's record. `read` is asked again when it is another function. */
-export function useRecord<Value>(read: () => Promise<Value>): FromRecord<Value> {
+/** Something of the worker's record, by a function that stays the same. It is read again when `since` has changed. */
+export function useRecord<Value>(
+  token: string,
+  read: (token: string) => Promise<Value>,
+  since?: unknown,
+): FromRecord<Value> {
   const [value, setValue] = useState<Value>();
   const [problem, setProblem] = useState<string>();
   const reload = useCallback(
     async (change?: Promise<unknown>) => {
       try {
         await change;
-        setValue(await read());
+        setValue(await read(token));
         setProblem(undefined);
       } catch (error) {
         setProblem(error instanceof Error ? error.message : String(error));
       }
     },
-    [read],
+    [token, read],
   );
-  useEffect(() => void reload(), [reload]);
+  useEffect(() => void reload(), [reload, since]);
   return {
     value,
     problem: problem !== undefined && (

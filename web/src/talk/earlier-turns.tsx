@@ -1,5 +1,5 @@
 import { type TalkEntry, useMessage, useParley } from "@parley/react";
-import { memo, type ReactNode, useCallback, useEffect, useState } from "react";
+import { memo, type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
@@ -17,7 +17,7 @@ interface EarlierTurnsProps {
 /** What was said in this room before the page came, from the worker's record. */
 export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode {
   const { token, identity } = useJoinedTalk();
-  const { value: loaded = [], problem } = useRecord(useCallback(() => loadTurns(token), [token]));
+  const { value: loaded = [], problem } = useRecord(token, loadTurns);
   const [replaced, setReplaced] = useState<readonly string[]>([]);
   const parley = useParley();
   useEffect(
@@ -31,19 +31,12 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
   const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
   const turns = place < 0 ? loaded : loaded.slice(0, place);
   if (turns.length === 0) return problem || (shown.length === 0 && otherwise);
-  const shownIds = new Set(shown.map(({ id }) => id));
   const askedHere = new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id));
   return (
     <section aria-label="Earlier in this room">
       <ol className="list">
         {turns.map((turn) => (
-          <EarlierTurn
-            key={turn.turnId}
-            turn={turn}
-            me={identity}
-            isAskedHere={askedHere.has(turn.turnId)}
-            isShown={shownIds.has(turn.turnId)}
-          />
+          <EarlierTurn key={turn.turnId} turn={turn} me={identity} isAskedHere={askedHere.has(turn.turnId)} />
         ))}
       </ol>
     </section>
@@ -55,15 +48,13 @@ interface EarlierTurnProps {
   readonly me: string;
   /** The page shows the question itself. */
   readonly isAskedHere: boolean;
-  /** The page shows the answer itself, as far as it has seen it. */
-  readonly isShown: boolean;
 }
 
-const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere, isShown }: EarlierTurnProps): ReactNode {
+const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere }: EarlierTurnProps): ReactNode {
   const { turnId, participant, said, state, heard } = turn;
-  const message = useMessage(turnId);
-  const seen = message?.parts ?? [];
-  const answer = isAskedHere ? [] : partsBefore(turn.answer, seen);
+  /** The answer, as far as the page has seen it: that part is shown with what is said now. */
+  const seen = useMessage(turnId);
+  const answer = isAskedHere ? [] : partsBefore(turn.answer, seen?.parts ?? []);
   return (
     <>
       {said !== undefined && !isAskedHere && (
@@ -88,10 +79,10 @@ const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere, isShown }
               ),
             )}
           </div>
-          {!isShown && heard !== undefined && (
+          {!seen && heard !== undefined && (
             <p className="note">{heard === "" ? "Nothing of it was heard" : `Heard: “${heard}”`}</p>
           )}
-          {!isShown && state !== "completed" && <p className="note">{state}</p>}
+          {!seen && state !== "completed" && <p className="note">{state}</p>}
         </li>
       )}
     </>
