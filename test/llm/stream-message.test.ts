@@ -26,6 +26,10 @@ import { forEachTest } from "../support/lifetimes.ts";
 
 const server = forEachTest(startModelServer);
 
+/** The model's server is this process, too, which other work holds up now and then: shorter is no silence. */
+const IDLE_MS = 600;
+const DEFAULT_IDLE_MS = 30_000;
+
 const call = (options: Parameters<typeof callModel>[2] = {}) => callModel(server.url, [user("Hello")], options);
 
 test("a plain answer streams to its message_stop", async () => {
@@ -67,7 +71,7 @@ test("a body that stays open after message_stop does not hold the answer up", as
   const start = performance.now();
 
   await expect(call()).resolves.toMatchObject({ stop: { stopReason: "end_turn" } });
-  expect(performance.now() - start).toBeLessThan(500);
+  expect(performance.now() - start).toBeLessThan(DEFAULT_IDLE_MS / 10);
 });
 
 test("a stream that ends without message_stop throws instead of ending", async () => {
@@ -100,7 +104,7 @@ test.each([
 ])("a stream that breaks before its first block is tried once more ($kind after $after)", async (fault) => {
   server.script([reply([text("lost")], { fault }), reply([text("Here")])]);
 
-  const { events, blocks } = await call({ options: { idleTimeoutMs: 80 } });
+  const { events, blocks } = await call({ options: { idleTimeoutMs: IDLE_MS } });
 
   expect(blocks).toMatchObject([{ textContent: "Here" }]);
   expect(events.filter(({ type }) => type === "message_start")).toHaveLength(1);
@@ -126,13 +130,14 @@ test.each([stallAfter(3), pingsOnly(3)])("a silent body is cut and not tried aga
   server.script([reply([text("Some words")], { fault })]);
   const start = performance.now();
 
-  await expect(call({ options: { idleTimeoutMs: 100 } })).rejects.toMatchObject({
+  await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).rejects.toMatchObject({
     kind: "stalled",
     code: "unavailable",
   });
 
-  expect(performance.now() - start).toBeGreaterThan(95);
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect(performance.now() - start).toBeGreaterThan(IDLE_MS - 5);
+  expect(performance.now() - start).toBeLessThan(DEFAULT_IDLE_MS / 10);
+  expect(server.requests).toHaveLength(1);
   await expect.poll(() => server.requests[0]?.state).toBe("aborted");
 });
 
@@ -140,20 +145,22 @@ test("events of unknown types do not keep a silent body alive", async () => {
   const insert = Array.from({ length: 100 }, (_, index) => unknownEvent(3 + index));
   server.script([reply([text("Some words")], { insert, slow: 15 })]);
 
-  await expect(call({ options: { idleTimeoutMs: 100 } })).rejects.toMatchObject({ kind: "stalled" });
+  await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).rejects.toMatchObject({ kind: "stalled" });
 });
 
 test("a server that never answers is cut like a silent body, and tried once more", async () => {
   server.script([noHeaders(), noHeaders()]);
 
-  await expect(call({ options: { idleTimeoutMs: 60 } })).rejects.toMatchObject({ kind: "stalled" });
+  await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).rejects.toMatchObject({ kind: "stalled" });
   expect(server.requests).toHaveLength(2);
 });
 
 test("a slow stream that makes progress is not cut", async () => {
-  server.script([reply([text("Some words that take their time")], { chunking: 3, slow: 30 })]);
+  server.script([reply([text("Some words that take their time")], { chunking: 1, slow: 40 })]);
 
-  await expect(call({ options: { idleTimeoutMs: 120 } })).resolves.toMatchObject({ stop: { stopReason: "end_turn" } });
+  await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).resolves.toMatchObject({
+    stop: { stopReason: "end_turn" },
+  });
 });
 
 test("a slow reader is not a silent sender", async () => {
@@ -186,10 +193,10 @@ test("thinking that is shown may not", async () => {
   server.script([reply([thinking("Some thoughts")], { fault: stallAfter(3) })]);
   const start = performance.now();
 
-  await expect(call({ options: { idleTimeoutMs: 60, quietTimeoutMs: 2000 } })).rejects.toMatchObject({
+  await expect(call({ options: { idleTimeoutMs: IDLE_MS, quietTimeoutMs: 20_000 } })).rejects.toMatchObject({
     kind: "stalled",
   });
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 test.each([529, 500, 503, 504, 408, 429])("status %i is tried again", async (status) => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { compileForeignSchema, compileInputSchema, InvalidInputError } from "../../src/tool/input-schema.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 
 const object = (more: JsonObject = {}): JsonObject => ({ type: "object", ...more });
 function problemOf(schema: Parameters<typeof compileInputSchema>[0], input: unknown): string {
@@ -81,10 +82,10 @@ test.each(["http://json-schema.org/draft-07/schema#", "https://json-schema.org/d
 
 test("an announced pattern that would take forever costs nothing", () => {
   const schema = compileForeignSchema(object({ properties: { a: { type: "string", pattern: "^(a+)+$" } } }));
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   schema.parse({ a: `${"a".repeat(50_000)}!` });
 
-  expect(performance.now() - startedAt).toBeLessThan(100);
+  expect(cpuMs() - startedAt).toBeLessThan(100);
 });
 
 test("an announced schema cannot make its check asynchronous, and so always true", () => {

@@ -129,7 +129,7 @@ for (const [what, step] of [
   ["stalls", reply([text("Half a sentence")], { fault: stallAfter(3) })],
 ] as const) {
   test(`when the model ${what}, the participant gets an error, the turn is stored as failed and the next one works`, async () => {
-    await using agent = await TestAgent.start({ modelIdleTimeoutMs: 300 });
+    await using agent = await TestAgent.start({ modelIdleTimeoutMs: 1_000 });
     const user = await agent.client("user");
     let failing = true;
     agent.model.script(() => (failing ? (typeof step === "function" ? step() : step) : reply([text("Back.")])));

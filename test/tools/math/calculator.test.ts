@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import calculator from "../../../tools/math/calculator.ts";
+import { cpuMs } from "../../support/cpu-ms.ts";
 import { runTool } from "../run-tool.ts";
 
 const answer = async (expression: string) => await runTool(calculator, { expression });
@@ -128,9 +129,9 @@ test.each<[string, string, string]>([
   ["a number of 200 digits", "9".repeat(200), "more than 100 digits"],
   ["a megabyte of spaces", " ".repeat(1_000_000), "longer than 1000 characters"],
 ])("%s are refused at once", async (_name, expression, message) => {
-  const start = performance.now();
+  const start = cpuMs();
   await expect(answer(expression)).rejects.toThrow(message);
-  expect(performance.now() - start).toBeLessThan(100);
+  expect(cpuMs() - start).toBeLessThan(100);
 });
 
 test("whole sums agree with JavaScript's own", async () => {
