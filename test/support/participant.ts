@@ -1,4 +1,5 @@
-import { ParticipantKind, Room, RoomEvent } from "@livekit/rtc-node";
+import { once } from "node:events";
+import { ParticipantKind, Room, RoomEvent, type SimulateScenarioKind } from "@livekit/rtc-node";
 import { AccessToken, type VideoGrant } from "livekit-server-sdk";
 import { inject } from "vitest";
 import { AGENT_PREFIX, conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
@@ -183,6 +184,14 @@ export class Participant implements AsyncDisposable {
       clearTimeout(timer);
       this.#waiting.delete(check);
     }
+  }
+
+  /** Loses the connection. Resolves when it is back: what is sent before may be lost. */
+  async reconnect(scenario: SimulateScenarioKind, meanwhile: () => Promise<void> = async () => {}): Promise<void> {
+    const back = once(this.room, RoomEvent.Reconnected);
+    await this.room.simulateScenario(scenario);
+    await meanwhile();
+    await back;
   }
 
   async leave(): Promise<void> {

@@ -150,10 +150,11 @@ for (const [what, scenario] of [
     agent.model.script(scriptOf("scan"));
     const messageId = await user.say("Go");
     const { id } = await user.next("tool_use_request");
-    await user.room.simulateScenario(scenario);
     const answer = { id, success: true, result: { ok: 1 } };
-    const stanzaId = await user.answer(id, answer);
-    await sleep(1_000);
+    let stanzaId = 0;
+    await user.reconnect(scenario, async () => {
+      stanzaId = await user.answer(id, answer);
+    });
     await user.configure({ tools: [announced("scan")] });
     // A packet that was sent while the connection was down may be lost: what was not acknowledged is sent again.
     const isTaken = user.all("acknowledgement").some((ack) => ack.acknowledgedStanzaId === stanzaId);

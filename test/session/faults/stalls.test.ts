@@ -88,7 +88,7 @@ test.concurrent("F37: tokens that expire end no talk, and a new one joins again"
   agent.model.script(() => reply([text("Hello.")]));
   await sleep(4_000);
   expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
-  await user.room.simulateScenario(SimulateScenarioKind.SIMULATE_FULL_RECONNECT);
+  await user.reconnect(SimulateScenarioKind.SIMULATE_FULL_RECONNECT);
   await user.configure({});
   expect(await user.answerTo(await user.say("Still there?"))).toBe("Hello.");
   await user.leave();
