@@ -35,6 +35,8 @@ export interface SpokenTurn {
   readonly participant: string;
   /** What the participant said; absent when the worker began the turn, to tell of a tool's outcome. */
   readonly said?: string;
+  /** Who said it, if not the participant: that one had somebody else's message answered again. */
+  readonly saidBy?: string;
   /** What came with that: names, or media types. */
   readonly attachments?: readonly string[];
   readonly answer: readonly TranscriptPart[];

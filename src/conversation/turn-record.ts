@@ -37,6 +37,11 @@ export function saidIn(input: readonly InputPart[]): string {
   return input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 
+/** Who has said it: another one than whose turn it is, when that one had the message answered again. */
+export function sayerOf({ input, participantIdentity }: Pick<TurnRecord, "input" | "participantIdentity">): string {
+  return input.find((part) => part.type === "text")?.from ?? participantIdentity;
+}
+
 /** A part as the model is shown it; of an attachment, what is told of it in words. */
 export function shownPart(part: InputPart): string {
   if (part.type === "note") return `[${part.note}]`;

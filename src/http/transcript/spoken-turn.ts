@@ -1,13 +1,14 @@
 import { MEMORY_TOOL, OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { mediaOf } from "../../conversation/content.ts";
 import type { SpokenTool, SpokenTurn, TranscriptPart } from "../../conversation/spoken-turn.ts";
-import { saidIn, type InputAttachment } from "../../conversation/turn-record.ts";
+import { saidIn, sayerOf, type InputAttachment } from "../../conversation/turn-record.ts";
 import { asText, isRecord } from "../../lib/json.ts";
 import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
 export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   const { messageId: turnId, position, participantIdentity: participant, state, stopReason, heard } = turn;
   const attachments = turn.input.flatMap((part) => (part.type === "attachment" ? nameOf(part) : []));
+  const saidBy = sayerOf(turn);
   return {
     turnId,
     position,
@@ -15,6 +16,7 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
     ...(turn.finishedAt !== null && { endedAt: turn.finishedAt }),
     participant,
     ...(turn.parentMessageId !== null && { said: saidIn(turn.input) }),
+    ...(saidBy !== participant && { saidBy }),
     ...(attachments.length > 0 && { attachments }),
     answer: turn.blocks.flatMap((block) => toPart(block, turn) ?? []),
     state,

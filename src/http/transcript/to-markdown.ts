@@ -10,10 +10,11 @@ export function markdownHead({ id, room, conversationId, createdAt }: SessionRec
 
 /** Speakers are named outside of quotations, and all words stand inside: nobody can speak in another's name. */
 export function markdownTurn({ participant, said, answer, at, heard, isReplaced, ...turn }: SpokenTurn): string {
+  const { saidBy = participant } = turn;
   const replaced = isReplaced ? ", replaced by a later turn" : "";
   const opening = [
     `## ${timeOf(at)}${replaced}`,
-    ...(said === undefined ? [] : [`**${code(participant)}**`, quote(said)]),
+    ...(said === undefined ? [] : [`**${code(saidBy)}**`, quote(said)]),
     ...(turn.attachments ?? []).map((name) => `- Attached ${code(name)}`),
   ];
   const spoken = answer.map((part) => (part.type === "text" ? quote(part.text) : toolLine(part)));

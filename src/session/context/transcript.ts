@@ -1,5 +1,5 @@
 import { contentText } from "../../conversation/content.ts";
-import { shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import { sayerOf, shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText } from "../../lib/json.ts";
 
 /** Of arguments, a result or an answer: the rest adds nothing to notes. */
@@ -14,8 +14,9 @@ export function flatten(turns: readonly TurnRecord[]): string {
 }
 
 function linesOf({ input, blocks, heard, participantIdentity }: TurnRecord): string[] {
+  const sayer = sayerOf({ input, participantIdentity });
   const said = input.map((part) =>
-    part.type === "text" ? `${JSON.stringify(participantIdentity)} said: ${cut(part.text)}` : cut(shownPart(part)),
+    part.type === "text" ? `${JSON.stringify(sayer)} said: ${cut(part.text)}` : cut(shownPart(part)),
   );
   const done = blocks.flatMap(({ blockType, textContent, content }) => {
     switch (blockType) {

@@ -1,4 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
+import type { InputPart } from "../../conversation/turn-record.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { FoundTurn } from "../../store/turns/find-turns.ts";
 import type { NewTurn } from "./turn-queue.ts";
@@ -21,7 +22,7 @@ export function toVariationTurn(
     case "continue":
       return { ...varied, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
-      return { ...varied, input: target.input, replaces: target };
+      return { ...varied, input: saidAgain(target, participant), replaces: target };
     // What came with the message stays.
     case "edit":
       if (newContent === undefined || newContent.trim() === "") {
@@ -33,4 +34,14 @@ export function toVariationTurn(
         replaces: target,
       };
   }
+}
+
+/** What came with the message, as its sender's. What the worker told the model beside it, it tells anew. */
+function saidAgain({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
+  return input.flatMap((part): InputPart[] => {
+    if (part.type === "note") return [];
+    if (part.type === "attachment") return [part];
+    const { from = participantIdentity, ...said } = part;
+    return [from === participant ? { type: "text", text: said.text } : { ...said, from }];
+  });
 }

@@ -4,7 +4,10 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** A turn without its blocks. */
-export type FoundTurn = Pick<TurnRecord, "id" | "messageId" | "position" | "parentMessageId" | "input">;
+export type FoundTurn = Pick<
+  TurnRecord,
+  "id" | "messageId" | "position" | "parentMessageId" | "participantIdentity" | "input"
+>;
 
 /**
  * The ids of a session's turns with this user's or assistant's message, for an `in`. Each kind by its own index: together,
@@ -27,7 +30,9 @@ export async function findTurn(
   message: { readonly sessionId: string; readonly messageId: string },
 ): Promise<FoundTurn | undefined> {
   const [turn] = await runQuery(sql<FoundTurn[]>`
-    select id, message_id as "messageId", position, parent_message_id as "parentMessageId", input from turns
+    select id, message_id as "messageId", position, parent_message_id as "parentMessageId",
+      participant_identity as "participantIdentity", input
+    from turns
     where id in ${idsOfMessage(sql, message)} and superseded_by is null
     order by position limit 1
   `);

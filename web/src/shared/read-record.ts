@@ -6,6 +6,7 @@ export interface StoredTurn {
   readonly turnId: string;
   readonly participant: string;
   readonly said?: string;
+  readonly saidBy?: string;
   readonly answer: readonly StoredPart[];
   readonly state: string;
   readonly heard?: string;

@@ -51,7 +51,7 @@ interface EarlierTurnProps {
 }
 
 const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere }: EarlierTurnProps): ReactNode {
-  const { turnId, participant, said, state, heard } = turn;
+  const { turnId, participant, said, saidBy = participant, state, heard } = turn;
   /** The answer, as far as the page has seen it: that part is shown with what is said now. */
   const seen = useMessage(turnId);
   const answer = isAskedHere ? [] : partsBefore(turn.answer, seen?.parts ?? []);
@@ -59,7 +59,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere }: Earlier
     <>
       {said !== undefined && !isAskedHere && (
         <li className="message user">
-          <p className="who">{participant === me ? "You" : participant}</p>
+          <p className="who">{saidBy === me ? "You" : saidBy}</p>
           <div className="body">
             <p className="text">{said}</p>
           </div>
