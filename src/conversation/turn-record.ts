@@ -20,6 +20,8 @@ export interface InputNote {
   readonly note: string;
   /** The turn's answer, in the place of a model's. */
   readonly say?: string;
+  /** The call ends after that answer, for all. */
+  readonly endsCall?: true;
 }
 
 /** What came with the participant's message. */

@@ -47,7 +47,7 @@ export interface OfferedTool {
 }
 
 /** Everything that is needed to run a tool, wherever it was declared. */
-export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTalks" | "endsTurn">;
+export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTalks" | "endTurn">;
 
 /**
  * Where a call goes. `unannounced`: an `either` call goes to a client that may have the tool, for its list is unknown.

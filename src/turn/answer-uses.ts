@@ -14,8 +14,8 @@ export interface ToolRunner {
   readonly refuse: (use: ToolUse, why: string) => ModelAnswer;
   /** Whether the tool changes nothing, so that it may start while the model still streams. */
   readonly startsEarly: (toolName: string) => boolean;
-  /** Whether a call of the tool that succeeds is the last thing in its turn. @defaultValue none is */
-  readonly endsTurn?: (toolName: string) => boolean;
+  /** A call of the tool has succeeded. Whether that is the last thing in its turn. @defaultValue none is */
+  readonly noteSuccess?: (toolName: string) => boolean;
 }
 
 const FAILED_INSIDE = "Outcome unknown: the call failed inside the worker.";
@@ -67,7 +67,7 @@ export class StepUses {
     for (const { use, given } of pending) {
       const { answer, error: failed } = await given;
       error ??= failed;
-      this.#endsTurn ||= !answer.isError && (this.#tools.endsTurn?.(use.toolName) ?? false);
+      if (!answer.isError && this.#tools.noteSuccess?.(use.toolName)) this.#endsTurn = true;
       yield* emit(draft, use, answer);
     }
     if (error) throw error.reason;

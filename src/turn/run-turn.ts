@@ -3,7 +3,7 @@ import { textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
 import type { ShownContext, ToldTool, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
-import { isRecord } from "../lib/json.ts";
+import { asText, isRecord } from "../lib/json.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
@@ -72,6 +72,10 @@ async function* runSteps(
   const usedIds = () => (known ??= idsOf([...shown.turns, turn]));
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
+  if (isEndedBy(draft.toRecord().blocks, deps.tools)) {
+    progress.stopReason = "tool_use";
+    return;
+  }
   let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
@@ -146,6 +150,16 @@ async function* answerDangling(
   yield* uses.answerAll(draft, undefined);
   signal.throwIfAborted();
   await draft.durable();
+}
+
+/** Whether what the turn has by now ends with a result after which the model is not to go on: its worker died just then. */
+function isEndedBy(blocks: readonly TurnBlock[], { noteSuccess }: ToolRunner): boolean {
+  const results = blocks.slice(blocks.findLastIndex(({ blockType }) => blockType !== "tool_result") + 1);
+  const ends = results
+    .filter(({ content }) => content?.["is_error"] !== true)
+    .map((result) => blocks.find((block) => block !== result && toolUseId(block) === toolUseId(result)))
+    .map((use) => noteSuccess?.(asText(use?.content?.["tool_name"])));
+  return ends.includes(true);
 }
 
 /** Arguments that could not be read were stored as `{_raw}`; the error itself was not. */

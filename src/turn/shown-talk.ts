@@ -14,6 +14,7 @@ import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts"
 import { KnownTools } from "../conversation/tool-changes.ts";
 import type { BlockPlace, ShownContext, ToldTool, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
+import { createId } from "../lib/id.ts";
 import { leaveOut } from "./leave-out.ts";
 import { TokenGauge, type Others } from "./token-gauge.ts";
 
@@ -223,11 +224,15 @@ export class ShownTalk {
     this.#gauge.count(tokens);
   }
 
-  /** Leaves out all turns that have ended; these words stand for them. */
-  forget(summary: string): void {
+  /** Leaves out all turns that have ended; these words stand for them, in the place of any that did. */
+  forget(text: string): void {
+    const written = { text, model: null, usage: null };
     const last = this.#turns.at(-1);
-    const notes = { text: summary, textTo: last?.position ?? 0, model: null, usage: null };
-    if (last) this.#leaveOut(this.#turns.length, notes);
+    if (last) return this.#leaveOut(this.#turns.length, { ...written, textTo: last.position });
+    if (!this.#summary) return;
+    this.#summary = { ...this.#summary, ...written, id: createId() };
+    this.#ports.onLeftOut(this.#summary);
+    this.#dropThinkingBefore(this.#afterPast());
   }
 
   /** The API found the last request too long, whatever was known of it. `false`: nothing more can be left out. */

@@ -47,15 +47,19 @@ export class CallEnd {
     return this.#isEnded;
   }
 
-  /** Ends the call when this participant's turn has ended by itself: the one that runs, or the next. */
+  /** Ends the call when this participant's turn, which runs, has ended by itself. */
   afterTurn(ending: Ending): void {
     this.#ending = ending;
   }
 
   watch(event: SessionEvent): void {
     if (event.type !== "turn") return;
-    const { participantIdentity } = event.turn;
-    if (event.event.type === "turn_start") this.noteSaid(participantIdentity);
+    const { participantIdentity, input } = event.turn;
+    if (event.event.type === "turn_start") {
+      this.noteSaid(participantIdentity);
+      const isLast = input.some((part) => part.type === "note" && part.endsCall);
+      this.#ending = isLast ? { participant: participantIdentity, isForAll: true } : undefined;
+    }
     if (event.event.type !== "turn_complete" || this.#ending?.participant !== participantIdentity) return;
     const ending = this.#ending;
     this.#ending = undefined;

@@ -21,32 +21,29 @@ const PAUSE_MS = 1_000;
 export function callTools({ callTools: on }: Pick<AgentSettings, "callTools">, ports: CallToolPorts): ServerTool[] {
   const { transfer_call: targets, set_language: languages } = on;
   return [
-    ...(on.end_call ? [ending("end_call", endCall(ports))] : []),
+    ...(on.end_call
+      ? [ending("end_call", endCall, (participant) => ports.end.afterTurn({ participant, isForAll: false }))]
+      : []),
     ...(targets ? [toServerTool("transfer_call", transferCall(targets, ports), undefined)] : []),
     ...(on.press_keys ? [toServerTool("press_keys", pressKeys(ports), undefined)] : []),
-    ...(on.skip_turn ? [ending("skip_turn", skipTurn)] : []),
+    ...(on.skip_turn ? [ending("skip_turn", skipTurn, () => {})] : []),
     ...(languages ? [toServerTool("set_language", setLanguage(languages, ports), undefined)] : []),
   ];
 }
 
-function ending(name: string, tool: Tool): ServerTool {
-  return { ...toServerTool(name, tool, undefined), endsTurn: true };
+function ending(name: string, tool: Tool, endTurn: (participant: string) => void): ServerTool {
+  return { ...toServerTool(name, tool, undefined), endTurn };
 }
 
-function endCall({ end }: CallToolPorts): Tool {
-  return defineTool({
-    description:
-      "Ends the call of this participant once your words have been heard. Say goodbye in the same message, before you " +
-      "use it: you cannot say anything afterwards.",
-    input: z.strictObject({}),
-    permission: { type: CALL_RULE.type, pattern: () => "end", title: () => "End the call" },
-    idempotent: true,
-    run: (_input, { participant }) => {
-      end.afterTurn({ participant, isForAll: false });
-      return { ends: "when these words have been heard" };
-    },
-  });
-}
+const endCall = defineTool({
+  description:
+    "Ends the call of this participant once your words have been heard. Say goodbye in the same message, before you " +
+    "use it: you cannot say anything afterwards.",
+  input: z.strictObject({}),
+  permission: { type: CALL_RULE.type, pattern: () => "end", title: () => "End the call" },
+  idempotent: true,
+  run: () => ({ ends: "when these words have been heard" }),
+});
 
 const skipTurn = defineTool({
   description:

@@ -90,10 +90,9 @@ export class Initiative {
     // Nobody is there to hear it.
     if (participant === undefined) return;
     const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
+    const input = { type: "note", note, say: words, ...("end" in step && { endsCall: true as const }) } as const;
     try {
-      this.#options.begin({ participant, messageId: null, input: [{ type: "note", note, say: words }] });
-      // Not without the words: the next turn would end the call.
-      if ("end" in step) callEnd?.afterTurn({ participant, isForAll: true });
+      this.#options.begin({ participant, messageId: null, input: [input] });
     } catch (error) {
       this.#options.logger.warn({ error }, "the agent could not speak into the silence");
     }

@@ -39,6 +39,8 @@ export class SessionAgents {
   #current: ServedAgent;
   /** The instructions that functions have written last, by agent. */
   readonly #written = new Map<string, string>();
+  /** Those of them that came while a turn ran: it ends with those that it began with. */
+  readonly #late = new Map<string, string>();
   /** What the function was given for the instructions that hold now, as JSON. */
   #told: string | undefined;
   /** What it was given for those that it is writing. */
@@ -136,6 +138,8 @@ export class SessionAgents {
     if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
     this.decide();
     this.#renew();
+    for (const [name, text] of this.#late) this.#written.set(name, text);
+    this.#late.clear();
     if (typeof this.#current.instructions === "string") return undefined;
     const { lookAt, memories } = this.#options;
     const reading = memories?.read(lookAt().participants.map(({ identity }) => identity));
@@ -150,9 +154,10 @@ export class SessionAgents {
     // They are written already, or are being written: an earlier turn has waited for them.
     if (told === this.#told || told === this.#asked) return undefined;
     this.#asked = told;
+    let isLate = false;
     const keep = (text: string) => {
       if (told !== this.#asked) return;
-      this.#written.set(name, text);
+      (isLate ? this.#late : this.#written).set(name, text);
       this.#told = told;
     };
     const complain = (error: unknown) =>
@@ -164,7 +169,10 @@ export class SessionAgents {
     try {
       const text = write(instructions, session);
       if (text instanceof Promise)
-        return abortable(text.then(keep, fail), AbortSignal.timeout(WRITTEN_WITHIN_MS)).catch(complain);
+        return abortable(text.then(keep, fail), AbortSignal.timeout(WRITTEN_WITHIN_MS)).catch((error: unknown) => {
+          isLate = true;
+          complain(error);
+        });
       keep(text);
     } catch (error) {
       fail(error);

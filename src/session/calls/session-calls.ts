@@ -149,7 +149,11 @@ export class SessionCalls {
       tools: {
         run: (use) => this.#runner.run(use, turn),
         refuse: (use, why) => this.#runner.refuse(use, turn, { why }),
-        endsTurn: (name) => this.#ports.serverTools.get(name)?.endsTurn ?? false,
+        noteSuccess: (name) => {
+          const { endTurn } = this.#ports.serverTools.get(name) ?? {};
+          endTurn?.(turn.participant);
+          return endTurn !== undefined;
+        },
         startsEarly: (name) => this.#offer.startsEarly(this.#ports.serverTools.get(name)),
       },
       resume: (use) => {

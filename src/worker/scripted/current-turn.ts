@@ -57,7 +57,7 @@ function messageText({ content }: MockMessage): string {
 
 /** The worker's notes to the model stand in brackets before the participant's words. */
 function withoutNotes(text: string): string {
-  return wordsOf(text.replace(/^(?:\s*\[(?:The previous|Several participants)[^\]]*\])+/, "").trim());
+  return wordsOf(text.replace(/^(?:\s*\[(?:The previous|From now on)[^\]]*\])+/, "").trim());
 }
 
 /** Among several participants each message is shown as an object with its sender. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test, vi } from "vitest";
@@ -5,7 +6,7 @@ import { createId } from "../../../src/lib/id.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import { offeredTools } from "../../support/model-view.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 const AGENTS = {
@@ -205,6 +206,27 @@ test("instructions that cannot be written stay as they were, and the talk goes o
 
   expect(prompts(agent)).toEqual(["For one.", "For one."]);
   expect(lines.map(({ msg }) => msg)).toContain("the agent's instructions could not be written");
+});
+
+test("what a function writes while a turn runs is for the next one", async () => {
+  const late = Promise.withResolvers<string>();
+  const wait = defineTool({
+    description: "Waits.",
+    input: { type: "object" },
+    run: async () => {
+      late.resolve("At last.");
+      await sleep(100);
+    },
+  });
+  await using agent = await TestAgent.start({ agent: { instructions: () => late.promise }, tools: { wait } });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("wait", {})]), reply([text("Yes.")]), reply([text("Yes.")])]);
+
+  await user.answerTo(await user.say("Wait."));
+  await user.answerTo(await user.say("And now?"));
+
+  const hasIt = agent.model.requests.map(({ body }) => JSON.stringify(body["system"] ?? "").includes("At last."));
+  expect(hasIt).toEqual([false, false, true]);
 });
 
 test("a function that hangs delays one turn, for two seconds, and what it writes later is used from then on", async () => {

@@ -47,6 +47,41 @@ test("end_call closes the room when nobody else is in it", async () => {
   await expect.poll(() => rooms().listRooms([agent.roomName]), { timeout: 5_000 }).toEqual([]);
 });
 
+const goodbye = ["text", "Goodbye.", null] as const;
+const ended = [
+  ["tool_use", null, { tool_use_id: "t", tool_name: "end_call", input: {} }],
+  ["tool_result", null, { tool_use_id: "t", content: "{}", is_error: false }],
+] as const;
+
+test.each([
+  ["by the model", [], [goodbye, ...ended]],
+  [
+    "after a silence",
+    [{ type: "note", note: "Nobody has said anything.", say: "Goodbye.", endsCall: true }],
+    [goodbye],
+  ],
+] as const)(
+  "a call that was ended %s ends with the next worker, whose model is not asked",
+  async (_, input, blocks) => {
+    await using agent = await TestAgent.start({ agent: { callTools: { end_call: true } } });
+    await agent.leave();
+    await agent.sql`
+    insert into turns (id, session_id, position, participant_identity, message_id, input)
+    select 'left', id, 1, 'ana', 'm', ${agent.sql.json(input as never)} from sessions`;
+    for (const [sequence, [blockType, text_content, content]] of blocks.entries())
+      await agent.sql`
+      insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
+      values ('left', ${sequence}, ${blockType}, ${text_content}, ${content && agent.sql.json(content)})`;
+
+    await agent.join();
+    await agent.client("ana");
+
+    await expect.poll(() => rooms().listRooms([agent.roomName]), { timeout: 5_000 }).toEqual([]);
+    expect(agent.model.requests).toEqual([]);
+    expect(await agent.sql`select state, stop_reason from turns`).toMatchObject([{ state: "completed" }]);
+  },
+);
+
 test.each([
   ["end_call", {}, "end"],
   ["transfer_call", { to: "sales" }, "transfer sales"],

@@ -92,6 +92,33 @@ test("with history summary the other agent is shown the summary in the place of 
   expect(agent.model.rejections).toEqual([]);
 });
 
+test("of two summaries in one turn the last stands for the talk", async () => {
+  const history = "summary" as const;
+  const billing = { ...BILLING, handoffs: { default: { when: "it is about anything else", history } } };
+  await using agent = await TestAgent.start({
+    agent: { ...DESK, handoffs: { billing: { when: "it is about an invoice", history } } },
+    agents: { billing },
+    tools: TOOLS,
+  });
+  const user = await agent.client("ana");
+  const toDesk = toolUse("hand_off", { to: "default", summary: "Ana asks for the way." });
+  agent.model.script([reply([text("Hi.")]), reply([toBilling]), reply([toDesk]), reply([text("Left.")])]);
+  await user.answerTo(await user.say("I am Ana."));
+  await user.answerTo(await user.say("Hm?"));
+  const before = outline(agent)[0];
+
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  agent.model.script([reply([text("Right.")])]);
+  await user.answerTo(await user.say("And then?"));
+
+  expect(before).toContain("Ana asks for the way.");
+  expect(before).not.toContain("Ana asks for invoice 7.");
+  expect(outline(agent)[0]).toBe(before);
+  expect(agent.model.rejections).toEqual([]);
+});
+
 test("a rule denies a hand-off, and the agent goes on itself", async () => {
   const rules = [{ type: "call", pattern: "hand off *", action: "deny" as const }];
   await using agent = await TestAgent.start({
