@@ -5,12 +5,20 @@ import { createId } from "../lib/id.ts";
 import { asText } from "../lib/json.ts";
 import { isReceipt } from "../tool/outcome.ts";
 
-interface LeaveOut {
+/** What leaving turns out needs of the session. */
+export interface LeaveOutPorts {
+  readonly languageOf: (identity: string) => string | undefined;
+  /** Stores what stands for turns that are left out. */
+  readonly onLeftOut: (summary: Summary) => void;
+}
+
+export const NO_PORTS: LeaveOutPorts = { languageOf: () => undefined, onLeftOut: () => {} };
+
+interface LeaveOut extends Pick<LeaveOutPorts, "languageOf"> {
   /** What stands for earlier turns by now. */
   readonly before: Summary | undefined;
   /** What a model has written meanwhile. */
   readonly notes: Notes | undefined;
-  readonly languageOf: (identity: string) => string | undefined;
 }
 
 /** What stands for turns that are left out now, oldest first, and for all before them. */

@@ -15,7 +15,7 @@ import { KnownTools } from "../conversation/tool-changes.ts";
 import type { BlockPlace, ShownContext, ToldTool, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
-import { leaveOut } from "./leave-out.ts";
+import { leaveOut, NO_PORTS, type LeaveOutPorts } from "./leave-out.ts";
 import { TokenGauge, type Others } from "./token-gauge.ts";
 
 /** How much of a talk the model may be shown. */
@@ -34,13 +34,6 @@ export interface Window {
   readonly context: ShownContext | undefined;
   /** What stood for the turns before. */
   readonly summary?: Summary | undefined;
-}
-
-/** What leaving turns out needs of the session. */
-export interface LeaveOutPorts {
-  readonly languageOf: (identity: string) => string | undefined;
-  /** Stores what stands for turns that are left out. */
-  readonly onLeftOut: (summary: Summary) => void;
 }
 
 /** What is known before a turn begins. */
@@ -95,7 +88,7 @@ export class ShownTalk {
   #told: readonly ToolChange[] = [];
   #hasChanged = false;
 
-  constructor({ turns, context, summary }: Window, limits: ContextLimits, ports: LeaveOutPorts = NOTHING) {
+  constructor({ turns, context, summary }: Window, limits: ContextLimits, ports: LeaveOutPorts = NO_PORTS) {
     this.#limits = limits;
     this.#ports = ports;
     this.#summary = summary;
@@ -347,5 +340,3 @@ export class ShownTalk {
     return blocks === shortened.blocks ? shortened : { ...shortened, blocks };
   }
 }
-
-const NOTHING: LeaveOutPorts = { languageOf: () => undefined, onLeftOut: () => {} };
