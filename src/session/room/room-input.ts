@@ -42,9 +42,16 @@ export type RoomInput =
 /** Must not throw. */
 export type OnRoomInput = (input: RoomInput) => void;
 
+const NOT_PICKED_UP: ReadonlySet<string> = new Set(["dialing", "ringing", "automation"]);
+
 /** `false` for agents, and for identities that PostgreSQL cannot store: a cleaned one may be another participant's. */
 export function isPerson({ kind, identity }: RemoteParticipant): boolean {
   return kind !== ParticipantKind.AGENT && isCleanText(identity);
+}
+
+/** Whether this is a telephone that is called and nobody has picked up, by what LiveKit's SIP service says of it. */
+export function isRinging({ kind, attributes }: RemoteParticipant): boolean {
+  return kind === ParticipantKind.SIP && NOT_PICKED_UP.has(attributes["sip.callStatus"] ?? "");
 }
 
 export function toRoomParticipant(participant: RemoteParticipant): RoomParticipant {

@@ -5,7 +5,14 @@ import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
-import { isPerson, toRoomParticipant, type OnRoomInput, type RoomOver, type RoomParticipant } from "./room-input.ts";
+import {
+  isPerson,
+  isRinging,
+  toRoomParticipant,
+  type OnRoomInput,
+  type RoomOver,
+  type RoomParticipant,
+} from "./room-input.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
@@ -20,6 +27,8 @@ export class RoomLink {
   readonly #senders: SenderResolver;
   readonly #streams = new StreamBudget();
   readonly #keypads: Keypads;
+  /** Telephones that nobody has picked up yet: there is nobody to greet. */
+  readonly #ringing = new Set<string>();
 
   /** Registers its handlers at once. Construct it before the room is connected, so that nothing is missed. */
   constructor(room: Room, take: OnRoomInput, api: RoomApi) {
@@ -40,7 +49,12 @@ export class RoomLink {
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
+    room.on(RoomEvent.ParticipantAttributesChanged, (_changed, { identity }) => {
+      const participant = this.#ringing.delete(identity) && room.remoteParticipants.get(identity);
+      if (participant) this.#handleJoined(participant);
+    });
     room.on(RoomEvent.ParticipantDisconnected, (participant) => {
+      this.#ringing.delete(participant.identity);
       this.#streams.forget(participant.identity);
       if (isPerson(participant)) take({ type: "left", identity: participant.identity });
     });
@@ -120,6 +134,7 @@ export class RoomLink {
 
   #handleJoined(participant: RemoteParticipant): void {
     if (!isPerson(participant)) return;
+    if (isRinging(participant)) return void this.#ringing.add(participant.identity);
     const joined = toRoomParticipant(participant);
     this.#take({ type: "joined", participant: joined });
     this.#senders.handleJoined(joined);

@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RoomServiceClient } from "livekit-server-sdk";
+import { expect, inject, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
-import type { Participant } from "../../support/participant.ts";
+import { Participant } from "../../support/participant.ts";
 import { PlainClient } from "../../support/plain-client.ts";
 
+const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
 const HELLO = "Hello, this is Parley. How can I help?";
 
 /** The whole text of the first answer that nobody asked for. */
@@ -51,6 +54,28 @@ test("an ordinary LiveKit client is greeted on lk.transcription", async () => {
   await using user = await PlainClient.join(agent.roomName, "ana");
 
   await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual([HELLO]);
+});
+
+test("who is called by telephone is greeted when it has picked up", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+  const watcher = await agent.client("watcher");
+  expect(await greeted(watcher)).toBe(HELLO);
+  const attributes = { "sip.callStatus": "dialing" };
+  await using _callee = await Participant.join(agent.roomName, "callee", { kind: "sip", attributes });
+  await vi.waitUntil(() => agent.room.remoteParticipants.has("callee"), { timeout: 5_000 });
+  const setStatus = async (status: string) => {
+    await rooms().updateParticipant(agent.roomName, "callee", { attributes: { "sip.callStatus": status } });
+    const seen = () => agent.room.remoteParticipants.get("callee")?.attributes["sip.callStatus"];
+    await vi.waitUntil(() => seen() === status, { timeout: 5_000 });
+  };
+  await setStatus("ringing");
+  await sleep(300);
+  const before = watcher.all("start_answer").length;
+
+  await setStatus("active");
+
+  await vi.waitUntil(() => watcher.all("start_answer").length === 2, { timeout: 5_000 });
+  expect(before).toBe(1);
 });
 
 test("who comes back is not greeted again, and neither is anybody by the next worker", async () => {
