@@ -2,18 +2,29 @@ import { defineConfig } from "parley";
 
 const OPENS = 9;
 const CLOSES = 18;
+/** The practice's own time: a telephone tells nothing of its caller's. */
+const CLOCK = new Intl.DateTimeFormat("en-GB", {
+  timeZone: "Europe/Berlin",
+  weekday: "long",
+  hour: "2-digit",
+  hourCycle: "h23",
+});
+
+function isOpenNow(): boolean {
+  const { hour, weekday } = Object.fromEntries(CLOCK.formatToParts(Date.now()).map(({ type, value }) => [type, value]));
+  return Number(hour) >= OPENS && Number(hour) < CLOSES && weekday !== "Sunday";
+}
 
 /** The front desk of a practice, for callers by telephone and for people on its page. */
 export default defineConfig({
   instructions: ({ participants }) => {
     const [caller] = participants;
-    const hour = caller?.localTime.hour ?? OPENS;
-    const isOpen = hour >= OPENS && hour < CLOSES && caller?.localTime.weekday !== "Sunday";
     return [
       "You are the receptionist of Dr. Weber's practice. Answer in one or two short spoken sentences.",
       // The name comes from the token, so it is quoted: it is what somebody has written.
       caller?.name ? `The caller's name is given as ${JSON.stringify(caller.name)}.` : "Ask for the caller's name.",
-      isOpen
+      // Asked again each hour, for then the caller's local time is another one.
+      isOpenNow()
         ? "The practice is open. Transfer to the nurse what is about symptoms, to the office all about bills."
         : `The practice is closed; it opens at ${OPENS}. Take a message, and say when somebody will call back.`,
       "In an emergency, tell the caller to hang up and to dial 112. You never give medical advice.",

@@ -45,6 +45,7 @@ export const CONTENT = {
 export const PARLEY = {
   sessionId: "parley.session.id",
   turnId: "parley.turn.id",
+  turnBegunBy: "parley.turn.begun_by",
   turnState: "parley.turn.state",
   turnSteps: "parley.turn.steps",
   stopReason: "parley.stop_reason",

@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { RoomServiceClient } from "livekit-server-sdk";
-import { expect, inject, test } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import receptionist from "../../examples/receptionist/parley.config.ts";
 import type { AgentDefinition } from "../../src/agent/define-agent.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { checkConfig } from "../../src/worker/settings/read-config-file.ts";
 import { TestAgent } from "../support/agent.ts";
+import { outline } from "../support/model-view.ts";
+import { Participant } from "../support/participant.ts";
 
 const { permission, ...rest } = receptionist;
 const agent = rest as AgentDefinition;
@@ -16,6 +18,38 @@ test("the receptionist's file is a config, and a page long", async () => {
 
   expect(checkConfig(receptionist, "parley.config.ts").greeting).toBe(receptionist.greeting);
   expect(source.split("\n").length).toBeLessThan(120);
+});
+
+test.each([
+  ["2026-11-23T07:59:00Z", "closed"],
+  ["2026-11-23T08:00:00Z", "open"],
+  ["2026-07-20T15:59:00Z", "open"],
+  ["2026-07-20T16:00:00Z", "closed"],
+  ["2026-11-22T11:00:00Z", "closed"],
+])("at %s the practice in Berlin is %s, whatever time its caller has", (now, state) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date(now) });
+  try {
+    const { instructions } = agent;
+    const session = { agent: "default", room: "call", participants: [], metadata: {}, roomMetadata: {} };
+    const written = typeof instructions === "function" ? instructions(session) : instructions;
+
+    expect(written).toContain(`The practice is ${state}`);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("the keys that a caller presses reach the receptionist", async () => {
+  await using desk = await TestAgent.start({ agent, policy });
+  await using caller = await Participant.join(desk.roomName, "caller", { kind: "sip" });
+  await vi.waitUntil(() => desk.room.remoteParticipants.has("caller"), { timeout: 5_000 });
+  desk.model.script([reply([text("You have chosen the office.")])]);
+
+  await caller.room.localParticipant?.publishDtmf(2, "2");
+  await caller.room.localParticipant?.publishDtmf(11, "#");
+
+  await vi.waitUntil(() => desk.model.requests.length === 1, { timeout: 10_000 });
+  expect(outline(desk).at(-1)).toContain("[keypad] 2#");
 });
 
 test("the receptionist greets, asks before it transfers, and ends the call after its goodbye", async () => {

@@ -61,6 +61,8 @@ export function ofAgent({ agents, ...given }: Given, ports: Ports): Omit<Given, 
 function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
   const { line, callEnd: end, setLanguage, keepAgent, forget } = ports;
   const handOver = async (name: string) => {
+    // Its file may have gone, or may not have been saved yet.
+    if (!agents.has(name)) throw new Error(`There is no agent "${name}" now; you are still the one that is here`);
     await keepAgent(name);
     await agents.handOver(name);
   };

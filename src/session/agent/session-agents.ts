@@ -53,6 +53,11 @@ export class SessionAgents {
     this.#current = options.standard;
   }
 
+  /** Whether there is an agent of this name now. */
+  has(name: string): boolean {
+    return this.#options.agents.has(name);
+  }
+
   get current(): ServedAgent {
     return this.#current;
   }

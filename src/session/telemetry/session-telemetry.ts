@@ -99,7 +99,7 @@ export class SessionTelemetry {
   }
 
   #watch(event: SessionEvent): void {
-    if (event.type === "turn") this.#turn?.watch(event.turn.id, event.event);
+    if (event.type === "turn") this.#turn?.watch(event.turn, event.event);
     if (event.type === "tool_state") this.#watchCall(event.call);
     if (event.type === "permission_asked")
       this.#permissions.ask(event.permission, this.#calls.get(event.permission.callId)?.context);

@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/api";
 import type { ModelBlock } from "../../llm/model-event.ts";
 import type { ErrorCode } from "../../errors/app-error.ts";
-import type { TurnState } from "../../conversation/turn-record.ts";
+import type { TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import { ATTR, OPERATION, PARLEY } from "../../telemetry/names.ts";
 import type { ToolTiming } from "../../telemetry/representation/tool-parts.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
@@ -116,10 +116,10 @@ export class TurnTrace {
     return this.#id;
   }
 
-  watch(turnId: string, event: TurnEvent): void {
+  watch(turn: TurnRecord, event: TurnEvent): void {
     if (event.type === "turn_start") {
-      this.#id = turnId;
-      this.#span.setAttribute(PARLEY.turnId, turnId);
+      this.#id = turn.id;
+      this.#span.setAttributes({ [PARLEY.turnId]: turn.id, [PARLEY.turnBegunBy]: whatBegan(turn) });
     }
     if (event.type === "turn_complete") this.#end = event;
     if (event.type === "block_stop" && event.block.blockType === "tool_result") this.#lastResultAt = performance.now();
@@ -149,4 +149,10 @@ export class TurnTrace {
     instruments.inferenceCalls.record(this.#modelCalls, of);
     instruments.toolCalls.record(this.#toolCalls, of);
   }
+}
+
+/** A greeting, or words into a silence, are the agent's own. */
+function whatBegan({ parentMessageId, input }: TurnRecord): "message" | "agent" | "outcome" {
+  if (parentMessageId !== null) return "message";
+  return input.some(({ type }) => type === "note") ? "agent" : "outcome";
 }

@@ -5,6 +5,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../../src/testing/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
 import { Participant } from "../../support/participant.ts";
+import { WatchedTalk } from "../../telemetry/watched-talk.ts";
 import { PlainClient } from "../../support/plain-client.ts";
 
 const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
@@ -35,6 +36,24 @@ test("a participant that comes is greeted in the agent's words, and the model se
     "user: A ticket, please.",
   ]);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("the telemetry tells a greeting and words into a silence from an answer", async () => {
+  const idle = [{ afterMs: 500, say: "Are you there?" }];
+  await using talk = await WatchedTalk.start({ agent: { greeting: HELLO, idle } });
+  const { agent } = talk;
+  const user = await agent.client("ana");
+  agent.model.script(() => reply([text("Gladly.")]));
+  await greeted(user);
+  await user.next("assistant_sentence", (body) => body.text === "Are you there?");
+  await user.answerTo(await user.say("A ticket, please."));
+
+  await talk.end();
+
+  const turns = talk.receiver.spans.filter(({ name }) => name.startsWith("invoke_agent"));
+  const begun = turns.map(({ attributes }) => attributes["parley.turn.begun_by"]);
+  expect(begun.slice(0, 3)).toEqual(["agent", "agent", "message"]);
+  expect(turns.map(({ attributes }) => attributes["parley.turn.steps"]).slice(0, 3)).toEqual([0, 0, 1]);
 });
 
 test("the model writes the greeting where the agent says what it is to be", async () => {

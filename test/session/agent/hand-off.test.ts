@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
-import { offeredTools, outline } from "../../support/model-view.ts";
+import { offeredTools, outline, toolResults } from "../../support/model-view.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { WatchedTalk } from "../../telemetry/watched-talk.ts";
 
@@ -117,6 +117,25 @@ test("of two summaries in one turn the last stands for the talk", async () => {
   expect(before).not.toContain("Ana asks for invoice 7.");
   expect(outline(agent)[0]).toBe(before);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("a hand-off to an agent that is not there fails, and the agent goes on itself", async () => {
+  const handoffs = { night_desk: { when: "it is late" } };
+  await using agent = await TestAgent.start({ agent: { ...DESK, handoffs } });
+  const user = await agent.client("ana");
+  const toNight = toolUse("hand_off", { to: "night_desk", summary: "It is late." });
+  agent.model.script([reply([toNight]), reply([text("I stay.")])]);
+
+  expect(await user.answerTo(await user.say("Good night."))).toBe("I stay.");
+
+  const why = 'There is no agent "night_desk" now; you are still the one that is here';
+  expect(toolResults(agent)).toEqual([{ content: expect.stringContaining(why), isError: true }]);
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  agent.model.script([reply([text("Yes.")])]);
+  await user.answerTo(await user.say("Still there?"));
+  expect(prompts(agent)).toEqual(Array.from({ length: 3 }, () => "You are the front desk."));
 });
 
 test("a rule denies a hand-off, and the agent goes on itself", async () => {

@@ -53,6 +53,31 @@ test("a tool that runs is no silence", async () => {
   await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["Done.", "Are you there?"]);
 });
 
+test("neither is one that goes on in the background", async () => {
+  const baked = Promise.withResolvers<string>();
+  const bake = defineTool({
+    description: "Bakes.",
+    input: { type: "object" },
+    background: true,
+    onResult: "silent",
+    run: () => baked.promise,
+  });
+  await using agent = await TestAgent.start({
+    agent: { idle: [{ afterMs: 500, say: "Are you there?" }] },
+    tools: { bake },
+  });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("bake", {})]), reply([text("It is in the oven.")])]);
+  await user.answerTo(await user.say("Bake a cake"));
+  await sleep(1_500);
+  const meanwhile = said(user);
+
+  baked.resolve("golden");
+
+  await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["It is in the oven.", "Are you there?"]);
+  expect(meanwhile).toEqual(["It is in the oven."]);
+});
+
 test("a question about a permission is no silence", async () => {
   const act = defineTool({
     description: "Acts.",
