@@ -158,7 +158,7 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
   const reloads = !isWorkerOnly;
   // Job processes inherit it.
   if (reloads) process.env[RELOADS] = "1";
-  const definitions = await openDefinitions(config, reloads);
+  const definitions = await openDefinitions(config, { reloads });
   cleanup.defer(definitions.close);
   const check = () => {
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);

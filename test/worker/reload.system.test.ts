@@ -19,6 +19,8 @@ const agent = (instructions: string) => `
   import { defineAgent } from ${source("agent/define-agent.ts")};
   export default defineAgent({ instructions: ${JSON.stringify(instructions)} });`;
 
+const badAgent = agent("Never.").replace("instructions", "instruction");
+
 const parts = forFile(() => WorkerParts.start());
 let user: Participant;
 
@@ -73,8 +75,8 @@ function lastResult({ model } = parts): unknown {
   return messages.at(-1)?.content[0]?.content;
 }
 
-const lastRequest = () => parts.model.requests.at(-1)?.body ?? {};
-const prompt = () => (lastRequest()["system"] as { text: string }[])[0]?.text;
+const lastRequest = (own = parts) => own.model.requests.at(-1)?.body ?? {};
+const promptOf = (own = parts) => (lastRequest(own)["system"] as { text: string }[])[0]?.text;
 const offered = () => (lastRequest()["tools"] as { name: string }[]).map(({ name }) => name);
 
 beforeAll(async () => {
@@ -136,16 +138,31 @@ test("the model is offered a tool whose file has come, and no more once it is go
 
 test("the next turn has an agent's instructions as they were saved; a tool that is saved leaves them cached", async () => {
   await call("count");
-  const before = prompt();
+  const before = promptOf();
 
-  await saved(write({ "agents/desk.ts": agent("You are the night porter.") }));
+  const times = [];
+  for (const who of ["the cook", "the driver", "the night porter"])
+    times.push(await saved(write({ "agents/desk.ts": agent(`You are ${who}.`) })));
   await call("count");
-  const after = prompt();
+  const after = promptOf();
   await saved(write({ "tools/games/_sides.ts": "export const sides = 4;" }));
   await call("dice");
 
   expect([before, after]).toEqual(["You are the front desk.", "You are the night porter."]);
+  expect(Math.min(...times)).toBeLessThan(500);
   expect(parts.model.requests.at(-2)?.usage?.["cache_read_input_tokens"]).toBeGreaterThan(0);
+});
+
+test("an agent whose file cannot be loaded goes on as it was, and as it is when that is mended", async () => {
+  await saved(write({ "agents/desk.ts": agent("You are at the desk.") }));
+  await saved(write({ "agents/desk.ts": badAgent }));
+  await call("count");
+  const meanwhile = promptOf();
+
+  await saved(write({ "agents/desk.ts": agent("You are back.") }));
+  await call("count");
+
+  expect([meanwhile, promptOf()]).toEqual(["You are at the desk.", "You are back."]);
 });
 
 test("in all processes a file that cannot be loaded leaves what was there, and one line says why", async () => {
@@ -161,11 +178,18 @@ test("in all processes a file that cannot be loaded leaves what was there, and o
   const meanwhile = await call("dice", { by, own });
   await savedForBoth(write({ "tools/dice.ts": tool("() => ({ sides: 8 })") }, own));
   const mended = [await call("dice", { by, own }), await call("dice", { by: other, own })];
+  await savedForBoth(write({ "agents/cook.ts": badAgent }, own));
+  // A process that starts now knows nothing from before.
+  await using late = await joinAs("cook", own);
+  const lateCall = await call("dice", { by: late, own });
   main.kill("SIGINT");
   const { stderr } = await main.ended;
 
   expect([meanwhile, ...mended]).toEqual(['{"sides":6}', '{"sides":8}', '{"sides":8}']);
   const lines = stderr.split("\n").filter((line) => line.includes("cannot be loaded"));
-  expect(lines).toHaveLength(1);
+  expect(lateCall).toBe('{"sides":8}');
+  expect(promptOf(own)).toBe("Help.");
+  expect(lines).toHaveLength(2);
   expect(lines[0]).toContain(join(own.folder, "tools/dice.ts"));
+  expect(lines[1]).toContain(`${join(own.folder, "agents/cook.ts")}: instruction`);
 });

@@ -34,22 +34,32 @@ export interface Definitions {
 
 type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
 
+interface DefinitionOptions {
+  /** Loads what changes later, too. */
+  readonly reloads: boolean;
+  /** Begins without what cannot be loaded now. A process that starts in the middle of somebody's work has to serve rooms. */
+  readonly isLenient?: boolean;
+}
+
 /**
- * Loads the tools and the agents of the config's folders; with `reloads` also what changes later.
+ * Loads the tools and the agents of the config's folders.
  *
- * @throws {AppError} `invalid_config` naming the file
+ * @throws {AppError} `invalid_config` naming the file, unless `isLenient`
  */
-export async function openDefinitions(config: Folders, reloads: boolean): Promise<Definitions> {
+export async function openDefinitions(
+  config: Folders,
+  { reloads, isLenient = false }: DefinitionOptions,
+): Promise<Definitions> {
   const { toolsFolder, toolSettings, agentsFolder } = config;
   const closing = new AbortController();
   const opened = Promise.withResolvers<void>();
   const tools = new Map<string, ServerTool>();
   const agents = new Map<string, AgentSettings>();
   const listeners: ((reload: Reload) => void)[] = [];
+  let failed: readonly string[] = [];
   if (reloads) {
     const folders = [toolsFolder, agentsFolder];
     const modules = new FreshModules(folders);
-    let failed: readonly string[] = [];
     void watchFiles(folders, closing.signal, async (files) => {
       await opened.promise;
       // What could not be loaded may have lacked just what has come.
@@ -59,8 +69,11 @@ export async function openDefinitions(config: Folders, reloads: boolean): Promis
     });
   }
   try {
-    refill(tools, await loadTools(toolsFolder, toolSettings));
-    refill(agents, await loadAgents(agentsFolder));
+    if (isLenient) failed = [...(await loadAgain({ config, tools, agents }, () => true)).keys()];
+    else {
+      refill(tools, await loadTools(toolsFolder, toolSettings));
+      refill(agents, await loadAgents(agentsFolder));
+    }
   } catch (error) {
     closing.abort();
     throw error;

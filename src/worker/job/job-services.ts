@@ -48,7 +48,7 @@ export interface JobServices {
   readonly close: () => Promise<void>;
 }
 
-/** The caller closes what it gets. @throws {AppError} `invalid_config` */
+/** The caller closes what it gets. @throws {AppError} `invalid_config`, but not for a file of a tool or an agent where those are reloaded */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);
   const watching = startTelemetry({
@@ -59,7 +59,8 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   watching.joinProcess();
   const logger = createLogger(config, watching.logStream);
   reportLosses(logger);
-  const definitions = await openDefinitions(config, env[RELOADS] !== undefined);
+  const reloads = env[RELOADS] !== undefined;
+  const definitions = await openDefinitions(config, { reloads, isLenient: reloads });
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
