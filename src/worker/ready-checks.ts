@@ -8,10 +8,11 @@ import type { Endpoints } from "./start-services.ts";
 const TIME_LIMIT_MS = 2_000;
 
 /** What GET /ready checks. It has a database connection of its own, so that no busy pool delays or fails the check. */
-export function createReadyChecks({
-  livekit,
-  databaseUrl,
-}: Pick<Endpoints, "livekit" | "databaseUrl">): Service & { checks: readonly ReadyCheck[] } {
+export function createReadyChecks({ livekit, databaseUrl }: Pick<Endpoints, "livekit" | "databaseUrl">): Service & {
+  checks: readonly ReadyCheck[];
+  /** Rejects when PostgreSQL does not answer within 2 s. */
+  askDatabase: () => Promise<boolean>;
+} {
   const { url, apiKey, apiSecret } = livekit;
   const rooms = new RoomServiceClient(url, apiKey, apiSecret, { requestTimeout: TIME_LIMIT_MS / 1_000 });
   const sql = connect(databaseUrl, {
@@ -20,10 +21,11 @@ export function createReadyChecks({
     connectTimeoutMs: TIME_LIMIT_MS,
     answerTimeoutMs: TIME_LIMIT_MS,
   });
+  const askDatabase = async () => (await sql`select 1`).length === 1;
   const checks: readonly ReadyCheck[] = [
     { part: "livekit", check: async () => Array.isArray(await rooms.listRooms(["none"])) },
-    { part: "database", check: async () => (await sql`select 1`).length === 1 },
+    { part: "database", check: askDatabase },
     { part: "migrations", check: () => migrationsAreApplied(sql) },
   ];
-  return { checks, close: () => sql.end({ timeout: 1 }) };
+  return { checks, askDatabase, close: () => sql.end({ timeout: 1 }) };
 }

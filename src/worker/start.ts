@@ -25,6 +25,7 @@ import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
+import { watchDatabase } from "./dispatch/watch-database.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import { METRICS_HUB, type MetricsHub } from "./telemetry/metrics-hub.ts";
@@ -83,9 +84,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   cleanup.defer(() => stopping.abort());
   const { signal } = stopping;
   const addresses = { databaseUrl: services.databaseUrl, directUrl: config.databaseDirectUrl };
-  const database = await prepareDatabase(addresses, { progress, signal });
-  reportDatabase(database, addresses, logger);
-  const { databaseUrl, listenUrl } = database;
+  const prepared = await prepareDatabase(addresses, { progress, signal });
+  reportDatabase(prepared, addresses, logger);
+  const { databaseUrl, listenUrl } = prepared;
   const endpoints = { ...services, databaseUrl, listenUrl };
   publishEndpoints(endpoints, process.env);
   const { livekit } = endpoints;
@@ -104,9 +105,14 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(unseenEnds);
   if (webhook?.secret !== undefined)
     keep(startDelivery({ sql, logger, telemetry, receiver: { url: webhook.url, secret: webhook.secret } }));
+  const checks = createReadyChecks(endpoints);
+  keep(checks);
+  const database = watchDatabase({ ask: checks.askDatabase, logger });
+  keep(database);
   const jobs = await runJobs({
     config,
     sql,
+    database,
     livekit,
     logger,
     onRooms: unseenEnds.look,
@@ -114,8 +120,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     ...(agent !== undefined && { agent }),
   });
   keep(jobs);
-  const checks = createReadyChecks(endpoints);
-  keep(checks);
   const { retention } = config;
   if (retention) keep(startRetention({ ...retention, sql, logger }));
   const http = createHttpServer({

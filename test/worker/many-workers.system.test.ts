@@ -116,6 +116,45 @@ test("a worker that cannot reach LiveKit any more loses its talks to one that ca
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
+test.each([
+  ["refuses it", (proxy: TcpProxy) => ((proxy.isRefusing = true), proxy.cut())],
+  ["is silent", (proxy: TcpProxy) => proxy.pause()],
+])(
+  "a worker for which PostgreSQL %s loses its talks to one that has it, and takes no rooms",
+  async (_, cutOff) => {
+    await using parts = await WorkerParts.start();
+    await using proxy = await TcpProxy.start(parts.database.url);
+    parts.model.script(() => reply([text("Here.")]));
+    const PGPASSWORD = decodeURIComponent(new URL(parts.database.url).password);
+    const env = { DATABASE_URL: proxy.url, PGPASSWORD, PARLEY_DATA_DIR: `${parts.folder}/cut` };
+    const worker = await parts.run({ env });
+    const users = await Promise.all(Array.from({ length: 4 }, () => parts.join(`room-${createId()}`, "user")));
+    for (const user of users) {
+      await user.until(() => configurations(user) > 0, "the first worker", 20_000);
+      await user.configure({});
+      await user.answerTo(await user.say("Hi"));
+    }
+    await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
+    const owners = () => parts.database.sql<{ owner: string }[]>`
+    select lease_owner as owner from sessions where lease_expires_at > now() order by room`;
+    const before = new Set((await owners()).map(({ owner }) => owner));
+
+    cutOff(proxy);
+
+    const areElsewhere = async () => (await owners()).filter(({ owner }) => !before.has(owner)).length;
+    await expect.poll(areElsewhere, { timeout: 20_000, interval: 200 }).toBe(4);
+    const late = await parts.join(`room-${createId()}`, "user");
+    await late.until(() => configurations(late) > 0, "the other worker", 10_000);
+    for (const user of [...users, late]) {
+      await user.configure({});
+      expect(await user.answerTo(await user.say("Are you there?"))).toBe("Here.");
+    }
+    worker.kill("SIGTERM");
+    expect(parts.model.rejections).toEqual([]);
+  },
+  90_000,
+);
+
 test("rooms that LiveKit offers to a frozen worker get an agent of another", async () => {
   await using parts = await WorkerParts.start();
   const frozen = await parts.run();

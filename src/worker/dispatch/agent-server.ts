@@ -37,6 +37,8 @@ interface AgentServerOptions {
   >;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly logger: Logger;
+  /** Without it no session can be opened. */
+  readonly database: { readonly isAway: boolean };
   /** Module path of the job entry. */
   readonly agent?: string;
   /** Whether rooms wait for an agent that were made before this one. Asked only after all places were taken. */
@@ -48,7 +50,7 @@ interface AgentServerOptions {
  * what its hosts compute, where that is the larger share.
  */
 export async function createAgentServer(options: AgentServerOptions) {
-  const { config, livekit, logger, mustWait, agent = jobEntry() } = options;
+  const { config, livekit, logger, database, mustWait, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setJobArguments();
@@ -79,12 +81,15 @@ export async function createAgentServer(options: AgentServerOptions) {
     production: true,
     numIdleProcesses: 1,
     loadThreshold: FULL_LOAD,
-    loadFunc: async () => Math.min(1, Math.max(accepted.size / config.maxSessions, pool?.busyShare ?? 0)) * FULL_LOAD,
+    loadFunc: async () => {
+      const share = Math.max(accepted.size / config.maxSessions, pool?.busyShare ?? 0);
+      return (database.isAway ? 1 : Math.min(1, share)) * FULL_LOAD;
+    },
     requestFunc: async (request) => {
       const { id, room } = request;
       const isSecond = room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
       // LiveKit knows the load of a moment ago.
-      if (isSecond || accepted.isFull) return request.reject();
+      if (isSecond || accepted.isFull || database.isAway) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept();
     },

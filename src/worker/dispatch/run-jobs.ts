@@ -20,6 +20,8 @@ interface RunJobsOptions {
   readonly config: Config;
   /** Stays open. */
   readonly sql: Sql;
+  /** While it is away the worker takes no rooms. */
+  readonly database: { readonly isAway: boolean };
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
   /** Now and then, by one worker of all, told which rooms LiveKit has, by their ids. Must not reject. */
@@ -45,11 +47,12 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets them store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, sql, livekit, logger, onRooms, agent, onFailed } = options;
+  const { config, sql, database, livekit, logger, onRooms, agent, onFailed } = options;
   const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
     logger,
+    database,
     mustWait: (room) => mustWait(sql, room),
     ...(agent !== undefined && { agent }),
   });
@@ -65,7 +68,10 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
   let isDraining = false;
-  const freePlaces = () => (isDraining || pool?.busyShare === 1 ? 0 : config.maxSessions - accepted.size);
+  const freePlaces = () => {
+    if (isDraining || database.isAway || pool?.busyShare === 1) return 0;
+    return config.maxSessions - accepted.size;
+  };
   // Also after each outage of LiveKit: rooms that were made before we had registered again have no agent.
   onRegistered(server, () => {
     registered.resolve();

@@ -45,6 +45,7 @@ async function startJobs(): Promise<Jobs> {
   const started = await runJobs({
     config,
     sql: database.sql,
+    database: { isAway: false },
     livekit,
     agent,
     logger: pino({ enabled: false }),

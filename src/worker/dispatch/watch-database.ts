@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../logger.ts";
+import type { Service } from "../services/service.ts";
+
+interface WatchOptions {
+  /** Asks PostgreSQL something. Rejects when it does not answer in time. */
+  readonly ask: () => Promise<unknown>;
+  readonly logger: Logger;
+}
+
+const ASK_EVERY_MS = 1_000;
+
+/**
+ * Asks PostgreSQL every second whether it answers this worker. One that it does not answer has no sessions before long,
+ * and so the least load of all: LiveKit would give it every room, and it could open none.
+ */
+export function watchDatabase({ ask, logger }: WatchOptions): Service & { readonly isAway: boolean } {
+  const closing = new AbortController();
+  const { signal } = closing;
+  let isAway = false;
+  const look = async () => {
+    const answers = await ask().then(
+      () => true,
+      () => false,
+    );
+    if (signal.aborted || answers !== isAway) return;
+    isAway = !answers;
+    if (isAway) logger.error("PostgreSQL does not answer: this worker takes no rooms until it does");
+    else logger.info("PostgreSQL answers again: this worker takes rooms");
+  };
+  void (async () => {
+    while (!signal.aborted) {
+      await look();
+      await sleep(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  })();
+  return {
+    get isAway() {
+      return isAway;
+    },
+    close: async () => closing.abort(),
+  };
+}
