@@ -23,23 +23,34 @@ const RETIRE_AFTER_MS = 12 * 3_600_000;
 const LOOK_EVERY_MS = 5_000;
 /** A host's JavaScript that takes more of a core than this answers late. */
 const FULL_AT_SHARE = 0.85;
-/** A room whose hosts ended so often in that time is served alone. */
+/** While those with sessions are less busy than this, the spare host stays empty. */
+const SPARE_FROM_SHARE = 0.5;
+/** Rooms whose hosts ended so often in that time are served apart from all others. */
 const MAX_LOSSES = 2;
 const LOSS_WINDOW_MS = 10 * 60_000;
-/** More rooms that may have ended a host say nothing: none of them is served alone for it. */
+/** More rooms that may have ended a host say nothing at first. */
 const MAX_SUSPECTS = 3;
+/** Into so many hosts the rooms go of which one ends hosts: of 50 that one is alone after the next loss. */
+const GROUPS = 8;
+
+/** Rooms that get a host to themselves, for one of them may end it. */
+interface Group {
+  readonly size: number;
+  readonly until: number;
+}
 
 /**
- * The session hosts of a worker. Sessions go where the most places are free. One more host than is needed runs while
- * there are sessions, so that those of a host that ends find another one at once; and a room that seems to have ended
- * its host gets one to itself.
+ * The session hosts of a worker. One more host than is needed runs while there are sessions, so that those of a host that
+ * ends find another one at once; sessions go where the most places are free among the others. A room that seems to have
+ * ended its host gets one to itself; where nothing says which it was, the rooms are divided until that is known.
  */
 export class HostPool implements JobPool {
   readonly #options: HostPoolOptions;
   readonly #hosts = new Set<SessionHost>();
   /** Rooms whose host has ended, with the moments when. */
   readonly #losses = new Map<string, number[]>();
-  readonly #aloneUntil = new Map<string, number>();
+  readonly #apart = new Map<string, Group>();
+  readonly #groupHosts = new Map<Group, SessionHost>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -65,7 +76,8 @@ export class HostPool implements JobPool {
 
   async launchJob(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): Promise<void> {
     if (this.#isClosed) throw new Error("The worker is closing");
-    const host = this.#isAlone(info.job.room?.name ?? "") ? this.#addHost(1) : this.#roomiest();
+    const group = this.#groupOf(info.job.room?.name ?? "");
+    const host = group ? this.#hostOfGroup(group) : this.#roomiest();
     host.launch(info, inference);
     this.#options.onLaunched(info.job.id);
     await host.ready;
@@ -87,12 +99,27 @@ export class HostPool implements JobPool {
   }
 
   #roomiest(): SessionHost {
-    const [first] = [...this.#shared()].toSorted((a, b) => b.freePlaces - a.freePlaces);
-    return first && first.freePlaces > 0 ? first : this.#addHost(this.#options.sessionsPerProcess);
+    const open = this.#shared()
+      .filter(({ freePlaces }) => freePlaces > 0)
+      .toSorted((a, b) => b.freePlaces - a.freePlaces);
+    const used = open.find(({ jobs, busyShare }) => jobs.length > 0 && busyShare < SPARE_FROM_SHARE);
+    return used ?? open[0] ?? this.#addHost(this.#options.sessionsPerProcess);
+  }
+
+  #hostOfGroup(group: Group): SessionHost {
+    const known = this.#groupHosts.get(group);
+    if (known && known.freePlaces > 0) return known;
+    const host = this.#addHost(group.size);
+    this.#groupHosts.set(group, host);
+    return host;
+  }
+
+  #isApart(host: SessionHost): boolean {
+    return [...this.#groupHosts.values()].includes(host);
   }
 
   #shared(): SessionHost[] {
-    return [...this.#hosts].filter(({ capacity, isRetired }) => capacity > 1 && !isRetired);
+    return [...this.#hosts].filter((host) => !host.isRetired && !this.#isApart(host));
   }
 
   /** Starts hosts ahead of need, and ends those that are not needed any more. */
@@ -103,7 +130,7 @@ export class HostPool implements JobPool {
       const isOld =
         now - host.startedAt > RETIRE_AFTER_MS || host.rssBytes > RETIRE_AT_SHARE * memoryLimit(host.capacity);
       if (isOld && host.jobs.length > 0) host.isRetired = true;
-      if (host.jobs.length === 0 && (host.isRetired || host.capacity === 1)) this.#end(host);
+      if (host.jobs.length === 0 && (host.isRetired || this.#isApart(host))) this.#end(host);
     }
     const shared = this.#shared();
     const sessions = shared.reduce((sum, { jobs }) => sum + jobs.length, 0);
@@ -129,12 +156,17 @@ export class HostPool implements JobPool {
   }
 
   #end(host: SessionHost): void {
-    this.#hosts.delete(host);
+    this.#forget(host);
     void host.close();
   }
 
-  #onLost(host: SessionHost, { jobs, suspects, wasReady }: LostHost): void {
+  #forget(host: SessionHost): void {
     this.#hosts.delete(host);
+    for (const [group, own] of this.#groupHosts) if (own === host) this.#groupHosts.delete(group);
+  }
+
+  #onLost(host: SessionHost, { jobs, suspects, wasReady }: LostHost): void {
+    this.#forget(host);
     const now = performance.now();
     const roomsOf = (infos: readonly RunningJobInfo[]) => infos.map(({ job }) => job.room?.name ?? "");
     for (const room of roomsOf(jobs)) {
@@ -144,17 +176,32 @@ export class HostPool implements JobPool {
     for (const [room, times] of this.#losses)
       if (times.every((at) => now - at >= LOSS_WINDOW_MS)) this.#losses.delete(room);
     const repeated = roomsOf(jobs).filter((room) => (this.#losses.get(room)?.length ?? 0) >= MAX_LOSSES);
-    const alone = [roomsOf(suspects), repeated].find((rooms) => rooms.length > 0 && rooms.length <= MAX_SUSPECTS) ?? [];
-    for (const room of alone) this.#aloneUntil.set(room, now + LOSS_WINDOW_MS);
-    this.#options.logger.error({ sessions: jobs.length, alone: alone.length }, "a session host has ended");
+    const isFew = (rooms: readonly string[]) => rooms.length > 0 && rooms.length <= MAX_SUSPECTS;
+    const apart = isFew(roomsOf(suspects)) ? roomsOf(suspects) : repeated;
+    this.#divide(apart, now + LOSS_WINDOW_MS);
+    this.#options.logger.error({ sessions: jobs.length, apart: apart.length }, "a session host has ended");
     // One that could not even start is tried again later.
     if (wasReady) this.#look();
   }
 
-  #isAlone(room: string): boolean {
-    const until = this.#aloneUntil.get(room) ?? 0;
-    if (until < performance.now()) this.#aloneUntil.delete(room);
-    return this.#aloneUntil.has(room);
+  /** Has these rooms served apart from all others, and from each other as far as `GROUPS` hosts allow. */
+  #divide(rooms: readonly string[], until: number): void {
+    const sizeOf = (index: number) => Math.ceil((rooms.length - index) / GROUPS);
+    const groups = Array.from({ length: Math.min(GROUPS, rooms.length) }, (_, index) => ({
+      size: sizeOf(index),
+      until,
+    }));
+    for (const [index, room] of rooms.entries()) {
+      const group = groups[index % GROUPS];
+      if (group) this.#apart.set(room, group);
+    }
+  }
+
+  #groupOf(room: string): Group | undefined {
+    const group = this.#apart.get(room);
+    if (group && group.until >= performance.now()) return group;
+    this.#apart.delete(room);
+    return undefined;
   }
 }
 

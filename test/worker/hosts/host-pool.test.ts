@@ -86,6 +86,41 @@ test("an error that nobody catches ends its host's sessions, and its room is ser
   expect(roomsOf(pool)).toContain("idle");
 });
 
+test("of many rooms the one that ends its host is alone in the end, though nothing says which it is", async () => {
+  const pool = openPool();
+  const rooms = ["poison", ...Array.from({ length: 9 }, (_, index) => `idle-${index}`)];
+  const losses = new Map(rooms.map((room) => [room, -1]));
+  // As the worker does with the rooms of sessions that have ended.
+  const serve = async () => {
+    for (const room of rooms.filter((one) => !roomsOf(pool).includes(one))) {
+      losses.set(room, (losses.get(room) ?? 0) + 1);
+      await pool.launchJob(jobOf(room), undefined).catch(() => {});
+    }
+    return losses.get("poison");
+  };
+
+  await vi.waitUntil(async () => ((await serve()) ?? 0) >= 5, { timeout: 30_000, interval: 50 });
+
+  const ofOthers = rooms.slice(1).map((room) => losses.get(room) ?? 0);
+  // Twice all together, and once with the one that was put beside it.
+  expect(Math.max(...ofOthers)).toBeLessThanOrEqual(3);
+  expect(ofOthers.filter((count) => count > 2).length).toBeLessThanOrEqual(1);
+});
+
+test("a host that is kept in reserve gets no session while another has places", async () => {
+  const pool = openPool();
+  for (const room of ["a", "b", "c", "d"]) await pool.launchJob(jobOf(room), undefined);
+  await vi.waitUntil(() => hosts().length === 2, { timeout: 10_000 });
+  for (const room of ["e", "f"]) await pool.launchJob(jobOf(room), undefined);
+
+  // Whichever of the two ends, it had all or none.
+  const [first = 0] = hosts();
+  process.kill(first, "SIGKILL");
+  await vi.waitUntil(() => !hosts().includes(first), { timeout: 10_000 });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect([0, 6]).toContain(roomsOf(pool).length);
+});
+
 test("a host that stalls is ended, once that is certain", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("stall"), undefined);
