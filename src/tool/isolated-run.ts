@@ -8,19 +8,29 @@ import { PermissionDenied } from "./permission-denied.ts";
 import type { ServerTool } from "./server-tool.ts";
 
 const MEMORY_LIMIT_MB = 256;
+/** V8 bounds the thread's heap, but not its buffers. */
+const LOOK_AT_BUFFERS_MS = 250;
 /** A tool that was told to stop may tidy up for so long. */
 const ABORT_GRACE_MS = 1_000;
 const THREAD = moduleBeside(import.meta.url, "isolated-thread");
 
 /**
  * How a tool with `isolate` runs: each call in a thread of its own, which is ended when the call is over. What the tool
- * computes without a pause holds up nobody else, and the memory that it takes is its own.
+ * computes without a pause holds up nobody else, and it is ended when it takes too much memory.
  */
 export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
   return async (input, { signal, log, progress, ask, elicit, ...context }) => {
     const end = Promise.withResolvers<unknown>();
     const workerData: ThreadData = { ...tool, input, context };
     const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
+    const looks = setInterval(() => {
+      thread.getHeapStatistics().then(
+        ({ external_memory: bytes }) => {
+          if (bytes > MEMORY_LIMIT_MB * 2 ** 20) end.reject(tooLarge());
+        },
+        () => {},
+      );
+    }, LOOK_AT_BUFFERS_MS);
     const send = (message: ToThread) => thread.postMessage(message);
     thread.on("message", (message: FromThread) => handle(message, { end, send, log, progress, ask, elicit }));
     thread.on("error", (error: NodeJS.ErrnoException) => end.reject(toThreadError(error)));
@@ -36,14 +46,18 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
     } finally {
       signal.removeEventListener("abort", onAbort);
       clearTimeout(late);
+      clearInterval(looks);
       void thread.terminate();
     }
   };
 }
 
 function toThreadError(error: NodeJS.ErrnoException): Error {
-  if (error.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
-  return new Error(`The tool took more than ${MEMORY_LIMIT_MB} MB of memory`, { cause: error });
+  return error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooLarge(error) : error;
+}
+
+function tooLarge(cause?: Error): Error {
+  return new Error(`The tool took more than ${MEMORY_LIMIT_MB} MB of memory`, { cause });
 }
 
 interface Ports extends Pick<ToolContext, "log" | "progress" | "ask" | "elicit"> {

@@ -68,6 +68,7 @@ test("it has somebody fill in a form, and its own schema reads what was given", 
 test.each([
   ["throw", "It does not work"],
   ["grow", "The tool took more than 256 MB of memory"],
+  ["fill", "The tool took more than 256 MB of memory"],
   ["exit", "The tool ended its thread"],
   ["function", "() => {} could not be cloned."],
 ])("a tool that does %j fails with a message, and nothing else ends", async (what, message) => {

@@ -5,8 +5,8 @@ import type { ipc, RunningJobInfo } from "@livekit/agents";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import type { PooledJob } from "../../livekit/job-pool.ts";
 import type { Logger } from "../logger.ts";
-import { mainThreadMs } from "../process/running-processes.ts";
 import { BusyShare } from "./busy-share.ts";
+import { Silence } from "./silence.ts";
 import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 
 interface SessionHostOptions {
@@ -37,7 +37,9 @@ const PING_MS = 250;
 const STALL_MS = 1_000;
 /** And it has computed meanwhile: a machine that is short of time must not lose its hosts. */
 const STALL_COMPUTED_MS = 800;
-/** One that neither answers nor computes (it was stopped, or waits in the kernel). */
+/** Or a tool runs in it, and its thread has slept all the time: in a call that blocks, such as `execSync`. */
+const STALL_ASLEEP_MS = 1_500;
+/** One that neither answers nor computes, though no tool runs (it was stopped, or waits for its disk). */
 const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
 /** A session that has found no pause in time is let go of within this time. */
@@ -84,9 +86,9 @@ export class SessionHost {
   #inference: ipc.InferenceExecutor | undefined;
   #isClosing = false;
   #pings: NodeJS.Timeout | undefined;
-  #heardAt = 0;
+  /** Since it answered last; once it is ready. */
+  #silence: Silence | undefined;
   #lookedAt = 0;
-  #computedBefore = 0;
   #busy: BusyShare | undefined;
 
   constructor(options: SessionHostOptions) {
@@ -191,8 +193,7 @@ export class SessionHost {
     } finally {
       clearTimeout(late);
     }
-    this.#heardAt = performance.now();
-    this.#computedBefore = this.#computedMs();
+    this.#silence = new Silence(Number(this.#process.pid));
     this.#busy = new BusyShare(Number(this.#process.pid));
     this.#pings = setInterval(() => this.#look(), PING_MS);
   }
@@ -200,8 +201,7 @@ export class SessionHost {
   #handle(message: FromHost): void {
     switch (message.type) {
       case "pong":
-        this.#heardAt = performance.now();
-        this.#computedBefore = this.#computedMs();
+        this.#silence?.end();
         this.rssBytes = message.rssBytes;
         break;
       case "busy": {
@@ -239,16 +239,17 @@ export class SessionHost {
     const { memoryLimitBytes, logger } = this.#options;
     const now = performance.now();
     // When it is we who stood still, the host's answers are here and not read yet.
-    if (now - this.#lookedAt > 2 * PING_MS) this.#heardAt = now;
+    if (now - this.#lookedAt > 2 * PING_MS) this.#silence?.forgive();
     this.#lookedAt = now;
     this.#busy?.sample();
-    const silentMs = now - this.#heardAt;
-    const computedMs = this.#computedMs() - this.#computedBefore;
+    const { ms: silentMs = 0, computedMs = 0, asleepMs = 0 } = this.#silence ?? {};
+    const isToolAsleep = asleepMs > STALL_ASLEEP_MS && [...this.#jobs.values()].some(({ isBusy }) => isBusy);
+    const isStalled = silentMs > STALL_MS && (computedMs > STALL_COMPUTED_MS || isToolAsleep);
     if (this.rssBytes > memoryLimitBytes) {
       logger.error({ rssBytes: this.rssBytes, memoryLimitBytes }, "a session host has grown past its limit: ended");
       this.#kill();
-    } else if (silentMs > SILENT_MS || (silentMs > STALL_MS && computedMs > STALL_COMPUTED_MS)) {
-      logger.error({ silentMs: Math.round(silentMs), computedMs }, "a session host stalls: ended");
+    } else if (silentMs > SILENT_MS || isStalled) {
+      logger.error({ silentMs: Math.round(silentMs), computedMs, asleepMs }, "a session host stalls: ended");
       this.#kill();
     } else this.#send({ type: "ping" });
   }
@@ -275,10 +276,6 @@ export class SessionHost {
         suspects: suspects.map(infoOf),
         wasReady: this.#pings !== undefined,
       });
-  }
-
-  #computedMs(): number {
-    return mainThreadMs(Number(this.#process.pid));
   }
 
   #send(message: ToHost): void {

@@ -132,6 +132,17 @@ test("a host that stalls is ended, once that is certain", async () => {
   expect(performance.now() - launchedAt).toBeGreaterThan(1_000);
 });
 
+test("a host is ended in which a tool waits without giving others their turn", async () => {
+  const pool = openPool();
+  await pool.launchJob(jobOf("block"), undefined);
+  const launchedAt = performance.now();
+
+  await vi.waitUntil(() => roomsOf(pool).length === 0, { timeout: 10_000 });
+
+  // One in which nothing runs, and which was stopped perhaps, is given 10 s.
+  expect(performance.now() - launchedAt).toBeLessThan(8_000);
+});
+
 test("a host whose sessions compute all the time is full, whatever places it has", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("idle"), undefined);

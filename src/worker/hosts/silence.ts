@@ -1,0 +1,41 @@
+import { mainThreadMs, mainThreadWaitedMs } from "../process/running-processes.ts";
+
+/** What a process's main thread has done since it answered last. */
+export class Silence {
+  readonly #pid: number;
+  #heardAt = performance.now();
+  #computedBefore = 0;
+  #waitedBefore = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.end();
+  }
+
+  /** It has answered. */
+  end(): void {
+    this.#heardAt = performance.now();
+    this.#computedBefore = mainThreadMs(this.#pid);
+    this.#waitedBefore = mainThreadWaitedMs(this.#pid);
+  }
+
+  /** It could not be heard: its answers are here, and not read yet. */
+  forgive(): void {
+    this.#heardAt = performance.now();
+  }
+
+  get ms(): number {
+    return performance.now() - this.#heardAt;
+  }
+
+  get computedMs(): number {
+    return mainThreadMs(this.#pid) - this.#computedBefore;
+  }
+
+  /** How long it neither computed nor waited for a core that others had; 0 where the system does not say it. */
+  get asleepMs(): number {
+    const waitedMs = mainThreadWaitedMs(this.#pid);
+    if (waitedMs === 0) return 0;
+    return Math.max(0, this.ms - this.computedMs - (waitedMs - this.#waitedBefore));
+  }
+}
