@@ -94,6 +94,25 @@ test.each([
   expect(complaints).toMatchObject([{ source: "dispatch metadata", why, agents: ["billing", "support", "default"] }]);
 });
 
+test("a room or a token that names no agent leaves the room to the next that does, and a line in the log", async () => {
+  const { logger, lines } = listening();
+  const roomName = await roomWith('{"agent": "sales"}');
+  await using agent = await TestAgent.start({ agents: AGENTS, roomName, logger });
+  const user = await agent.client("ana", {}, { attributes: { agent: "nobody" } });
+  await ask(agent, user);
+
+  const other = await agent.client("bob", {}, { attributes: { agent: "billing" } });
+  await ask(agent, other);
+
+  expect(prompts(agent)).toEqual(["Be brief.", "Be brief."]);
+  const complaints = lines.filter(({ msg }) => msg === "an agent was named that cannot serve the room");
+  const why = "there is no agent of this name";
+  expect(complaints).toMatchObject([
+    { source: "room metadata", why },
+    { source: "participant attributes", why },
+  ]);
+});
+
 test("the next worker of the room asks the same agent", async () => {
   await using agent = await TestAgent.start({ agents: AGENTS });
   const user = await agent.client("ana", {}, { attributes: { agent: "billing" } });
