@@ -3,6 +3,7 @@ import { useTalk } from "@parley/react";
 import { memo, Profiler, type ReactNode } from "react";
 import { expect, test } from "vitest";
 import { MessageView } from "../../../web/src/talk/message-view.tsx";
+import { act, fireEvent, screen } from "@testing-library/react";
 import { openTalk, say } from "./open-talk.tsx";
 
 interface ListProps {
@@ -44,4 +45,23 @@ test("in a talk of a thousand messages a new one, and its words, render none of 
 
   expect([...before].filter(([id, count]) => rendered.get(id) !== count)).toEqual([]);
   expect(rendered.get("a500")).toBeGreaterThan(20);
+});
+
+test("an edit that does not reach the worker is told at its message", async () => {
+  let send: (text: string) => string = () => "";
+  function Talk(): ReactNode {
+    const { messages, edit, regenerate, ...talk } = useTalk();
+    send = (text) => talk.send(text);
+    return messages.map(({ id }) => <MessageView key={id} id={id} edit={edit} regenerate={regenerate} />);
+  }
+  const room = await openTalk(<Talk />);
+  let id = "";
+  await act(async () => void (id = send("Two and two?")));
+  await say(room, { type: "start_answer", body: { id: "a1", previousId: id, answerType: "text" } });
+
+  fireEvent.click(screen.getByRole("button", { name: "Edit" }));
+  fireEvent.change(screen.getByRole("textbox"), { target: { value: "x".repeat(5_000_000) } });
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Send again" })));
+
+  expect(screen.getByText("Failed: A string is over 1048576 bytes")).toBeDefined();
 });

@@ -1,3 +1,5 @@
+import { deniedError } from "./denied.ts";
+
 /** About 40 kB as base64: so much may be given to display. */
 const WIDTH = 640;
 const QUALITY = 0.6;
@@ -11,7 +13,10 @@ interface Photo {
 
 /** One picture of the camera, which is on for that long only. */
 export async function takePhoto(signal: AbortSignal): Promise<Photo> {
-  const stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: WIDTH * 2 } } });
+  const wanted = { video: { width: { ideal: WIDTH * 2 } } };
+  const stream = await navigator.mediaDevices.getUserMedia(wanted).catch((error: unknown) => {
+    throw deniedError("camera", error);
+  });
   try {
     signal.throwIfAborted();
     const video = document.createElement("video");

@@ -1,6 +1,7 @@
 import { toolResult, useClientTool } from "@parley/react";
 import type { ReactNode } from "react";
 import { takePhoto } from "./camera.ts";
+import { deniedError } from "./denied.ts";
 import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
@@ -46,7 +47,7 @@ function GetLocation(): ReactNode {
     readOnly: true,
     run: async () => {
       const { promise, resolve, reject } = Promise.withResolvers<GeolocationPosition>();
-      navigator.geolocation.getCurrentPosition(resolve, (error) => reject(new Error(error.message)), {
+      navigator.geolocation.getCurrentPosition(resolve, (error) => reject(deniedError("location", error)), {
         timeout: LOCATION_MS,
       });
       const { latitude, longitude, accuracy } = (await promise).coords;
@@ -60,7 +61,12 @@ function ReadClipboard(): ReactNode {
   useClientTool("read_clipboard", nothing, {
     description: "Reads the text of this person's clipboard.",
     readOnly: true,
-    run: async () => ({ text: await navigator.clipboard.readText() }),
+    run: async () => {
+      const text = await navigator.clipboard.readText().catch((error: unknown) => {
+        throw deniedError("clipboard", error);
+      });
+      return { text };
+    },
   });
   return null;
 }

@@ -30,7 +30,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
         <MessageActions
           message={message}
           onEdit={() => setEditing(true)}
-          onAgain={(question) => void regenerate(question)}
+          onAgain={(question) => inBackground(regenerate(question))}
         />
       </div>
       {isEditing ? (
@@ -40,7 +40,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
             setEditing(false);
             // To where it was before: the button that began it.
             item.current?.querySelector("button")?.focus();
-            if (text !== undefined) void edit(id, text);
+            if (text !== undefined) inBackground(edit(id, text));
           }}
         />
       ) : (
@@ -73,6 +73,11 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
     </li>
   );
 });
+
+/** The message itself says why it failed. */
+function inBackground(varying: Promise<void>): void {
+  varying.catch(() => {});
+}
 
 function PartView({ part, message }: { readonly part: Part; readonly message: TalkMessage }): ReactNode {
   if (part.kind === "call") return <ToolCallView toolUseId={part.toolUseId} fallback={CallCard} />;

@@ -85,11 +85,16 @@ export class TalkClient extends Watched {
     return messageId;
   }
 
-  /** Has a message of the user answered anew, with other words if some are given. */
+  /** Has a message of the user answered anew, with other words if some are given. If that fails, the message says so, too. */
   async vary(targetId: string, newContent?: string): Promise<void> {
     if (newContent !== undefined) this.log.edit(targetId, newContent);
     const mode = newContent === undefined ? "regenerate" : "edit";
-    await this.#opened().vary({ targetId, mode, ...(newContent !== undefined && { newContent }) });
+    try {
+      await this.#opened().vary({ targetId, mode, ...(newContent !== undefined && { newContent }) });
+    } catch (error) {
+      this.log.fail(targetId, error);
+      throw error;
+    }
   }
 
   #opened(): Parley {

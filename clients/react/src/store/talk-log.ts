@@ -69,13 +69,14 @@ export class TalkLog extends Watched {
     if (said.attachments.length > 0) this.#change(id, (known) => ({ ...known, attachments: said.attachments }));
     acknowledged.then(
       () => this.#change(id, (known) => (known.state === "sending" ? { ...known, state: "sent" } : known)),
-      (error: unknown) =>
-        this.#change(id, (known) => ({
-          ...known,
-          state: "failed",
-          problem: error instanceof Error ? error.message : String(error),
-        })),
+      (error: unknown) => this.fail(id, error),
     );
+  }
+
+  /** A message of the user, or what was to be done with it, has not reached the worker. */
+  fail(id: string, error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    this.#change(id, (known) => ({ ...known, state: "failed", problem }));
   }
 
   /** Gives a message of the user other words. */

@@ -1,0 +1,22 @@
+type Denied = "location" | "clipboard" | "camera";
+
+/** By the names of a DOMException, and the codes of a GeolocationPositionError. */
+const REASONS: Readonly<Record<string, string>> = {
+  NotAllowedError: "the person or the browser does not allow this page to use it",
+  1: "the person or the browser does not allow this page to use it",
+  NotFoundError: "this device has none",
+  NotReadableError: "another program uses it",
+  2: "this device cannot find it out",
+  3: "this device did not find it out in time",
+};
+
+/** Why the page cannot have something of the device, for the model, which tells the person what to do about it. */
+export function deniedError(what: Denied, error: unknown): Error {
+  const { name, code, message } = error as {
+    readonly name?: string;
+    readonly code?: number;
+    readonly message?: string;
+  };
+  const why = REASONS[name ?? ""] ?? (name === undefined ? REASONS[code ?? 0] : undefined) ?? message ?? String(error);
+  return new Error(`The ${what} cannot be read: ${why}`, { cause: error });
+}
