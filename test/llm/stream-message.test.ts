@@ -28,7 +28,6 @@ const server = forEachTest(startModelServer);
 
 /** The model's server is this process, too, which other work holds up now and then: shorter is no silence. */
 const IDLE_MS = 600;
-const DEFAULT_IDLE_MS = 30_000;
 
 const call = (options: Parameters<typeof callModel>[2] = {}) => callModel(server.url, [user("Hello")], options);
 
@@ -71,7 +70,7 @@ test("a body that stays open after message_stop does not hold the answer up", as
   const start = performance.now();
 
   await expect(call()).resolves.toMatchObject({ stop: { stopReason: "end_turn" } });
-  expect(performance.now() - start).toBeLessThan(DEFAULT_IDLE_MS / 10);
+  expect(performance.now() - start).toBeLessThan(500);
 });
 
 test("a stream that ends without message_stop throws instead of ending", async () => {
@@ -136,7 +135,7 @@ test.each([stallAfter(3), pingsOnly(3)])("a silent body is cut and not tried aga
   });
 
   expect(performance.now() - start).toBeGreaterThan(IDLE_MS - 5);
-  expect(performance.now() - start).toBeLessThan(DEFAULT_IDLE_MS / 10);
+  expect(performance.now() - start).toBeLessThan(IDLE_MS + 900);
   expect(server.requests).toHaveLength(1);
   await expect.poll(() => server.requests[0]?.state).toBe("aborted");
 });
@@ -193,10 +192,10 @@ test("thinking that is shown may not", async () => {
   server.script([reply([thinking("Some thoughts")], { fault: stallAfter(3) })]);
   const start = performance.now();
 
-  await expect(call({ options: { idleTimeoutMs: IDLE_MS, quietTimeoutMs: 20_000 } })).rejects.toMatchObject({
+  await expect(call({ options: { idleTimeoutMs: IDLE_MS, quietTimeoutMs: 2_000 } })).rejects.toMatchObject({
     kind: "stalled",
   });
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(performance.now() - start).toBeLessThan(IDLE_MS + 900);
 });
 
 test.each([529, 500, 503, 504, 408, 429])("status %i is tried again", async (status) => {
