@@ -124,7 +124,7 @@ export class SessionAgents {
 
   /** Goes on with the agent that an earlier worker has handed the session to, as far as it is still there. */
   restore(name: string): void {
-    if (this.#options.agents.has(name)) this.#serve(name);
+    if (this.has(name)) this.#serve(name);
     else this.#options.logger.warn({ agent: name }, "the agent that the room was handed to is not there any more");
   }
 

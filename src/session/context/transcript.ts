@@ -13,8 +13,9 @@ export function flatten(turns: readonly TurnRecord[]): string {
   return turns.flatMap((turn) => [`Turn ${turn.position}`, ...linesOf(turn)]).join("\n");
 }
 
-function linesOf({ input, blocks, heard, participantIdentity }: TurnRecord): string[] {
-  const sayer = sayerOf({ input, participantIdentity });
+function linesOf(turn: TurnRecord): string[] {
+  const { input, blocks, heard } = turn;
+  const sayer = sayerOf(turn);
   const said = input.map((part) =>
     part.type === "text" ? `${JSON.stringify(sayer)} said: ${cut(part.text)}` : cut(shownPart(part)),
   );

@@ -1,4 +1,4 @@
-import type { InputNote, InputPart, TurnRecord } from "../../conversation/turn-record.ts";
+import { saidIn, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 interface SpeakersOptions {
@@ -41,7 +41,7 @@ export class Speakers {
     const isMessage = ({ parentMessageId }: TurnRecord) => parentMessageId !== null;
     const isOthers = (other: TurnRecord) => isMessage(other) && other.participantIdentity !== participant;
     const isShared = isWithOthers || isNamed(turn) || shown.some((other) => isOthers(other) || isNamed(other));
-    const text = turn.input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
+    const text = saidIn(turn.input);
     const notes: InputNote[] = [...this.#comings(presence)];
     if (!isShared && !looksLikeOurs(text)) return { ...turn, input: [...notes, ...turn.input] };
     if (!shown.some(isNamed)) {

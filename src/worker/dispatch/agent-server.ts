@@ -87,7 +87,8 @@ export async function createAgentServer(options: AgentServerOptions) {
     },
     requestFunc: async (request) => {
       const { id, room } = request;
-      const isSecond = room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
+      const isSecond =
+        !database.isAway && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
       // LiveKit knows the load of a moment ago.
       if (isSecond || accepted.isFull || database.isAway) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });

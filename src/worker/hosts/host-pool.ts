@@ -186,14 +186,10 @@ export class HostPool implements JobPool {
 
   /** Has these rooms served apart from all others, and from each other as far as `GROUPS` hosts allow. */
   #divide(rooms: readonly string[], until: number): void {
-    const sizeOf = (index: number) => Math.ceil((rooms.length - index) / GROUPS);
-    const groups = Array.from({ length: Math.min(GROUPS, rooms.length) }, (_, index) => ({
-      size: sizeOf(index),
-      until,
-    }));
-    for (const [index, room] of rooms.entries()) {
-      const group = groups[index % GROUPS];
-      if (group) this.#apart.set(room, group);
+    for (let index = 0; index < GROUPS; index++) {
+      const own = rooms.filter((_, place) => place % GROUPS === index);
+      const group = { size: own.length, until };
+      for (const room of own) this.#apart.set(room, group);
     }
   }
 

@@ -1,9 +1,10 @@
 type Denied = "location" | "clipboard" | "camera";
 
-/** By the names of a DOMException, and the codes of a GeolocationPositionError. */
+const NOT_ALLOWED = "the person or the browser does not allow this page to use it";
+/** By the names of a DOMException, and the codes of a GeolocationPositionError, which has no name. */
 const REASONS: Readonly<Record<string, string>> = {
-  NotAllowedError: "the person or the browser does not allow this page to use it",
-  1: "the person or the browser does not allow this page to use it",
+  NotAllowedError: NOT_ALLOWED,
+  1: NOT_ALLOWED,
   NotFoundError: "this device has none",
   NotReadableError: "another program uses it",
   2: "this device cannot find it out",
@@ -17,6 +18,6 @@ export function deniedError(what: Denied, error: unknown): Error {
     readonly code?: number;
     readonly message?: string;
   };
-  const why = REASONS[name ?? ""] ?? (name === undefined ? REASONS[code ?? 0] : undefined) ?? message ?? String(error);
+  const why = REASONS[name ?? String(code)] ?? message ?? String(error);
   return new Error(`The ${what} cannot be read: ${why}`, { cause: error });
 }
