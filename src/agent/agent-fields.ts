@@ -7,7 +7,7 @@ export type Instructions = string | ((session: AgentSession) => string | Promise
 
 const isFunction = (value: unknown) => typeof value === "function";
 
-/** `{a,b}` is refused: rules have no alternatives, so a deny rule that was meant so would match nothing. */
+/** `{a,b}` is refused: rules know no alternatives, so a deny with one would match nothing. */
 const rulePattern = z
   .string()
   .min(1)
@@ -23,7 +23,7 @@ export const modelFields = {
   /** A model id of the Messages API. */
   name: z.string().min(1),
   maxTokens: z.number().int().positive(),
-  /** Absent: no thinking is asked for. */
+  /** Absent: the model is not asked to think. */
   thinking: z.union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
     error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
   }),
@@ -32,13 +32,13 @@ export const modelFields = {
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]),
 };
 
-/** What is done when nobody has said anything for so long: since the last words, or since the step before. */
+/** What is done after a silence, which is measured from the last words or from the step before. */
 const idleStep = z.union(
   [
     z.strictObject({ afterMs: z.number().int().min(500).max(3_600_000), say: z.string().min(1) }),
     z.strictObject({
       afterMs: z.number().int().min(500).max(3_600_000),
-      /** The call ends for all; a text is said before. */
+      /** The room is closed for all; a text is said before. */
       end: z.union([z.literal(true), z.string().min(1)]),
     }),
   ],
@@ -48,7 +48,7 @@ export type IdleStep = z.output<typeof idleStep>;
 
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 
-/** Tools for the call itself. Each is off unless it is named. */
+/** Tools with which the agent ends, transfers or steers the call itself. Each is off unless it is named. */
 const callToolsSchema = z.strictObject({
   end_call: z.literal(true).exactOptional(),
   /** Where a caller by telephone can be transferred to, by names for the model: `{sales: "tel:+4930123456"}`. */
@@ -66,9 +66,9 @@ const callToolsSchema = z.strictObject({
 });
 
 const handoffSchema = z.strictObject({
-  /** For the model: when to hand over. */
+  /** Tells the model when to hand over. */
   when: z.string().min(1),
-  /** What the other agent is shown of the talk before: all that this one was, or this one's summary alone. */
+  /** What the other agent is shown of the talk so far: all that this one was shown, or only this one's summary. */
   history: z.enum(["whole", "summary"]).default("whole"),
 });
 
@@ -81,29 +81,29 @@ export const agentFields = {
   ),
   /** The names of the server tools that it may use, as globs: `billing_*`. @defaultValue all */
   tools: z.array(z.string().min(1)).exactOptional(),
-  /** Said when a participant comes: words, or what the model is asked to say. @defaultValue the participant begins */
+  /** Said when a participant joins: fixed words, or an order to the model. @defaultValue the participant begins */
   greeting: z
     .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a text or {ask: a text}")
     .exactOptional(),
-  /** What is done in a silence, one step after another. */
+  /** What is done while nobody speaks, one step after another. */
   idle: z.array(idleStep).default([]),
-  /** Whether it answers everybody, or in a room with several participants only who names it. */
+  /** `mentioned`: in a room with several participants it answers only messages that name it. */
   replyTo: z.enum(["all", "mentioned"]).default("all"),
-  /** What participants call it. @defaultValue the agent's name; Parley */
+  /** The names by which a message can mention it. @defaultValue the agent's name; Parley */
   names: z
     .array(z.string().regex(/[\p{L}\p{N}]/u, "expected a name"))
     .min(1)
     .exactOptional(),
-  /** Whether the model is told who has come and gone since the last message. */
+  /** Whether the model is told who has joined and left since the last message. */
   presence: z.boolean().default(false),
   callTools: callToolsSchema.default({}),
   /** The agents that it may hand the talk to, by name, and when it is to do so. */
   handoffs: z.record(z.string(), handoffSchema).default({}),
-  /** Of an agent that names one, it is called in the place of that of parley.config.ts (docs/hooks.md). */
+  /** An agent's own hook is called in the place of the one in parley.config.ts (docs/hooks.md). */
   ...hookFields,
 };
 
-/** An agent of the folder `agents/`: the fields above, and what is its own of what parley.config.ts sets for all. */
+/** An agent of the folder `agents/`: the fields above, and its own values of what parley.config.ts sets for all. */
 export const agentSchema = z.strictObject({
   ...agentFields,
   /** What differs from `model` of parley.config.ts. */
@@ -124,7 +124,7 @@ export const agentSchema = z.strictObject({
     .default({}),
   permission: z
     .strictObject({
-      /** They come after those of parley.config.ts, and so win over them, except over a deny. */
+      /** They follow the rules of parley.config.ts, and so win over all of them but a deny. */
       rules: rulesSchema.default([]),
     })
     .prefault({}),

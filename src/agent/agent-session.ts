@@ -1,11 +1,11 @@
 import type { JsonObject } from "../lib/json.ts";
 
-/** What a function that writes an agent's instructions is told of its session. When it changes, the function is asked again. */
+/** What a function that writes instructions is told of the session. It is called again when any of this changes. */
 export interface AgentSession {
   /** The agent's own name. */
   readonly agent: string;
   readonly room: string;
-  /** Those that are in the room, in the order of their identities. Other agents are none. */
+  /** The participants in the room, without agents, sorted by identity. */
   readonly participants: readonly AgentParticipant[];
   /** The metadata of the dispatch that brought the agent into the room; `{}` without any. */
   readonly metadata: JsonObject;
@@ -17,18 +17,18 @@ export interface AgentParticipant {
   readonly identity: string;
   /** The display name of its token; "" without one. */
   readonly name: string;
-  /** LiveKit's and Parley's own (`lk.…`, `parley.…`) are left out. */
+  /** Its attributes in LiveKit, without LiveKit's and Parley's own (`lk.…`, `parley.…`). */
   readonly attributes: Readonly<Record<string, string>>;
-  /** BCP 47, as its client has told or `set_language` has set. */
+  /** BCP 47: what its client has told, or `set_language` has set. */
   readonly language: string | undefined;
-  /** A caller by telephone. */
+  /** Whether it is a caller by telephone. */
   readonly isPhone: boolean;
   readonly localTime: LocalTime;
-  /** What it has asked to be remembered in earlier talks (`memory: true`), the oldest first, as it was when it came. */
+  /** What it asked to be remembered (`memory: true`), as stored when it joined, the oldest first. */
   readonly remembered: readonly string[];
 }
 
-/** Not to the minute: instructions that change with every turn would cost the prompt cache each time. */
+/** Only to the hour: instructions that change at every turn would cost the prompt cache each time. */
 export interface LocalTime {
   /** As 2026-11-22. */
   readonly date: string;
@@ -59,7 +59,7 @@ export function localTimeAt(moment: Date, timeZone: string | undefined): LocalTi
   try {
     return partsOf(moment, timeZone ?? "UTC");
   } catch {
-    // A token may name any zone.
+    // The attribute is a participant's own: it may name a zone that there is not.
     return partsOf(moment, "UTC");
   }
 }

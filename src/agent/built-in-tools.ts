@@ -1,2 +1,2 @@
-/** Tools that parley.config.ts switches on: they are every agent's, whatever tools it names. */
+/** Built-in tools that parley.config.ts switches on. Every agent has them, whatever its `tools` names. */
 export const BUILT_IN_TOOLS: readonly string[] = ["recall", "remember", "forget"];

@@ -10,13 +10,13 @@ interface Choosing {
   /** The metadata of the dispatch. */
   readonly dispatch: string;
   readonly room: SeenRoom;
-  /** Something names an agent, and cannot be used. */
+  /** Called when a source names an agent that cannot be used. */
   readonly onBad: (source: Source, why: string) => void;
 }
 
 /**
- * The name of the agent that is to serve a room: by the dispatch's metadata, else the room's, else the attributes of a
- * participant. `undefined` when nothing names an agent that there is: the default one serves the room then.
+ * The name of the agent that is to serve a room. The dispatch's metadata come first, then the room's, then the
+ * participants' attributes. `undefined` when none of them names an agent that exists: the default one serves the room.
  */
 export function chooseAgent({ names, dispatch, room, onBad }: Choosing): string | undefined {
   const named = (source: Source, metadata: JsonObject): string | undefined => {

@@ -3,7 +3,7 @@ import type { agentSchema } from "./agent-fields.ts";
 
 const AGENT = Symbol.for("parley.agent");
 
-/** What an agent may say of itself; everything but `instructions` has a default. */
+/** The fields of an agent; each but `instructions` has a default. */
 export type AgentDefinition = z.input<typeof agentSchema>;
 
 /** An agent as `agents/*.ts` exports it; `load-agents.ts` gives it its name. */

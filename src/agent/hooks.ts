@@ -4,7 +4,7 @@ import type { SpokenTurn } from "../conversation/spoken-turn.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { AgentParticipant } from "./agent-session.ts";
 
-/** Of which session a hook is told. */
+/** The session that a hook is told of. */
 interface HookedSession {
   /** The same for all rooms of this name. */
   readonly sessionId: string;
@@ -28,7 +28,7 @@ export interface SessionStarted extends HookedSession {
 }
 
 export interface TokenUsage {
-  /** Without those that were read from the cache or written to it. */
+  /** Without tokens that were read from the prompt cache or written to it. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
@@ -37,7 +37,7 @@ export interface TokenUsage {
 
 export interface TurnEnded extends HookedSession {
   readonly turn: SpokenTurn;
-  /** Of all its model calls. */
+  /** The sum of all its model calls. */
   readonly usage: TokenUsage;
 }
 
@@ -51,14 +51,14 @@ export interface SessionEnded extends HookedSession {
   readonly participants: readonly string[];
   /** The newest ones, up to 1,000 turns and 1 MB of JSON. */
   readonly turns: readonly SpokenTurn[];
-  /** How many older ones are not among them. */
+  /** The number of older turns that are not in `turns`. */
   readonly turnsLeftOut: number;
-  /** Of all turns, by model. */
+  /** The sums of all turns, by model. */
   readonly usage: readonly (TokenUsage & { readonly model: string })[];
 }
 
 export interface HookContext {
-  /** Aborted at the deadline: what the hook does then is not waited for. */
+  /** Aborted at the deadline, after which the hook is not waited for. */
   readonly signal: AbortSignal;
 }
 
@@ -83,7 +83,7 @@ export interface Hooks {
   readonly onSessionEnd?: Hook<SessionEnded>;
 }
 
-/** Of an agent those that it names itself; else those of parley.config.ts. */
+/** The agent's own hooks, and those of parley.config.ts in the place of hooks that it does not have. */
 export function hooksOf(config: Hooks, agent: Hooks = {}): Hooks {
   return { ...namedIn(config), ...namedIn(agent) };
 }

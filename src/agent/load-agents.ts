@@ -16,7 +16,8 @@ const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
  * Loads the agents of `folder`, in sorted order: `billing.ts` is `billing`; files that begin with `_` are left out. A
  * folder that is not there has no agents.
  *
- * @param before when they are loaded again; a file that cannot be loaded is then told of, and its agent stays as it was
+ * @param before the agents so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
+ *   and its agent stays as it was
  * @throws {AppError} `invalid_config` naming the file and the field, unless there is a `before`
  */
 export async function loadAgents(

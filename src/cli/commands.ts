@@ -3,7 +3,7 @@ import { runCommandLine } from "./run-command-line.ts";
 interface Command {
   /** One line of the usage. */
   readonly does: string;
-  /** Loads what it needs: a command must not wait for the parts of another. */
+  /** Imports what it needs itself, so that a command does not load the modules of the others. */
   readonly run: (args: readonly string[]) => Promise<unknown>;
 }
 
@@ -67,7 +67,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
 ]);
 
-/** Main reads its flags from the command line, as when it is started by itself. */
+/** Runs `src/worker/main.ts`, which reads its flags from `process.argv`. */
 async function runMain(flags: readonly string[]): Promise<void> {
   process.argv.splice(2, Infinity, ...flags);
   await import("../worker/main.ts");

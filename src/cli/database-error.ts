@@ -2,7 +2,7 @@ import { AppError } from "../errors/app-error.ts";
 import { withoutPassword } from "../worker/settings/database-url.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
-/** What a command that reads the database says of an error: what failed, and where. A bug stays as it is. */
+/** Turns an `AppError` of the database into a `TalkError` for people. Any other error is returned as it is. */
 export function toDatabaseError(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError)) return error;
   const place = error.code === "unavailable" ? `: ${withoutPassword(databaseUrl)}` : "";

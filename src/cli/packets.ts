@@ -55,7 +55,7 @@ function toLine(convert: () => string): string {
   }
 }
 
-/** No packet fits both: it begins with 0x8…, 0xde or 0xdf, which base64 writes with a letter that hex lacks. */
+/** A line is either hex or base64: a packet begins with 0x8…, 0xde or 0xdf, for which base64 has no letter of hex. */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");
   if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, "hex");

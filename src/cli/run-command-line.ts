@@ -9,13 +9,13 @@ import { TalkError } from "./talk/talk-error.ts";
  */
 export async function runCommandLine(name: string, usage: string, run: () => Promise<number | undefined>) {
   const status = await attempt(name, usage, run);
-  // LiveKit's native part may keep the process for seconds after the room was left.
+  // LiveKit's native part may keep the process alive for seconds after the room was left.
   process.stdout.write("", () => process.exit(status));
 }
 
 async function attempt(name: string, usage: string, run: () => Promise<number | undefined>): Promise<number> {
   try {
-    // What the worker was started with, its port above all; the environment wins.
+    // The worker's own settings, above all its port. The environment wins over them.
     if (existsSync(".env")) process.loadEnvFile(".env");
     const status = await run();
     if (status === undefined) console.log(usage);

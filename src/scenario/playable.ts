@@ -1,7 +1,7 @@
 import { MEMORY_TOOL, OUTCOME_TOOL, type TurnBlock } from "../conversation/block.ts";
 import type { InputPart, TurnRecord } from "../conversation/turn-record.ts";
 
-/** Why a turn cannot be played again; `undefined`: it can. */
+/** Why a stored turn cannot be played again in a test; `undefined` when it can. */
 export function whyNot(turn: TurnRecord): string | undefined {
   if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
   if (turn.parentMessageId === null) return "it began by itself";
@@ -12,12 +12,12 @@ export function whyNot(turn: TurnRecord): string | undefined {
   return undefined;
 }
 
-/** What tells the model who says what, and who comes and goes: a test has one participant, whose name is another. */
+/** Whether a part names participants to the model: a test has only one, with another name. */
 function isOfSeveral(part: InputPart): boolean {
   return part.type === "note" || (part.type === "text" && part.from !== undefined);
 }
 
-/** The blocks that bring outcomes of earlier calls, or memories: no model wrote them. */
+/** Whether the worker wrote a block itself, to bring the outcome of an earlier call, or memories. */
 function isOfWorker({ blockType, content }: TurnBlock): boolean {
   const name = content?.["tool_name"];
   return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
@@ -29,7 +29,7 @@ interface ModelCall {
   readonly blocks: TurnBlock[];
 }
 
-/** Runs of blocks that the model wrote: results of tools lie between them. */
+/** The blocks of each model call, in order. Tool results separate the calls, and are left out. */
 export function modelCalls(blocks: readonly TurnBlock[]): readonly ModelCall[] {
   const calls: ModelCall[] = [];
   for (const [index, block] of blocks.entries()) {

@@ -1,19 +1,19 @@
 import { isRecord } from "../lib/json.ts";
 
-/** Changes a text so that it names nobody and opens nothing. */
+/** Removes secrets and personal data from a text. */
 export type Redact = (text: string) => string;
 
-// A participant chooses the text, so each pattern looks at a place of it a few times at most: those whose length has no
-// bound begin only where a row of their characters begins.
+// Participants choose the text, so no pattern may take quadratic time. Those without a limit of length therefore match
+// only where a run of their characters begins.
 const SECRET =
   /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp])[-_][\w-]{12,}|(?<![\w-])(?=[\w-]*\beyJ[\w-]{8})[\w-]+\.[\w-]{8,}\.[\w-]{8,}|\bAKIA[A-Z0-9]{16}\b/g;
 const EMAIL = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
-/** With a country, or as it is written in North America: other numbers may be anything. */
+/** With a country code, or in North America's form. Other digits need not be a telephone number. */
 const PHONE = /(?<![\w.])(?:\+|00)[1-9][\d ()/.-]{6,}\d|(?<![\w.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w.-])/g;
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const CARD = /(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])/g;
 
-/** What the API issued and wants back unchanged. */
+/** Fields that the API has issued and wants back unchanged. */
 const ISSUED: ReadonlySet<string> = new Set([
   "signature",
   "data",
@@ -24,7 +24,7 @@ const ISSUED: ReadonlySet<string> = new Set([
 ]);
 const NONE: ReadonlySet<string> = new Set();
 
-/** Puts a name such as `<email>` in the place of what looks like a secret, an address or a number of a person. */
+/** Replaces what looks like a secret or personal data by a name such as `<email>`. @param more further patterns */
 export function createRedact(more: readonly RegExp[] = []): Redact {
   return (text) => {
     const known = text
@@ -37,22 +37,22 @@ export function createRedact(more: readonly RegExp[] = []): Redact {
   };
 }
 
-/** The same value with all its texts redacted, and the marks of the prompt cache left out: they move by themselves. */
+/** Redacts all texts of a value, and leaves out the marks of the prompt cache, which differ from call to call. */
 export function normalise(value: unknown, redact: Redact, issued = ISSUED): unknown {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((each) => normalise(each, redact, issued));
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, each]) => key !== "cache_control" && each !== undefined);
-  // The arguments of a call are the model's own words, whatever their names are.
+  // All arguments of a call are redacted, also one with the name of an issued field.
   const below = (key: string) => (key === "input" ? NONE : issued);
-  // A document that is a text has it where others have base64.
+  // A text document has its text in `data`, where other documents have base64.
   const isIssued = (key: string) => issued.has(key) && !(key === "data" && value["type"] === "text");
   return Object.fromEntries(
     kept.map(([key, each]) => [key, isIssued(key) ? each : normalise(each, redact, below(key))]),
   );
 }
 
-/** The same value with all its texts redacted, whatever they are. */
+/** Redacts all texts of a value, those of issued fields included. */
 export function redactAll(value: unknown, redact: Redact): unknown {
   return normalise(value, redact, NONE);
 }
@@ -70,8 +70,8 @@ const TEXT_OF: Readonly<Record<string, string>> = {
 };
 
 /**
- * A stream's events redacted. What is to be removed may lie across several deltas: where a block has any, its whole text
- * comes with its first delta.
+ * Redacts a stream's events. What must be removed may lie across several deltas: in a block with such a place, the
+ * first delta gets the whole text.
  */
 export function redactEvents(events: readonly TimedEvent[], redact: Redact): TimedEvent[] {
   const texts = new Map<unknown, string>();
@@ -104,7 +104,7 @@ function deltaText(event: Record<string, unknown>): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** By the check digit that numbers of payment cards end with (Luhn). */
+/** Whether the digits end with the check digit of payment cards (Luhn). */
 function isCard(text: string): boolean {
   const digits = text.replace(/\D/g, "").split("").toReversed().map(Number);
   const sum = digits.reduce((total, digit, index) => {

@@ -10,22 +10,22 @@ import { type Redact, redactAll } from "./redact.ts";
 
 interface Recorded {
   readonly name: string;
-  /** The path of the agent's config, from the file. @defaultValue the folder's own */
+  /** The path of the agent's config, relative to the file. @defaultValue the one in the folder */
   readonly config?: string;
-  /** The path of the cassette, from the file. @defaultValue none: the model's replies stand in the turns */
+  /** The path of the cassette, relative to the file. @defaultValue none: the turns hold the model's replies */
   readonly cassette?: string;
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];
-  /** Tools that the agent has. Another one, as of an MCP server, is made for the test. */
+  /** Tools that the agent has itself. For others, such as those of an MCP server, the test has a stand-in. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
   readonly redact: Redact;
 }
 
-/** A stored talk as the YAML form has it: the participant's words, the device's answers, and what came of them. */
+/** Makes the YAML form of stored turns: the participant's words, the device's answers, and what is expected. */
 export function toScenario({ name, config, cassette, turns, calls, ownTools, redact }: Recorded): object {
   const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
   const told = toldResults(turns);
-  // A tool that the agent does not have itself is announced as it was.
+  // A tool that the agent does not have itself needs a description, and keeps the deadline that it had.
   const behaviours = (where: "server" | "client") =>
     Object.entries(Object.groupBy(ran(where), ({ name: tool }) => tool)).map(([tool, list = []]) => {
       const announced = ({ timeoutMs }: StoredCall) =>
@@ -49,7 +49,7 @@ export function toScenario({ name, config, cassette, turns, calls, ownTools, red
   return redactAll(scenario, redact) as object;
 }
 
-/** What the model said and used, a reply for each of its calls. Its thinking is in no test. */
+/** The model's replies, one for each of its calls, without its thinking. */
 function toScript({ blocks }: TurnRecord): object[] {
   return modelCalls(blocks).map((call) => {
     const say = textsOf(call.blocks);
@@ -60,9 +60,9 @@ function toScript({ blocks }: TurnRecord): object[] {
   });
 }
 
-/** An answer that came sooner is given at once: that was the network's time, or the worker's own. */
+/** A device's answer that took less time is given at once: that was the time of the network and the worker. */
 const SHORTEST_WAIT_MS = 50;
-/** How long a test waits for a turn by itself, with a good margin. */
+/** A turn whose tools took less needs no limit of its own. */
 const SHORT_TURN_MS = 20_000;
 
 interface ScenarioTurn {
@@ -72,7 +72,7 @@ interface ScenarioTurn {
 
 function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Recorded["ownTools"]): ScenarioTurn {
   const asking = calls.filter(({ permission }) => permission);
-  // What a grant of an earlier talk allowed is asked about again.
+  // A test begins without grants, so calls that a grant allowed are asked about.
   const granted = calls.filter(
     ({ name, errorCode }) => ownTools.get(name)?.permission && errorCode !== "permission_denied",
   );
@@ -107,7 +107,7 @@ function toAnswer({ permission }: StoredCall): object | string {
   return Object.keys(more).length > 0 ? { answer, ...more } : answer;
 }
 
-/** The results as the model was told them, by the id of the tool use. */
+/** The results' texts as the model read them, by the id of the tool use. */
 function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
   const results = turns.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
   return new Map(results.map((block) => [toolUseId(block) ?? "", contentText(block.content?.["content"])]));
@@ -125,7 +125,7 @@ function toBehaviour(call: StoredCall, told: ReadonlyMap<string, string>): objec
   return { throws: { message: errorMessage ?? "", code: errorCode ?? "execution_error" } };
 }
 
-/** The database keeps no order of a map's keys. What the model was told does, unless it was cut. */
+/** Restores the order of keys, which the database does not keep, from the model's text, unless that was cut. */
 function inOrder(result: JsonObject, told = ""): JsonObject {
   try {
     const parsed = JSON.parse(told) as JsonObject;
@@ -135,7 +135,7 @@ function inOrder(result: JsonObject, told = ""): JsonObject {
   }
 }
 
-/** A text between slashes would be read as a regular expression, so it is written as one that fits it alone. */
+/** Writes a text between slashes as a regular expression that matches it alone: it would be read as one. */
 function literal(value: JsonValue): JsonValue {
   if (typeof value === "string") return /^\/.+\/[a-z]*$/su.test(value) ? `/^${escape(value)}$/` : value;
   if (Array.isArray(value)) return value.map(literal);

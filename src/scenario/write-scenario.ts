@@ -9,9 +9,9 @@ import { whyNot } from "./playable.ts";
 import { createRedact } from "./redact.ts";
 import { toScenario } from "./to-scenario.ts";
 
-/** A longer test is one that nobody reads. */
+/** Nobody reads a longer test. */
 const MAX_TURNS = 50;
-/** Of all that is stored of these turns: this much is in memory at once. */
+/** Limit of the stored bytes of all these turns, which are in memory at once. */
 const MAX_BYTES = 4_194_304;
 
 const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
@@ -24,10 +24,10 @@ interface Talk {
 }
 
 /**
- * A test of the beginning of a stored talk, whole in one text: the model's replies are its script. It ends before the
- * first turn that cannot be played again, that has a call whose details are not shown, or with which it is too large.
+ * Makes a test from the first turns of a stored session, in one text with the model's replies. It ends before the first
+ * turn that cannot be played again, that has a call whose details are not shown, or that makes it too large.
  *
- * @returns the YAML; or, where not even the first turn can be played, why
+ * @returns the YAML, or the reason why not even the first turn can be played
  */
 export async function writeScenario(
   sql: Sql,

@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly agent?: string;
   /** In the place of the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
-  /** Tools that are not to run, and what they answer: the agent's own, or with a description others. */
+  /** Tools that must not run, with what they do instead. One that the agent does not have needs a `description`. */
   readonly mocks?: Readonly<Record<string, Behaviours>>;
 }
 
@@ -39,14 +39,14 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   }
   const agents = await loadAgents(resolve(folder, values.agentsFolder));
   const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
-  // Tools of the test's own may be fewer than those that agents name.
+  // Not with the test's own tools: they may lack some that the agents name.
   if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
   if (name !== DEFAULT_AGENT && !agents.has(name))
     throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
   return { name, config: values, tools: all, agents };
 }
 
-/** A tool that the agent gets elsewhere, as from an MCP server. */
+/** A stand-in for a tool that no file of the agent defines, such as one of an MCP server. */
 function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined {
   const { description, input = { type: "object" } } = toList(behaviours)[0] ?? {};
   return description === undefined

@@ -1,6 +1,6 @@
 import { isRecord } from "../lib/json.ts";
 
-/** What a value is compared with: maps may leave fields out, a RegExp is looked for in a text. */
+/** What a value is compared with. An object may leave fields out; a RegExp is searched for in a text. */
 export type Expected = unknown;
 
 interface Asymmetric {

@@ -11,12 +11,12 @@ import { TurnLog } from "./turn.ts";
 export interface TalkOptions extends AgentOptions {
   readonly model: TestModel;
   /**
-   * `true`: in a room of a real livekit-server, with a real PostgreSQL, both started for this talk. Servers that run
-   * already are named by their addresses. @defaultValue in memory
+   * `true`: a real livekit-server and a real PostgreSQL are started for this talk. To use servers that already run,
+   * give their addresses. @defaultValue none: room and record are in memory
    */
   readonly room?: boolean | RoomServers;
   /**
-   * Whether both ends speak and listen, in a room: with espeak-ng, and with real sound between them. @defaultValue false
+   * Whether both ends speak with espeak-ng and listen, with real sound between them; needs `room`. @defaultValue false
    */
   readonly voice?: boolean;
   /** The participant that talks. @defaultValue "tester" */
@@ -26,7 +26,7 @@ export interface TalkOptions extends AgentOptions {
 }
 
 /**
- * Starts a talk with an agent: a worker's real session, with a participant that has joined. `await using` ends it.
+ * Starts a real session of an agent, with a participant that has joined. `await using` ends it.
  *
  * @throws {AppError} `invalid_config` for an agent that cannot start
  * @example
@@ -58,7 +58,7 @@ async function openStage(
     if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room: say room: true, too");
     return openMemoryStage(options);
   }
-  // LiveKit's native part is loaded for those who want it.
+  // Imported only here, because it loads LiveKit's native part.
   const { openRoomStage } = await import("./stage/room-stage.ts");
   return openRoomStage({ ...options, servers: room === true ? undefined : room, hasVoice, language });
 }

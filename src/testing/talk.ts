@@ -26,17 +26,17 @@ export interface SayOptions {
 export type PermissionAnswer = "approve" | "always" | "reject" | "none" | { readonly say: string };
 
 export interface PermissionOptions {
-  /** Only when this tool asks. @defaultValue any tool */
+  /** The answer is for this tool's calls alone. @defaultValue for all tools */
   readonly tool?: string;
-  /** Beside a rejection, for the model. */
+  /** With a rejection: a text for the model. */
   readonly message?: string;
-  /** Other arguments for the call, where its tool allows them. */
+  /** Other arguments for the call, if its tool allows edits. */
   readonly editedInput?: JsonObject;
 }
 
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
-/** An answer goes out before its turn is stored, so it is here soon, or the participant has left. */
+/** An answer goes out before its turn is stored: one that is not here by then will not come. */
 const ANSWER_WITHIN_MS = 2_000;
 
 /** A talk of one participant with an agent, made by `startTalk`. */
@@ -70,7 +70,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.on("answer_end", ({ id, text }) => log.noteAnswer(id, text));
     this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
     this.#parley.on("error", ({ message, originatingId }) => {
-      // That a turn has failed is told by the turn itself.
+      // Not an error of the test: the turn itself tells that it has failed.
       const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
       if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent refused a message: ${message}`));
     });
@@ -99,7 +99,7 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * The participant says something. Resolves when its turn is over, however it ended.
+   * The participant says something. Resolves when the turn is over, however it ended.
    *
    * @throws {Error} when the turn takes too long, when a permission is asked for and the test does not say how it is
    *   answered, and when the model was asked for something that it was not prepared for
@@ -111,20 +111,20 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the next turn that nobody has waited for, when it is over: one that began by itself, to tell of a call
-   * in the background.
+   * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: one that began by itself, to
+   * tell of a call in the background.
    */
   async nextTurn({ withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
     const find = () => this.#ports.log.turns.find((turn) => !this.#taken.has(turn));
     return this.#turn(find, "Another turn", withinMs);
   }
 
-  /** Gives the participant's device these tools, beside those that it has. */
+  /** Gives the participant's device these tools, beside its earlier ones. */
   device({ tools }: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
     this.#device.announce(tools);
   }
 
-  /** From now on, this is how the participant answers when a call needs permission. */
+  /** Sets how the participant answers from now on when a call needs permission. */
   permission(answer: PermissionAnswer, options: PermissionOptions = {}): void {
     this.#answers.set(options.tool, { answer, ...options });
   }
@@ -134,7 +134,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.stop();
   }
 
-  /** Replies of a script or a cassette that the agent has not asked for. */
+  /** Number of replies of the script or cassette that the agent has not asked for. */
   get repliesLeft(): number {
     return this.#ports.model.left();
   }
@@ -184,7 +184,7 @@ export class Talk implements AsyncDisposable {
     return turn;
   }
 
-  /** In a talk by voice: what is said must be heard. */
+  /** In a talk by voice, waits for silence and notes the turn's sound. @throws {Error} when an answer was not heard */
   async #listen(turn: LoggedTurn): Promise<void> {
     const { stage } = this.#ports;
     if (!stage.voice) return;
@@ -196,7 +196,7 @@ export class Talk implements AsyncDisposable {
     if (isSaid && turn.soundMs === 0) throw new Error(`Nothing of the answer was heard:\n${showTurn(turn)}`);
   }
 
-  /** `false`: it did not come true in time. @throws what has failed meanwhile */
+  /** Waits until it is true; `false` when that takes too long. @throws what has failed meanwhile */
   async #until(isTrue: () => boolean, withinMs: number): Promise<boolean> {
     const { changes } = this.#ports;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -227,7 +227,7 @@ export class Talk implements AsyncDisposable {
     const { voice } = this.#ports.stage;
     const sent =
       typeof answer === "object"
-        ? // A spoken question is heard to its end.
+        ? // In a talk by voice the answer waits for the end of the spoken question.
           (voice?.untilSpoken().then(() => voice.say(answer.say)) ?? this.#parley.sendText(answer.say).acknowledged)
         : answer === "reject"
           ? this.#parley.respondToPermission(permissionId, answer, { ...(message !== undefined && { message }) })

@@ -11,16 +11,16 @@ export interface SeenCall {
   /** What the model asked for. */
   readonly input: JsonObject;
   readonly state: CallState;
-  /** Undefined for a call that nobody was given. */
+  /** Undefined for a call that reached neither. */
   readonly ranOn: "server" | "client" | undefined;
   readonly result: JsonObject | undefined;
-  /** What the tool gave clients to display. */
+  /** What the tool had clients show to people. */
   readonly display: JsonObject | undefined;
   readonly errorCode: string | undefined;
   readonly errorMessage: string | undefined;
 }
 
-/** A permission that a participant was asked for. */
+/** A question whether a call may run. */
 export interface Question {
   readonly tool: string;
   readonly type: string;
@@ -33,22 +33,22 @@ export interface Question {
 export interface Turn {
   /** What the participant said; undefined for a turn that began by itself, with the outcome of an earlier call. */
   readonly said: string | undefined;
-  /** What the participant was told: the whole answer. */
+  /** The whole answer. */
   readonly text: string;
   readonly calls: readonly SeenCall[];
   readonly asked: readonly Question[];
   readonly state: TurnState;
   /** Why it failed. */
   readonly error: string | undefined;
-  /** From the participant's message, or its last word, to the turn's end. */
+  /** Time from the participant's message, or from its last word, to the turn's end. */
   readonly ms: number;
-  /** In a talk by voice: how much sound of the agent the participant heard in it, pauses left out. */
+  /** In a talk by voice: how much of the agent's sound the participant heard, without pauses. */
   readonly soundMs: number | undefined;
 }
 
 const NO_OUTCOME = { result: undefined, display: undefined, errorCode: undefined, errorMessage: undefined };
 
-/** A turn as it goes on. */
+/** A turn that is kept up to date while it goes on. */
 export class LoggedTurn implements Turn {
   readonly id: string;
   readonly messageId: string;
@@ -58,13 +58,13 @@ export class LoggedTurn implements Turn {
   error: string | undefined;
   readonly #startedAt: number;
   #endedAt: number | undefined;
-  /** As the participant got it. */
+  /** The text that has reached the participant. */
   answer: string | undefined;
   soundMs: number | undefined;
   readonly #blocks: string[] = [];
   /** By the tool use's id. */
   readonly #calls = new Map<string, SeenCall>();
-  /** The ids of the model's tool uses in its order: some calls are opened before others. */
+  /** The ids of the model's tool uses in the model's order, in which calls need not be opened. */
   readonly #uses: string[] = [];
   readonly #questions = new Map<string, Question>();
 
@@ -80,7 +80,7 @@ export class LoggedTurn implements Turn {
     return this.#endedAt !== undefined;
   }
 
-  /** An answer that did not reach the participant is told as the model wrote it. */
+  /** The answer that reached the participant; if none did, what the model wrote. */
   get text(): string {
     return this.answer ?? this.#blocks.join("");
   }
@@ -118,10 +118,10 @@ export class LoggedTurn implements Turn {
   }
 }
 
-/** Follows a session, and keeps its turns. */
+/** Follows a session's events, and keeps its turns. */
 export class TurnLog {
   readonly turns: LoggedTurn[] = [];
-  /** The tool of each permission that was asked for, by its id. */
+  /** The tool's name by the permission's id. */
   readonly toolsAsking = new Map<string, string>();
   readonly #sentAt = new Map<string, number>();
   #spokenAt: number | undefined;
@@ -132,12 +132,12 @@ export class TurnLog {
     this.#onChange = onChange;
   }
 
-  /** A turn's time begins with the message that it answers. */
+  /** Notes when a message was sent: the time of its turn begins then. */
   noteSent(messageId: string): void {
     this.#sentAt.set(messageId, performance.now());
   }
 
-  /** The same, when it is spoken: its id is not known yet. */
+  /** The same for a spoken message, whose id is not known yet. */
   noteSpoken(): void {
     this.#spokenAt = performance.now();
   }

@@ -8,7 +8,7 @@ import { STATE_DETAILS } from "../tool/server-tool.ts";
 const positiveInteger = z.number().int().positive();
 
 const phrase = z.string().min(1).exactOptional();
-/** By language: the first part of its tag, as `en` of `en-GB`. */
+/** Phrases by language, which is the first part of its tag: `en` of `en-GB`. */
 const phrasesSchema = z.record(
   z.string().regex(/^[a-z]{2,3}$/, "expected a language such as en"),
   z.strictObject({
@@ -31,33 +31,33 @@ const permissionSchema = z.strictObject({
   rules: rulesSchema.default([]),
   /** Whether the question is also spoken, and may be answered by a short yes or no. */
   byVoice: z.boolean().default(false),
-  /** How long an answer is waited for, in ms; then the call is refused. */
+  /** How long an answer is waited for, in ms. Without one the call is refused. */
   waitMs: positiveInteger.max(600_000).default(120_000),
 });
 
 const contextSchema = z
   .strictObject({
-    /** Tokens of past turns that the model is shown. With more, older ones are left out before the next turn. */
+    /** How many tokens of past turns the model is shown. When there are more, the oldest turns are left out. */
     budgetTokens: z.number().int().min(1_000).default(30_000),
-    /** Tokens of a whole request, never exceeded; with `model.maxTokens` it must fit into the model's context. */
+    /** The most tokens that a request may have. With `model.maxTokens` they must fit into the model's context. */
     hardTokens: z.number().int().min(2_000).default(120_000),
-    /** A model id: it writes notes on turns before they are left out. Absent: they are left out without. */
+    /** The id of a model that writes notes on turns before they are left out. Absent: no notes are written. */
     summaryModel: z.string().min(1).optional(),
-    /** Tools that come and go are told in the talk and not with the request: Anthropic's beta, not for all models. */
+    /** Tells in messages, not in the request's list, which tools come and go: Anthropic's beta, not for all models. */
     inlineTools: z.boolean().default(false),
-    /** Anthropic's context editing, in the API's words: its beta clears old tool results at the API. */
+    /** Anthropic's context editing, in the API's own form: a beta by which the API clears old tool results. */
     edits: z.array(z.looseObject({ type: z.literal("clear_tool_uses_20250919") })).default([]),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
     error: "expected hardTokens to be more than budgetTokens",
   });
 
-/** Shape of parley.config.ts. An unknown field is refused: most often it is a typing mistake. */
+/** Shape of parley.config.ts. An unknown field is refused, because it is most often a typing mistake. */
 export const configFileSchema = z.strictObject({
   ...agentFields,
   model: z
     .strictObject({
-      /** ANTHROPIC_MODEL wins over it. */
+      /** The variable ANTHROPIC_MODEL wins over it. */
       name: modelFields.name.default("claude-sonnet-5-5"),
       maxTokens: modelFields.maxTokens.default(4096),
       thinking: modelFields.thinking.optional(),
@@ -75,7 +75,7 @@ export const configFileSchema = z.strictObject({
   toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
   /** MCP servers whose tools the model may use, by the prefix of their tools' names (docs/mcp.md). */
   mcpServers: mcpServersSchema.default({}),
-  /** Whether the tool `recall` is offered from the start, and not only once the model is not shown the whole talk. */
+  /** Whether the tool `recall` is offered from the start. Otherwise it is offered once turns are left out. */
   recall: z.boolean().default(false),
   /** How much of the talk the model is shown (docs/long-talks.md). */
   context: contextSchema.prefault({}),
@@ -109,9 +109,9 @@ export const configFileSchema = z.strictObject({
   budget: z
     .strictObject({
       session: limitSchema.exactOptional(),
-      /** Of a UTC day. */
+      /** For each identity and UTC day. */
       identityPerDay: limitSchema.exactOptional(),
-      /** Of a UTC day, of all workers of one host. */
+      /** For all workers of one machine or container, and a UTC day. */
       workerPerDay: limitSchema.exactOptional(),
     })
     .default({}),

@@ -15,15 +15,15 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitApiSecret: string | undefined;
   /** LiveKit's address for participants, when it differs from the worker's. */
   readonly livekitPublicUrl: string | undefined;
-  /** Rooms come by explicit dispatch to this name alone. Undefined: LiveKit gives the worker every room. */
+  /** The worker gets only rooms that are dispatched to this name. Undefined: LiveKit gives it every room. */
   readonly livekitAgentName: string | undefined;
   /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */
   readonly livekitPort: number;
-  /** With its password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */
+  /** Includes the password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */
   readonly databaseUrl: string | undefined;
   /**
-   * Another way to the same database, past a pooler, with its password. In a session host: where notifications are heard;
-   * undefined there: by no way.
+   * A second address of the same database, past a pooler, with its password. In a session host: the address at which
+   * notifications are heard; undefined when there is none.
    */
   readonly databaseDirectUrl: string | undefined;
   /** 0: a free port, remembered in the data folder. */
@@ -35,7 +35,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly workerPort: number;
   /** At this number of sessions the worker reports itself as full to LiveKit. */
   readonly maxSessions: number;
-  /** Sessions that one process serves. 1: each has a process of its own. */
+  /** How many sessions one process serves. 1: each session has its own process. */
   readonly sessionsPerProcess: number;
   /** How long sessions may take to go to other workers at SIGTERM. 0: they end at once. */
   readonly drainSeconds: number;

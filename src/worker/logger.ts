@@ -8,9 +8,9 @@ export type Logger = PinoLogger;
 
 /**
  * The log of one process. It writes to stderr, because stdout belongs to the ready line, and synchronously, so that
- * nothing is lost at exit. Readable in a terminal, JSON elsewhere, unless LOG_FORMAT says which.
+ * nothing is lost at exit. Without LOG_FORMAT it is readable in a terminal, and JSON elsewhere.
  *
- * @param also gets every line as well, as JSON
+ * @param also gets every line, too, as JSON
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,

@@ -12,7 +12,7 @@ import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
-/** npm passes on a Ctrl-C that the terminal has sent us already: a signal within this time is the same one. */
+/** A second signal within this time is the same Ctrl-C: the terminal sends it, and npm passes it on once more. */
 const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -22,9 +22,9 @@ const cleanup = new Cleanup();
 const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
 let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;
-/** As configured. */
+/** The time of `DRAIN_SECONDS`. */
 let drainMs = 0;
-/** Whoever deploys sends SIGTERM; a Ctrl-C is to end it at once. */
+/** `drainMs` after SIGTERM, which a deployment sends; 0 after Ctrl-C, which ends sessions at once. */
 let handOverMs = 0;
 
 for (const signal of STOP_SIGNALS) {
@@ -32,7 +32,7 @@ for (const signal of STOP_SIGNALS) {
     if (stopping === undefined) {
       if (signal === "SIGTERM") handOverMs = drainMs;
       progress("stopping (once more to stop at once)");
-      // A migration that was stopped has not been made.
+      // A migration that is stopped has failed.
       void stop(isMigration ? 1 : 0);
     } else if (performance.now() - stopping.since > SAME_SIGNAL_MS) {
       progress("stopping at once");
@@ -51,7 +51,7 @@ async function stop(exitCode: number): Promise<void> {
   } catch (error) {
     logger?.error({ error }, "stopping went wrong");
   }
-  // What was just being started goes on until this process ends, and may start one more.
+  // A start that is under way goes on meanwhile, and may start further processes.
   for (let round = 0; round < MAX_ROUNDS && listChildren().length > 0; round++) await endChildren({ graceMs: 1_500 });
   process.exit(exitCode);
 }

@@ -7,7 +7,7 @@ import type { Endpoints } from "./start-services.ts";
 
 const TIME_LIMIT_MS = 2_000;
 
-/** What GET /ready checks. It has a database connection of its own, so that no busy pool delays or fails the check. */
+/** The checks of GET /ready. They have a database connection of their own, so that a busy pool cannot delay them. */
 export function createReadyChecks({ livekit, databaseUrl }: Pick<Endpoints, "livekit" | "databaseUrl">): Service & {
   checks: readonly ReadyCheck[];
   /** Rejects when PostgreSQL does not answer within 2 s. */

@@ -5,7 +5,7 @@ import type { Logger } from "./logger.ts";
 import type { Service } from "./services/service.ts";
 
 const EVERY_MS = 60 * 60_000;
-/** Turns that are deleted at once, and the pause after them, so that nobody's turn waits. */
+/** Few turns are deleted at once, with a pause after them, so that no session's work waits. */
 const BATCH = 100;
 const PAUSE_MS = 200;
 

@@ -7,7 +7,7 @@ import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
 import type { TellProgress, Service } from "./services/service.ts";
 
-/** The addresses and keys of what a worker needs, started by us or not. */
+/** The addresses and keys of the services that a worker needs, whoever has started them. */
 export interface Endpoints {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;
@@ -19,7 +19,7 @@ export interface StartOptions {
   readonly progress: TellProgress;
   /** Gets every service as soon as it runs, so that none is left when the start fails or is stopped. */
   readonly keep: (service: Service) => void;
-  /** A server that we started has ended. */
+  /** Called when a server that was started here has ended. */
   readonly onLost: (name: string) => void;
 }
 
@@ -79,7 +79,7 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
 /**
  * Hands the endpoints to the job processes, which inherit this environment and load their configuration from it.
  *
- * @param endpoints with the address by which notifications are heard, if by any
+ * @param endpoints with the address at which notifications are heard, if there is one
  */
 export function publishEndpoints(
   { livekit, databaseUrl, listenUrl, model }: Endpoints & Pick<DatabaseWays, "listenUrl">,
@@ -89,9 +89,9 @@ export function publishEndpoints(
   env["LIVEKIT_API_KEY"] = livekit.apiKey;
   env["LIVEKIT_API_SECRET"] = livekit.apiSecret;
   env["DATABASE_URL"] = databaseUrl;
-  // Empty, and not absent: else it would be taken from `.env`.
+  // Empty and not absent, or it would be taken from `.env`.
   env["DATABASE_DIRECT_URL"] = listenUrl ?? "";
-  // The password is in `databaseUrl`. The driver would use this one for any other address that has no password.
+  // `databaseUrl` includes the password. The driver would use this one for any other address that has none.
   delete env["PGPASSWORD"];
   env["ANTHROPIC_API_KEY"] = model.apiKey;
   env["ANTHROPIC_MODEL"] = model.name;

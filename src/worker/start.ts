@@ -38,10 +38,10 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   /** Whether the scripted model is started when the configuration names no model. */
   readonly hasScripted: boolean;
   readonly logger: Logger;
-  /** What `/metrics` shows. It stays open. */
+  /** Collects what `/metrics` shows. The caller closes it. */
   readonly hub: MetricsHub;
   readonly telemetry: Telemetry;
-  /** Gets everything that must be closed; it closes in the reverse order. */
+  /** Gets everything that must be closed; what is started last is closed first. */
   readonly cleanup: Pick<Cleanup, "defer" | "disposed">;
   /** How long the sessions may take to go to other workers when this one stops; 0: they end here. */
   readonly handOverMs: () => number;
@@ -145,7 +145,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, routes }));
     grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
   }
-  // Kept last, so it is done first: everything else is there for the sessions meanwhile.
+  // Kept last, and so closed first: everything else must still be there for the sessions that are handed over.
   keep({ close: () => jobs.handOver(options.handOverMs()) });
   await jobs.registered;
   return {
@@ -157,10 +157,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   };
 }
 
-/** Each job loads its own. Loaded here too, so that a bad file ends the start; and to check edited arguments. */
+/** Each job process loads its own. Loaded here so that a bad file ends the start, and to check edited arguments. */
 async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
   const reloads = !isWorkerOnly;
-  // Job processes inherit it.
+  // Inherited by job processes.
   if (reloads) process.env[RELOADS] = "1";
   const definitions = await openDefinitions(config, { reloads });
   cleanup.defer(definitions.close);

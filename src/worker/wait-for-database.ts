@@ -11,12 +11,12 @@ interface WaitOptions {
 }
 
 const RETRY_MS = 1_000;
-/** Time between two equal lines. */
+/** A line of progress is repeated after this time. */
 const SAY_AGAIN_MS = 30_000;
 
 interface Addresses {
   readonly databaseUrl: string;
-  /** A way past the pooler that `databaseUrl` may be the address of. */
+  /** An address past the pooler, when `databaseUrl` is a pooler's. */
   readonly directUrl: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export async function prepareDatabase(
 }
 
 /**
- * Migrates the database as soon as it answers. An error that waiting does not mend, as a wrong password, is thrown.
+ * Migrates the database as soon as it answers. Errors that waiting cannot mend, such as a wrong password, are thrown.
  *
  * @throws {AppError} `invalid_config` as `migrate` does; an AbortError when the signal aborts
  */
@@ -39,7 +39,7 @@ export async function migrateWhenThere(databaseUrl: string, options: WaitOptions
   return whenThere(databaseUrl, () => migrate(databaseUrl), options);
 }
 
-/** A database that does not answer yet is waited for without a limit: it may be starting at the same time as we are. */
+/** Waits without a limit for a database that does not answer yet: it may be starting at the same time. */
 async function whenThere<Result>(
   databaseUrl: string,
   work: () => Promise<Result>,

@@ -6,7 +6,7 @@ import { findLivekitPort } from "../../worker/process/ports.ts";
 import { startLivekitServer } from "../../worker/services/livekit-server.ts";
 import { UsageError } from "../talk/options.ts";
 
-/** The LiveKit of the environment, or one of our own that ends with us. */
+/** The LiveKit that the environment names; without one, a livekit-server that is started and ends with this process. */
 export async function provideLivekit(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<LivekitServer & AsyncDisposable> {

@@ -8,17 +8,17 @@ import type { ToDev } from "../../worker/definitions/definitions.ts";
 import { watchSources } from "./watch-sources.ts";
 
 const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
-/** An editor writes a file in several steps, and a checkout writes many files. */
+/** Waits for the rest of a change: an editor saves in several steps, and a checkout writes many files. */
 const SETTLE_MS = 200;
 
 /**
- * `parley dev`: what `parley start` starts, again after each change of a source, as far as the worker does not load it by
+ * `parley dev`: runs `parley start`, and starts it again when a source changes, unless the worker loads such changes by
  * itself. Ends with Ctrl-C.
  */
 export async function runDev(flags: readonly string[]): Promise<void> {
   const stopping = new AbortController();
   let changed = Promise.withResolvers<string>();
-  /** The worker that runs loads what changes in them. */
+  /** Folders whose changes the running worker loads by itself. */
   let reloaded: readonly string[] = [];
   const isReloaded = (file: string) => reloaded.some((folder) => resolve(file).startsWith(folder + sep));
   watchSources(process.cwd(), stopping.signal, (file) => {
@@ -29,7 +29,7 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       stopping.abort();
-      // A terminal sends Ctrl-C to both; main takes two signals within a second for one.
+      // A terminal has sent Ctrl-C to the child, too; main takes two signals within a second for one.
       child?.kill(signal);
     });
   }

@@ -9,8 +9,8 @@ const isSource = (file: string) => /(?:\.[cm]?[jt]s|\.json|(?:^|\/)\.env)$/.test
  * Calls back with the name of each source that changes in `folder`, until the signal aborts. Folders that are made
  * later are not watched: start again.
  *
- * Each folder has a watch of its own: with `recursive`, on Linux, a file that is replaced by another, as many editors
- * save, is told of once and never again.
+ * Each folder has a watch of its own, because many editors save by replacing the file: on Linux, a `recursive` watch
+ * reports the first replacement and no later one.
  */
 export function watchSources(folder: string, signal: AbortSignal, onChange: (file: string) => void): void {
   for (const below of ["", ...foldersIn(folder)]) {
@@ -18,7 +18,7 @@ export function watchSources(folder: string, signal: AbortSignal, onChange: (fil
       const file = name === null ? "" : join(below, name);
       if (isSource(file)) onChange(file);
     });
-    // A folder that is removed ends its watch, and nothing else.
+    // When a folder is removed its watch ends; that is no failure.
     watcher.on("error", () => {});
   }
 }

@@ -14,7 +14,7 @@ const NO_DATABASE = "postgres://127.0.0.1";
 const ANTHROPIC = "https://api.anthropic.com";
 const MODEL_WITHIN_MS = 5_000;
 
-/** LiveKit, PostgreSQL and the model: each there, or what `parley start` needs to start it. */
+/** Checks LiveKit, PostgreSQL and the model: whether each answers, or has what `parley start` needs to start it. */
 export async function checkServices(config: Config): Promise<Finding[]> {
   return Promise.all([checkLivekit(config), checkDatabase(config), checkModel(config), checkVoice(config)]);
 }
@@ -52,7 +52,7 @@ async function checkModel(config: Config): Promise<Finding> {
   return missing("model: none", `set ANTHROPIC_API_KEY, or ${howToInstall("@copilotkit/aimock")}`);
 }
 
-/** Costs nothing. Servers in the place of Anthropic's need not know how to answer that. */
+/** Asks the API whether it knows the model, which costs nothing. Not every other server of the API can tell. */
 async function askAboutModel(config: Config): Promise<Finding> {
   const { name } = config.model;
   const url = (config.anthropicBaseUrl ?? ANTHROPIC).replace(/\/$/u, "");

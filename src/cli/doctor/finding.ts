@@ -1,6 +1,6 @@
-/** What the doctor says of one part. */
+/** What the doctor has found out about one part. */
 export interface Finding {
-  /** A `note` is no hindrance: it works, with less. */
+  /** `note`: it works, but something optional is missing. */
   readonly state: "ok" | "note" | "missing";
   readonly text: string;
   /** What to do about it. */
@@ -11,7 +11,7 @@ export const ok = (text: string): Finding => ({ state: "ok", text });
 export const note = (text: string, remedy: string): Finding => ({ state: "note", text, remedy });
 export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text, remedy });
 
-/** What has gone wrong, with its cause: `fetch failed` alone helps nobody. */
+/** The error's message with that of its cause, because `fetch failed` alone helps nobody. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? "" : `: ${messageOf(error.cause)}`;

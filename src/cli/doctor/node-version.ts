@@ -1,6 +1,6 @@
 const OLDEST = [22, 18] as const;
 
-/** What to do when this Node cannot run an agent: it must run TypeScript as it is. */
+/** What to do when this version of Node cannot run TypeScript sources; `undefined` when it can. */
 export function nodeProblem(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [oldestMajor, oldestMinor] = OLDEST;

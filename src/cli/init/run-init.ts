@@ -7,26 +7,26 @@ import { toPackageJson } from "./to-package-json.ts";
 
 /** Beside `src/` in the repository, beside `dist/` in a package. */
 const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
-/** npm would take one out of a package, and an editor would take the other for the template's own. */
+/** New names of template files: npm leaves a .gitignore out of packages, and editors would obey a tsconfig.json. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { _gitignore: ".gitignore", "_tsconfig.json": "tsconfig.json" };
 
-/** A project has one of its own, which the agent can do with. */
+/** Files that an existing project may have already: its own ones stay, and the agent works with them. */
 const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "docker-compose.yml"]);
 
-/** The names of the files. */
+/** Names of files. */
 interface Written {
-  /** What the agent is made of. */
+  /** The agent's own files. */
   readonly agent: readonly string[];
   /** What git and editors need beside it. */
   readonly forTools: readonly string[];
-  /** What was there already and is as it was. */
+  /** Files that were there already and are unchanged. */
   readonly left: readonly string[];
 }
 
 /**
- * Makes a folder with a first agent, or makes one of a folder that has a package.json already.
+ * Makes a folder with a first agent, or adds an agent to a folder that has a package.json.
  *
- * @throws {TalkError} when one of an agent's own files is there already; then nothing is written
+ * @throws {TalkError} when one of the agent's own files exists already; then nothing is written
  */
 export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);

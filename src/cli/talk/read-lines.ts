@@ -6,15 +6,15 @@ interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
   readonly forms: TerminalForms;
-  /** Gets the prompt: not stdout, which holds only events. */
+  /** Gets the prompt. It is not stdout, which gets events alone. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * Sends each line as a message; a line that comes while a call waits for permission, or a form for a field, answers that
- * instead. Resolves when the input and the last turn have ended, or on Ctrl-C when no turn runs or this one was stopped
- * before.
+ * Sends each line as a message; while a call waits for permission or a form asks for a field, a line answers that
+ * instead. Resolves when the input and the last turn have ended, or at a Ctrl-C that finds no turn, or one that an
+ * earlier Ctrl-C has stopped.
  */
 export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
   const { isJson, timeoutMs, forms, output, onFailed } = terminal;
@@ -65,7 +65,7 @@ export async function readLines(parley: Parley, terminal: Terminal): Promise<voi
       lines.close();
     }
   };
-  // In a terminal readline gets Ctrl-C; elsewhere the process gets a signal.
+  // In a terminal readline takes Ctrl-C; elsewhere the process gets a signal.
   lines.on("SIGINT", onInterrupt);
   process.on("SIGINT", onInterrupt);
   lines.on("line", (line) => {

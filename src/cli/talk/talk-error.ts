@@ -1,2 +1,2 @@
-/** Says in one sentence, shown without a stack, why talking is not possible. */
+/** Why a command cannot do its work, in one sentence for people. It is shown without a stack. */
 export class TalkError extends Error {}

@@ -1,13 +1,13 @@
 import { type FieldValue, type Form, type FormAnswer, type FormField, parseField } from "../../client/forms.ts";
 
-/** Typed in the place of an answer. */
+/** Typed in the place of an answer, it refuses the form. */
 const REFUSE = "/no";
 
 interface Open {
   readonly fields: readonly FormField[];
   readonly content: Record<string, FieldValue>;
   readonly end: (answer: FormAnswer) => void;
-  /** The place of the field that is asked for. */
+  /** The index of the field that is asked for. */
   at: number;
 }
 
@@ -15,7 +15,7 @@ interface Open {
 export class TerminalForms {
   readonly #open: Open[] = [];
   readonly #tell: (line: string) => void;
-  /** Called when a line is expected that was not before. */
+  /** Called when a form begins to wait for a line. */
   onAsked: () => void = () => {};
 
   constructor(tell: (line: string) => void) {
@@ -27,7 +27,7 @@ export class TerminalForms {
     return this.#open.length > 0;
   }
 
-  /** Resolves with what became of the form; rejects when the signal aborts. Several wait for each other. */
+  /** Resolves with the answers or the refusal; rejects when the signal aborts. Forms are shown one after another. */
   async show({ message, fields, problem }: Form, { signal }: { readonly signal: AbortSignal }): Promise<FormAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
     const asked = fields.length > 0 ? fields : [CONFIRMATION];
@@ -46,7 +46,7 @@ export class TerminalForms {
     }
   }
 
-  /** Takes a line as the answer to the field that is asked for. */
+  /** Takes a line as the answer to the current field. */
   take(line: string): void {
     const [open] = this.#open;
     const field = open?.fields[open.at];
@@ -63,7 +63,7 @@ export class TerminalForms {
     else this.#end(open, { action: "accept", content: open.content });
   }
 
-  /** At once: a line that was typed ahead is for what comes next. */
+  /** Ends the form at once, so that a line that was typed ahead goes to what comes next. */
   #end(open: Open, answer: FormAnswer): void {
     open.end(answer);
     this.#close(open);
@@ -84,7 +84,7 @@ export class TerminalForms {
   }
 }
 
-/** What a form without fields asks. */
+/** The one question of a form without fields. */
 const CONFIRMATION: FormField = {
   name: "accepted",
   type: "boolean",

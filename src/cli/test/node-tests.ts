@@ -3,14 +3,14 @@ import { relative, resolve } from "node:path";
 import { run as runTests } from "node:test";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 
-/** Whether a file has tests for Node's own test runner. Those of another one, Vitest's for instance, are left to it. */
+/** Whether a file has tests for Node's own test runner, and not for another one such as Vitest. */
 export async function isOfNodeTest(file: string): Promise<boolean> {
   return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
 }
 
 /**
- * Runs test programs, each in a process of its own, as `node --test` does. What they print goes to standard error. A test
- * that is skipped is no run; of a test or a suite whose subtests failed, these are told.
+ * Runs test files, each in a process of its own, as `node --test` does. What they print goes to standard error. Skipped
+ * tests give no run. Of a suite, and of a test that failed by its subtests, only the subtests give runs.
  */
 export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
   for (let run = 1; run <= repeat; run++) {
@@ -23,7 +23,7 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
       const file = relative("", data.file ?? data.name);
       yield {
         file,
-        // A program that cannot be loaded is told as a test that is named by its path.
+        // A file that cannot be loaded counts as one test, which is named by its path.
         name: data.name === data.file ? file : data.name,
         run,
         ms: Math.round(data.details.duration_ms),
@@ -33,12 +33,12 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
   }
 }
 
-/** Node's types do not have the reason. */
+/** Whether a test failed only because a subtest did. Node's types do not have this field. */
 function isOfSubtests(error: Error): boolean {
   return "failureType" in error && error.failureType === "subtestsFailed";
 }
 
-/** The error as the test threw it, with the lines of its stack that are in files, and not of Node. */
+/** The error that the test threw, with the lines of its stack that are in files other than Node's own. */
 function whyFailed(error: Error): string {
   const { stack = "", message } = error.cause instanceof Error ? error.cause : error;
   const lines = (stack === "" ? message : stack).split("\n");

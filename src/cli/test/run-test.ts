@@ -35,7 +35,7 @@ async function* runAll(files: readonly string[], { repeat, isInRoom, hasVoice }:
   const scenarios = files.filter((file) => !IS_PROGRAM.test(file));
   if (programs.length > 0) yield* runNodeTests(programs, repeat);
   if (scenarios.length === 0) return;
-  // First of all: what it logs must not come between the results.
+  // Before anything else, so that its log does not come between the results.
   await loadRtcNode();
   const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
   const { startRoomServers } = await import("../../testing/stage/room-servers.ts");
@@ -64,7 +64,7 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
   throw new UsageError(`No test was found: expected ${SCENARIOS}, or ${PROGRAMS} of node:test, in ${paths.join(", ")}`);
 }
 
-/** One file is read at a time: a folder may have thousands. */
+/** Reads one file at a time, because a folder may have thousands. */
 async function* testsBelow(folder: string): AsyncGenerator<string> {
   const exclude = (name: string) => name === "node_modules";
   const names = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: folder, exclude }));

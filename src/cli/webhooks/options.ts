@@ -14,7 +14,7 @@ Environment: DATABASE_URL, DATABASE_DIRECT_URL, PGPASSWORD. A worker with WEBHOO
 
 export interface WebhooksOptions {
   readonly databaseUrl: string;
-  /** What is to be sent again; undefined: what there is is listed. */
+  /** Ids of the webhooks to send again, or all dead ones; undefined: they are listed. */
   readonly retry: readonly string[] | "dead" | undefined;
 }
 

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { isRecord } from "../../lib/json.ts";
 import { Inbox } from "../wire/inbox.ts";
 
-/** A line that the client's program prints; docs/conformance.md has the list. */
+/** A line that the client's program prints; docs/conformance.md lists the events. */
 export interface ProgramEvent {
   readonly event: string;
   readonly [field: string]: unknown;
@@ -16,7 +16,7 @@ process.once("exit", () => {
   for (const child of running) kill(child);
 });
 
-/** The client under test: a program that we start, that prints what it sees and obeys commands on stdin. */
+/** The client under test as a process: it prints what it sees, and obeys commands on stdin. */
 export class ClientProgram implements AsyncDisposable {
   readonly events = new Inbox<ProgramEvent>();
   /** Resolves to why it has ended. */
@@ -24,7 +24,7 @@ export class ClientProgram implements AsyncDisposable {
   readonly #child: ChildProcess;
 
   constructor([program = "", ...args]: readonly string[], environment: NodeJS.ProcessEnv) {
-    // A group of its own: `npx` and `go run` have the client as their child.
+    // In a process group of its own, because `npx` and `go run` start the client as their child.
     const child = spawn(program, args, { env: { ...process.env, ...environment }, detached: true });
     this.#child = child;
     running.add(child);
@@ -69,7 +69,7 @@ export class ClientProgram implements AsyncDisposable {
     const timer = setTimeout(() => kill(this.#child), LEAVES_WITHIN_MS);
     await this.ended;
     clearTimeout(timer);
-    // What it has started itself.
+    // Also ends the processes that it has started itself.
     kill(this.#child);
   }
 }
@@ -79,7 +79,7 @@ function kill({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // It has ended already.
   }
 }
 

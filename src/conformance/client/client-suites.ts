@@ -25,7 +25,7 @@ export interface ClientUnderTest {
 
 type Options = Omit<ClientTalkOptions, keyof ClientUnderTest>;
 
-/** All checks of a client. Suites that wait long begin first. `talks` is told of each room that is opened. */
+/** All checks of a client. Suites that wait long begin first. `onTalk` is called with each room that is opened. */
 export function clientSuites(client: ClientUnderTest, onTalk: (talk: ClientTalk) => void): Suite<ClientTalk>[] {
   const open = async (options: Options) => {
     const talk = await ClientTalk.open({ ...client, ...options });

@@ -18,7 +18,7 @@ import { createToken, type LivekitServer, RoomEnd, TOPIC } from "../wire/room-en
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
-/** What a client does at once about something has come by then, after it has answered what was sent later. */
+/** Once a client has answered a later message, whatever it does at once about an earlier one has come by then. */
 const QUIET_MS = 150;
 const LOOK_EVERY_MS = 20;
 export const TOOLS = ["echo", "slow", "fail", "big", "report"];
@@ -47,17 +47,17 @@ interface SendOptions {
   readonly topic?: string;
 }
 
-/** A room with the client under test and a worker that the kit plays: it acknowledges, configures, and records. */
+/** A room with the client under test and the kit's worker, which acknowledges, sends its Configuration, and records. */
 export class ClientTalk implements AsyncDisposable {
   readonly roomName: string;
   readonly conversationId: string;
-  /** What the client has sent, to whichever worker. */
+  /** All that the client has sent, also to earlier workers of this room. */
   readonly frames = new Inbox<Frame>();
   /** Indexes in `frames.items` at which the client has joined anew. */
   readonly joins: number[] = [0];
-  /** Whether the worker acknowledges a frame. */
+  /** Decides whether the worker acknowledges a frame. */
   acknowledges: (frame: Frame) => boolean = () => true;
-  /** What the worker sends again between its Ack of a Configuration and its own Configuration. */
+  /** Called between the worker's Ack of a Configuration and its own Configuration: sends again what was lost. */
   replay: () => void = () => {};
   readonly #options: ClientTalkOptions;
   readonly #cleanup = new Cleanup();
@@ -72,7 +72,7 @@ export class ClientTalk implements AsyncDisposable {
     this.conversationId = conversationIdOfRoom(this.roomName);
   }
 
-  /** Resolves when the client has sent its Configuration, or is started if there is no worker yet. */
+  /** Resolves when the client has sent its Configuration; without a worker, when it is started. */
   static async open(options: ClientTalkOptions): Promise<ClientTalk> {
     const talk = new ClientTalk(options);
     try {
@@ -103,7 +103,7 @@ export class ClientTalk implements AsyncDisposable {
     this.#worker = await RoomEnd.join(livekit.url, token, (arrival) => this.#take(arrival));
   }
 
-  /** The worker leaves the room without a word. */
+  /** The worker leaves the room without sending anything. */
   async stopWorker(): Promise<void> {
     await this.#worker?.[Symbol.asyncDispose]();
     this.#worker = undefined;
@@ -113,14 +113,14 @@ export class ClientTalk implements AsyncDisposable {
     this.#cleanup.defer(close);
   }
 
-  /** Another participant of the room, which is no worker. */
+  /** Lets another participant join, which is no worker. It leaves when this room is closed. */
   async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
     const { livekit } = this.#options;
     const token = await createToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
     return this.#cleanup.use(await RoomEnd.join(livekit.url, token, onArrival));
   }
 
-  /** Until the kit's worker knows of a participant; returns when it does not in that time, too. */
+  /** Waits until the kit's worker knows of a participant, at most for `withinMs`. */
   async untilAnnounced({ room: { localParticipant } }: RoomEnd, withinMs: number): Promise<void> {
     const isKnown = () => this.#worker?.room.remoteParticipants.has(localParticipant?.identity ?? "") ?? false;
     const until = performance.now() + withinMs;
@@ -128,9 +128,9 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   /**
-   * Sends a message that is right.
+   * Sends a valid message.
    *
-   * @throws {KitFault} when it is not
+   * @throws {KitFault} when it is not valid
    */
   async send(message: WorkerMessage, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
@@ -168,7 +168,7 @@ export class ClientTalk implements AsyncDisposable {
     return (this.#lastStanza -= 1);
   }
 
-  /** Asks for a call on the client. @returns the request, to be sent again */
+  /** Asks the client to run a call. @returns the request, so that it can be sent again */
   async request(request: Partial<Request> & Pick<Request, "toolName">, options: SendOptions = {}): Promise<Request> {
     const body: Request = { id: createId(), messageId: "msg_a1", parameters: {}, execution: "client", ...request };
     await this.send({ type: "tool_use_request", body }, options);
@@ -189,7 +189,7 @@ export class ClientTalk implements AsyncDisposable {
     return this.program.all("run").filter((event) => event["id"] === id).length;
   }
 
-  /** Returns when the client has had time to do, and to tell, whatever it does about what was sent before. */
+  /** Waits until the client has had time to do, and to tell, what it does about earlier messages. */
   async settle(): Promise<void> {
     const { id } = await this.request({ toolName: "echo", parameters: { settled: true } });
     await this.result(id);
@@ -259,7 +259,7 @@ export class ClientTalk implements AsyncDisposable {
 
   #post(message: WorkerMessage, stanzaId?: number): void {
     void this.send(message, stanzaId === undefined ? {} : { stanzaId }).catch((error: unknown) => {
-      // A worker that has just been stopped cannot send any more: that has a cause.
+      // An error with a cause is one of sending: the worker has just been stopped.
       if (error instanceof KitFault && error.cause === undefined) this.frames.blame(error);
     });
   }

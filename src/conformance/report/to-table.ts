@@ -18,7 +18,7 @@ export function toCounts(summary: Summary): string[] {
   });
 }
 
-/** The report for a terminal. What has not passed comes with its sentence, and with what was seen. */
+/** The report for a terminal. A check that has not passed is shown with its sentence and with what was seen. */
 export function toTable(summary: Summary): string {
   const { verdicts, stale } = summary;
   const width = Math.max(...verdicts.map(({ id }) => id.length));

@@ -1,13 +1,13 @@
 import type { Verdict } from "./run-suites.ts";
 
-/** What a run has come to. */
+/** The result of a run. */
 export interface Summary {
   readonly verdicts: readonly Verdict[];
   /** Ids that are expected to fail. */
   readonly expected: readonly string[];
-  /** Expected failures that have not failed, or that no check has as its id: their lines are to go. */
+  /** Expected ids that did not fail, or that no check has. Their lines must be removed from the file. */
   readonly stale: readonly string[];
-  /** 0: all that is a MUST holds; 1: it does not, or a line is stale; 3: the kit is at fault, and nothing is proven. */
+  /** 0: every MUST holds; 1: one does not, or a line is stale; 3: the kit is at fault, and nothing is proven. */
   readonly status: 0 | 1 | 3;
 }
 
@@ -16,7 +16,7 @@ export function parseExpected(text: string): string[] {
   return text.split("\n").flatMap((line) => line.replace(/#.*/, "").trim() || []);
 }
 
-/** @param expected ids of checks that are known to fail; one that does not is stale */
+/** @param expected ids of checks that are known to fail; an id whose check passes is stale */
 export function summarize(verdicts: readonly Verdict[], expected: readonly string[]): Summary {
   const failed = verdicts.filter(({ outcome }) => outcome === "failed");
   const stale = expected.filter((id) => !failed.some((verdict) => verdict.id === id));

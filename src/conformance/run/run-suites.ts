@@ -12,9 +12,9 @@ export interface Verdict extends Pick<Check<never>, "id" | "level" | "sentence">
 
 type Outcome = Pick<Verdict, "outcome" | "reason">;
 
-/** Rooms at once: most of a check is waiting. */
+/** How many rooms are open at once. A check mostly waits. */
 const SUITES_AT_ONCE = 8;
-/** Twice what the longest check waits for. LiveKit's calls have no deadline of their own. */
+/** Twice the wait of the longest check. A limit is needed because LiveKit's calls have no deadline. */
 const CHECK_WITHIN_MS = 30_000;
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -43,7 +43,7 @@ async function runSuite<Subject extends AsyncDisposable>(suite: Suite<Subject>):
     const outcome = current ? await attempt(() => inTime(run(current), id)) : (unopened ?? { outcome: "kit" });
     const ms = Math.round(performance.now() - startedAt);
     verdicts.push({ id, level, sentence, suite: suite.name, ...outcome, ms });
-    // What a failure has left behind must not fail the next check.
+    // A new room, so that nothing left behind makes the next check fail.
     if (outcome.outcome === "failed" || outcome.outcome === "kit") {
       await close(current);
       subject = undefined;
@@ -53,13 +53,13 @@ async function runSuite<Subject extends AsyncDisposable>(suite: Suite<Subject>):
   return verdicts;
 }
 
-/** A room that does not close in time is left: it is of no use to any other check. */
+/** Gives up a room that does not close in time: no other check uses it. */
 async function close(subject: AsyncDisposable | undefined): Promise<void> {
   const closing = async () => subject?.[Symbol.asyncDispose]();
   await inTime(closing(), "Closing a room", CLOSE_WITHIN_MS).catch(() => {});
 }
 
-/** What a check waits for of the subject has a limit of its own, so that this is the kit's fault. */
+/** @throws {KitFault} when the work takes too long: waiting for the subject has shorter limits of its own */
 async function inTime<Value>(work: Promise<Value> | Value, what: string, withinMs = CHECK_WITHIN_MS): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const fault = new KitFault(`${what} has not ended within ${withinMs / 1_000} s`);

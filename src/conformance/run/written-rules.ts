@@ -9,7 +9,7 @@ export interface Recording {
   readonly joins: readonly number[];
 }
 
-/** A rule for every frame, whichever check it was sent for. */
+/** A rule that every frame must keep, in whichever check it was sent. */
 export interface WrittenRule {
   readonly id: string;
   readonly level: Level;
@@ -18,7 +18,7 @@ export interface WrittenRule {
   readonly find: (recording: Recording) => string | undefined;
 }
 
-/** What both sides keep to; `level` says how binding the form is. */
+/** The rules of both sides. @param level how binding the form is for this side */
 export function formRules(level: Level): WrittenRule[] {
   const rule = (id: string, [how, sentence]: readonly [Level, string], broken: FrameFault["rule"]): WrittenRule => {
     return { id: `write.${id}`, level: how, sentence, find: faultOf(broken) };
@@ -43,7 +43,7 @@ export function formRules(level: Level): WrittenRule[] {
   ];
 }
 
-/** Judges all that was sent in the whole run. */
+/** Judges all frames of the whole run. */
 export async function judgeWriting(
   rules: readonly WrittenRule[],
   recordings: readonly Recording[],

@@ -31,7 +31,7 @@ export class CutLine implements AsyncDisposable {
     return new CutLine(url.href, server, sockets);
   }
 
-  /** Breaks every connection; new ones may be made at once. */
+  /** Breaks all connections. New ones are let through at once. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }

@@ -13,7 +13,7 @@ export interface FrameFault {
   readonly text: string;
 }
 
-/** How a frame came, before anything of it is read. */
+/** A frame as it came, not read yet. */
 export interface Arrival {
   readonly bytes: Uint8Array;
   readonly way: Way;
@@ -26,7 +26,7 @@ export interface Arrival {
 
 /** A frame that one side has sent, with all that is wrong with it. */
 export interface Frame extends Arrival {
-  /** The body as MessagePack has it; `{}` when it cannot be read. */
+  /** The body as MessagePack gives it, not checked; `{}` when it cannot be read. */
   readonly rawBody: Readonly<Record<string, unknown>>;
   /** 0 when it cannot be read. */
   readonly stanzaId: number;
@@ -40,7 +40,7 @@ const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
 interface Expected {
   readonly side: Side;
   readonly conversationId: string;
-  /** The conversation's id may be missing. */
+  /** Whether it is the sender's first frame, in which the conversation's id may be missing. */
   readonly isFirst: boolean;
 }
 
@@ -63,7 +63,7 @@ export function readFrame(arrival: Arrival, expected: Expected): Frame {
   return { ...arrival, rawBody, stanzaId: Number.isSafeInteger(stanzaId) ? stanzaId : 0, message, faults };
 }
 
-/** A frame's type, to be named in a report. */
+/** The name of a frame's type, for reports. */
 export function nameOf({ message }: Pick<Frame, "message">): string {
   return message?.type ?? "a frame that cannot be read";
 }

@@ -2,7 +2,7 @@ import { type KitFault, SubjectFault } from "../check.ts";
 
 const DEFAULT_WITHIN_MS = 5_000;
 
-/** What has come from the subject, in order, and waiting for what has not come yet. */
+/** What has come from the subject, in order. It can be waited for. */
 export class Inbox<Item> {
   readonly items: Item[] = [];
   readonly #waiting = new Set<() => void>();
@@ -14,22 +14,22 @@ export class Inbox<Item> {
     this.#wake();
   }
 
-  /** Nothing more will come, for this reason. */
+  /** Says that nothing more will come, and why. Waiters reject. */
   end(why: string): void {
     this.#whyNoMore ??= why;
     this.#wake();
   }
 
-  /** What is missing, and would have come, is the kit's fault. */
+  /** Makes whatever is still missing the kit's fault. */
   blame(fault: KitFault): void {
     this.#kitFault ??= fault;
     this.#wake();
   }
 
   /**
-   * What `look` finds, now or after something has come.
+   * Waits until `look` finds something in what has come, and gives that.
    *
-   * @throws {SubjectFault} when it finds nothing in time, or nothing more will come; {KitFault} when the kit is to blame
+   * @throws {SubjectFault} when it finds nothing in time, or nothing more will come; {KitFault} after `blame`
    */
   async next<Found>(
     look: (items: readonly Item[]) => Found | undefined,

@@ -58,7 +58,7 @@ export class RoomEnd implements AsyncDisposable {
       void reader.readAll().then(
         (chunks) => {
           const bytes = Buffer.concat(chunks);
-          // One whose sender left meanwhile ends like a whole one, without what had not come.
+          // A stream whose sender has left ends like a complete one: it may be empty.
           if (bytes.length === 0) return;
           onArrival({ bytes, way: "stream", topic: TOPIC, isReliable: true, from: identity, at: performance.now() });
         },
@@ -69,7 +69,7 @@ export class RoomEnd implements AsyncDisposable {
     return new RoomEnd(room);
   }
 
-  /** Frames go out in the order in which they were given. */
+  /** Frames go out in the order of the calls. */
   async publish(bytes: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const sent = this.#sending.then(() => this.#publish(bytes, options));
     this.#sending = sent.catch(() => {});

@@ -4,7 +4,7 @@ import type { GiveAccess } from "./kit-client.ts";
 import { WORKER_RULES, workerSuites } from "./worker-suites.ts";
 import type { WorkerTalk } from "./worker-talk.ts";
 
-/** Runs every check of the worker whose rooms `give` gives access to. */
+/** Runs every check of a worker. @param give gives access to its rooms */
 export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
   const talks: WorkerTalk[] = [];
   const verdicts = await runSuites(workerSuites(give, (talk) => talks.push(talk)));

@@ -9,7 +9,7 @@ import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { RoomEnd, TOPIC } from "../wire/room-end.ts";
 
-/** The right to join a room as somebody. */
+/** What is needed to join a room. */
 export interface Access {
   readonly token: string;
   readonly livekitUrl: string;
@@ -28,12 +28,12 @@ export interface SendOptions {
 
 const AGENT_KIND = 4;
 const WORKER_WITHIN_MS = 20_000;
-/** What the worker does at once about something has come by then, after it has answered what was sent later. */
+/** Once the worker has acknowledged a later message, whatever it does at once about an earlier one has come by then. */
 const QUIET_MS = 150;
 
 export const anyInput = { type: "object" } as const;
 
-/** A client that the kit plays: it sends what it is told to, answers nothing by itself, and records. */
+/** The kit's client: it sends what it is told to, answers nothing by itself, and records. */
 export class KitClient implements AsyncDisposable {
   readonly frames = new Inbox<Frame>();
   readonly #conversationId: string;
@@ -79,7 +79,7 @@ export class KitClient implements AsyncDisposable {
     await this.frames.next(look, "the worker's Configuration after its Ack of ours", 10_000);
   }
 
-  /** Sends a message that is right. @throws {KitFault} when it is not */
+  /** Sends a valid message. @throws {KitFault} when it is not valid */
   async send(message: ClientMessage, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
     const conversationId = this.#conversationId;
@@ -91,7 +91,7 @@ export class KitClient implements AsyncDisposable {
     return stanzaId;
   }
 
-  /** Sends an envelope that may be wrong: by the rules but for the given keys. */
+  /** Sends an envelope that may be wrong: the given keys take the place of valid ones. */
   async sendWrong(envelope: {
     readonly type: number;
     readonly body?: object;
@@ -146,7 +146,7 @@ export class KitClient implements AsyncDisposable {
     return this.frames.next(() => this.all(type).find(fits), `a ${type} of the worker`, withinMs);
   }
 
-  /** The final sentence of the answer to a message. @returns the id of the answer */
+  /** Waits for the final sentence of the answer to a message. @returns the answer's id */
   async answered(messageId: string): Promise<string> {
     const { id } = await this.next("start_answer", ({ previousId }) => previousId === messageId, 10_000);
     await this.next("assistant_sentence", (body) => body.previousId === id && body.isFinal, 10_000);
@@ -161,7 +161,7 @@ export class KitClient implements AsyncDisposable {
     return this.all("start_answer").some(({ previousId }) => previousId === messageId);
   }
 
-  /** Returns when the worker has had time to do whatever it does about what was sent before. */
+  /** Waits until the worker has had time to do what it does about earlier messages. */
   async settle(): Promise<void> {
     await this.acknowledged(await this.send({ type: "audio_chunk", body: {} }));
     await sleep(QUIET_MS);

@@ -9,7 +9,7 @@ import { returningChecks } from "./checks/returning.ts";
 import type { GiveAccess } from "./kit-client.ts";
 import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
-/** All checks of a worker. `onTalk` is told of each room that is opened. */
+/** All checks of a worker. `onTalk` is called with each room that is opened. */
 export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => void): Suite<WorkerTalk>[] {
   const suite = (
     name: string,

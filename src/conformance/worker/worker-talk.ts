@@ -5,7 +5,7 @@ import { anyInput, type GiveAccess, KitClient, withTools } from "./kit-client.ts
 
 export const NUMBER_INPUT = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;
 
-/** What the kit's client offers in most rooms. */
+/** The Configuration of the kit's client in most rooms. */
 const OFFERED = withTools(
   { name: "kit_echo", description: "Gives back its input.", inputSchema: anyInput },
   { name: "kit_number", description: "Takes the integer n.", inputSchema: NUMBER_INPUT },
@@ -46,7 +46,7 @@ export class WorkerTalk implements AsyncDisposable {
     }
   }
 
-  /** The client that came first, or has taken its place. */
+  /** The first client, or the one that has taken its place. */
   get client(): KitClient {
     const client = this.clients.at(0);
     if (!client) throw new Error("No client has joined");
@@ -72,7 +72,7 @@ export class WorkerTalk implements AsyncDisposable {
     return client.frames.next(look, `a ToolUseRequest for ${toolName}`, 10_000);
   }
 
-  /** How a call has ended. */
+  /** Waits for the end of a call. */
   async ended(id: string): Promise<MessageBody<"tool_call_state">> {
     const isEnd = (state: MessageBody<"tool_call_state">) =>
       state.id === id && state.status !== "pending" && state.status !== "running";

@@ -6,7 +6,7 @@ const fields = z.record(z.string(), z.unknown());
 
 const callSchema = z.strictObject({
   path: z.string(),
-  /** What the agent asked, as `normalise` leaves it. What is not in it is not compared. */
+  /** The agent's request after `normalise`. Fields that are missing here are not compared. */
   request: fields,
   status: z.number().int(),
   /** A stream: its events, with the milliseconds from the request to each. */
@@ -22,7 +22,7 @@ const cassetteSchema = z.strictObject({ version: z.literal(1), calls: z.array(ca
 /** One call of the model, as it was recorded. */
 export type RecordedCall = z.output<typeof callSchema>;
 
-/** @throws {AppError} `invalid_config` when there is none, or it is none */
+/** @throws {AppError} `invalid_config` when the file is missing, or is no cassette */
 export async function readCassette(file: string): Promise<RecordedCall[]> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     const how = "record it: run the test with PARLEY_RECORD=1 and ANTHROPIC_API_KEY";
@@ -35,7 +35,7 @@ export async function readCassette(file: string): Promise<RecordedCall[]> {
   }
 }
 
-/** One event a line, so that a difference of two recordings can be read. */
+/** Writes each event on a line of its own, so that two recordings can be compared by a diff. */
 export async function writeCassette(file: string, calls: readonly RecordedCall[]): Promise<void> {
   await writeFile(file, toCassetteText(calls));
 }

@@ -5,15 +5,15 @@ import { createRedact } from "../../scenario/redact.ts";
 import { replayCalls } from "./replay-calls.ts";
 
 export interface CassetteOptions {
-  /** What else is to be removed from the cassette, such as names. The same is removed before requests are compared. */
+  /** Texts to remove from the cassette, such as names; also removed from requests before these are compared. */
   readonly redact?: readonly RegExp[];
-  /** Events come as late as they came when they were recorded. @defaultValue false: at once */
+  /** Whether events keep the delays with which they were recorded. @defaultValue false: they come at once */
   readonly isTimed?: boolean;
 }
 
 /**
- * A model that was recorded. With PARLEY_RECORD=1 the real model answers and the file is written anew; else what is in
- * the file is played, and the agent must ask exactly what it asked then.
+ * A recorded model. With PARLEY_RECORD=1 the real model answers and the file is written anew. Otherwise the file is
+ * played, and the agent must send exactly the recorded requests.
  */
 export function cassette(file: string, { redact: more, isTimed = false }: CassetteOptions = {}): TestModel {
   const redact = createRedact(more);

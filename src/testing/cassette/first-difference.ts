@@ -2,7 +2,7 @@ import { isRecord } from "../../lib/json.ts";
 
 const SHOWN = 60;
 
-/** Where two values differ first, and how; `undefined`: nowhere. */
+/** Describes the first place at which two values differ; `undefined` when they are equal. */
 export function firstDifference(recorded: unknown, now: unknown, path = ""): string | undefined {
   if (Array.isArray(recorded) && Array.isArray(now)) {
     for (const [index, each] of recorded.entries()) {

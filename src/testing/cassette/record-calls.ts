@@ -15,7 +15,7 @@ interface RecordOptions {
   readonly upstream: string;
 }
 
-/** Stands before a model, passes everything on, and writes a cassette when it is closed. No header is written. */
+/** A proxy in front of a model. When it is closed, it writes a cassette of what it passed on, without headers. */
 export async function recordCalls({ file, redact, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
   const calls: RecordedCall[] = [];
   const handle = async ({ path, query, headers, text }: AgentRequest, response: ServerResponse) => {
@@ -59,7 +59,7 @@ export async function recordCalls({ file, redact, apiKey, upstream }: RecordOpti
   };
 }
 
-/** What stands between the agent and the model may answer with a page. */
+/** The body may be no JSON: another proxy on the way may answer with an HTML page. */
 function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);

@@ -13,19 +13,19 @@ import { normalise, type Redact } from "../../scenario/redact.ts";
 interface ReplayOptions {
   readonly file: string;
   readonly redact: Redact;
-  /** Each event comes as late as it came then. */
+  /** Whether events keep the delays with which they were recorded. */
   readonly isTimed: boolean;
 }
 
 /**
- * Answers as a cassette says. The agent must ask the same as then, call for call: at the first difference it is refused,
- * and the difference is a problem of the test.
+ * Answers from a cassette. The agent must send the same requests in the same order. The first one that differs is
+ * refused, and the difference is a problem of the test.
  */
 export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Promise<OpenModel> {
   const calls = await readCassette(file);
   const name = basename(file);
   const problems: string[] = [];
-  /** Counts of tokens may come at any moment, so each path has an order of its own. */
+  /** By path: tokens may be counted at any moment, so the order of requests is only kept within a path. */
   const waiting = Object.groupBy(calls, ({ path }) => path);
   let played = 0;
   const refuse = (response: ServerResponse, problem: string) => {
@@ -58,7 +58,7 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
 
 function differenceOf({ request }: RecordedCall, now: unknown): string | undefined {
   if (!isRecord(now)) return "it is no JSON object";
-  // A cassette that was made of a stored session knows the messages only.
+  // A cassette made from a stored session holds the messages alone.
   const isWhole = "model" in request;
   const compared = isWhole ? now : Object.fromEntries(Object.keys(request).map((key) => [key, now[key]]));
   return firstDifference(request, compared);
@@ -73,6 +73,6 @@ async function play({ events = [], isCut }: RecordedCall, isTimed: boolean, resp
     if (isTimed && waitMs > 0) await sleep(waitMs, undefined, { signal: gone.signal });
     if (!response.write(toSse(event))) await once(response, "drain", { signal: gone.signal });
   }
-  // What was cut off has no end: the agent cuts it off again.
+  // A stream that the agent cut off has no end: the agent cuts it off again.
   if (!isCut) response.end();
 }

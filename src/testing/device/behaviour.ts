@@ -2,10 +2,10 @@ import type { JsonObject } from "../../lib/json.ts";
 
 /** What a tool answers: a map is sent as it is, nothing as `{}`, any other value as `{value}`. */
 export type Value = object | string | number | boolean | null | undefined;
-/** Makes it of the model's arguments. */
+/** Makes a tool's answer from the model's arguments. */
 export type MakeValue = (input: JsonObject) => Value;
 
-/** What is announced of a device's tool. What is left out comes from the agent's own tool of that name, if it has one. */
+/** How a device announces its tool. Fields left out are taken from the agent's own tool of that name, if it has one. */
 export interface Announced {
   readonly description?: string;
   /** A JSON Schema of the arguments. @defaultValue any object */
@@ -21,7 +21,7 @@ export type Behaviour = Announced &
     | {
         readonly kind: "answer";
         readonly value: Value | MakeValue;
-        /** Its result comes so long after the call. */
+        /** Milliseconds from the call to its result. */
         readonly afterMs: number;
         readonly times: 1 | 2;
       }
@@ -35,12 +35,12 @@ export function answer(value?: Value | MakeValue, announced: Announced = {}): Be
   return { ...announced, kind: "answer", value, afterMs: 0, times: 1 };
 }
 
-/** The tool answers after so many milliseconds, also when nobody waits for it any more. */
+/** The tool answers after `afterMs`, also when nobody waits for it any more. */
 export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behaviour {
   return { ...announced, kind: "answer", value, afterMs, times: 1 };
 }
 
-/** The tool answers, and then again. */
+/** The tool sends its answer twice. */
 export function twice(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
   return { ...announced, kind: "answer", value, afterMs: 0, times: 2 };
 }

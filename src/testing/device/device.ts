@@ -8,7 +8,7 @@ import type { Fate } from "./faulty-transport.ts";
 
 interface DevicePorts {
   readonly parley: () => Parley;
-  /** The agent's own tools: what they say of themselves is announced where the test says nothing. */
+  /** The agent's own tools. A device's tool of the same name takes from them the fields that the test does not give. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
   readonly leave: () => Promise<void>;
   readonly comeBack: () => Promise<void>;
@@ -26,7 +26,7 @@ export class Device {
 
   readonly fateOf = (callId: string): Fate | undefined => this.#fates.get(callId);
 
-  /** Announces these tools, beside those that were announced before. One of the same name takes the other's place. */
+  /** Announces these tools beside the earlier ones. A tool replaces an earlier one of the same name. */
   announce(tools: Readonly<Record<string, Behaviours>>): void {
     for (const [name, behaviours] of Object.entries(tools)) {
       this.#withdraw.get(name)?.();
@@ -75,7 +75,7 @@ export class Device {
     signal: AbortSignal,
   ): Promise<unknown> {
     await this.#ports.leave();
-    // Without a way back this waits for the call's end, of which nobody will hear.
+    // A device that does not come back waits here until the call is aborted.
     await sleep(backAfterMs ?? 600_000, undefined, { signal });
     await this.#ports.comeBack();
     return toValue(value, input);

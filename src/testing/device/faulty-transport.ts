@@ -7,14 +7,14 @@ export type Fate =
   | { readonly kind: "lost" }
   | { readonly kind: "sent"; readonly afterMs: number; readonly times: 1 | 2 };
 
-/** Far from the numbers that the client counts, so that the second result is none that was sent again. */
+/** Far above the client's own stanza numbers: the second result must not look like the first one sent again. */
 const SECOND_STANZA = 1_000_000;
 
 /**
- * A client's way into the room on which results of tools are delayed, doubled or lost. The client itself keeps the
- * protocol's rules; a device that breaks them is what a test wants to see.
+ * A client's transport that delays, doubles or loses the results of tools. The client itself keeps the protocol's
+ * rules, but a test may want a device that breaks them.
  *
- * @param fateOf by the call's id; `undefined`: the result goes as it is
+ * @param fateOf what becomes of a call's result, by the call's id; `undefined`: it is sent as it is
  */
 export function faultyTransport(
   inner: Transport,
@@ -34,7 +34,7 @@ export function faultyTransport(
       if (fate.times === 2) await pass(second);
     };
     if (fate.afterMs === 0) return passAll();
-    // The client must not wait for it: its sends have a deadline.
+    // Not awaited: the client gives each send a deadline.
     void sleep(fate.afterMs, undefined, { signal: closed })
       .then(passAll)
       .catch(() => {});

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 import { type Behaviour, type Behaviours, inTurn, toValue } from "./behaviour.ts";
 
-/** The agent's own tool, which keeps its arguments, its permission and its times, and runs nothing. */
+/** The agent's own tool with its schema, permission and times, but with a test's behaviour in the place of `run`. */
 export function mockTool(tool: ServerTool, behaviours: Behaviours): ServerTool {
   const next = inTurn(behaviours);
   return { ...tool, run: (input, { signal }) => run(next(), input as JsonObject, signal) };

@@ -18,14 +18,14 @@ export interface MemoryTurn {
   heard: string | undefined;
   context: ShownContext | undefined;
   asides: number;
-  /** A later turn stands in its place. */
+  /** A later turn has replaced it. */
   isReplaced: boolean;
 }
 
-/** All that can be called of a recorder. */
+/** The recorder's public methods and fields. */
 type RecorderCalls = Pick<Recorder, keyof Recorder>;
 
-/** Keeps what a session records, and has it durable at once. */
+/** Keeps in memory what a session records; all of it counts as durable at once. */
 export class MemoryRecorder implements RecorderCalls {
   readonly turns = new Map<string, MemoryTurn>();
   /** Messages that were stored before their turn, by their ids. */
@@ -37,7 +37,7 @@ export class MemoryRecorder implements RecorderCalls {
   readonly #summaries = new Map<string, Summary>();
   readonly waitingBlocks = 0;
 
-  /** A class with private fields is only ever equal to itself, and no session looks at those. */
+  /** The cast is needed because `Recorder` has private fields, which no other class can have. No session uses them. */
   get asRecorder(): Recorder {
     return this as RecorderCalls as Recorder;
   }
@@ -84,7 +84,7 @@ export class MemoryRecorder implements RecorderCalls {
     return Promise.resolve();
   }
 
-  /** What a session reads of its talk. */
+  /** Reads from the turns above. */
   get archive(): TalkArchive {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {

@@ -5,7 +5,7 @@ const PAIRED = /^(server_tool_use|mcp_tool_use|.+_tool_result)$/;
 
 /** What the server has written, so that it can tell whether a history repeats it faithfully. */
 export class IssuedContent {
-  /** By signature or data: a history of thousands of turns is looked up in each request. */
+  /** By signature or data, because each request looks up a history of thousands of turns. */
   readonly #thinking = new Map<unknown, Json[]>();
   readonly #types = new Set<string>();
   readonly #paired: Json[] = [];
@@ -35,7 +35,7 @@ export class IssuedContent {
     return this.#thinking.get(keyOf(block))?.some((issued) => isDeepStrictEqual(issued, plain(block))) ?? false;
   }
 
-  /** The thinking that was written in one message with this tool use. */
+  /** The thinking of the message in which this tool use was written. */
   thinkingOf(toolUseId: string): readonly Json[] {
     return this.#thinkingBefore.get(toolUseId) ?? [];
   }
@@ -65,7 +65,7 @@ export function isThinking(block: Json): boolean {
   return block["type"] === "thinking" || block["type"] === "redacted_thinking";
 }
 
-/** A block as it counts: without cache marks, and without fields that say nothing. */
+/** A block for comparison: without cache marks and empty fields. */
 function plain(sent: Json): Json {
   const block = { ...sent };
   delete block["cache_control"];

@@ -12,13 +12,13 @@ import { writeEvents } from "./write-events.ts";
 export interface RecordedRequest {
   readonly body: Json;
   readonly headers: IncomingHttpHeaders;
-  /** The client's port: equal for requests on one connection. */
+  /** The client's port, which tells requests on one connection from others. */
   readonly connection: number | undefined;
   /** `performance.now()` when it was read. */
   readonly at: number;
   /** Why it was answered with 400. */
   rejection: string | undefined;
-  /** The answer's `usage` as far as the prompt goes. */
+  /** The part of the answer's `usage` that counts the prompt. */
   usage: Json | undefined;
   /** `aborted` by the client, before the answer was complete. */
   state: "open" | "ended" | "aborted";
@@ -32,7 +32,7 @@ export interface ModelServer extends AsyncDisposable {
   readonly requests: RecordedRequest[];
   /** The requests that it was asked to count. */
   readonly counted: readonly Json[];
-  /** Texts of the 400s, in order: a test of a well-behaved client expects none. */
+  /** The texts of all answers with status 400, in order. A test of a well-behaved client expects none. */
   readonly rejections: readonly string[];
   /** Number of calls for which nothing was scripted. */
   readonly unscriptedCount: number;
@@ -51,9 +51,9 @@ export interface ModelServerOptions {
   readonly apiKey?: string;
   /** The model's context; a longer prompt is refused. @defaultValue without an end */
   readonly maxTokens?: number;
-  /** For which models it knows `POST /v1/messages/count_tokens`, as not every endpoint does. @defaultValue all */
+  /** For which models it answers `POST /v1/messages/count_tokens`, which not every endpoint does. @defaultValue all */
   readonly counts?: (model: unknown) => boolean;
-  /** Whether thinking is refused when something before it has changed, as by newer models. @defaultValue false */
+  /** Whether thinking is refused when something before it has changed, as newer models do. @defaultValue false */
   readonly bindsThinking?: boolean;
 }
 

@@ -9,11 +9,11 @@ interface Position {
   readonly isBreakpoint: boolean;
 }
 
-/** Prompt caching as documented: written at breakpoints, read from the longest prefix at most 20 positions before one. */
+/** Prompt caching as documented: written at breakpoints, read by the longest prefix up to 20 positions before one. */
 export class PromptCache {
   readonly #written = new Set<string>();
 
-  /** The `usage` numbers of a request, which it also enters in the cache. A token is four characters. */
+  /** Enters a request in the cache, and returns its `usage` numbers. A token is four characters. */
   charge(body: Json): Json {
     const positions = toPositions(body);
     const breakpoints = positions.flatMap(({ isBreakpoint }, index) => (isBreakpoint ? [index] : []));
@@ -50,7 +50,7 @@ function toPositions(body: Json): Position[] {
   return [...tools, ...system, ...messages].map((item: Json, index) => {
     const { cache_control: mark, ...rest } = item;
     const serialized = JSON.stringify(rest);
-    // Other settings make the messages' cache useless, but not that of what comes before them.
+    // A change of settings makes the cache of messages useless, but not that of tools and system text.
     const salt = index === tools.length + system.length ? settings : "";
     hash = createHash("sha256").update(hash).update(salt).update(serialized).digest("hex");
     tokens += Math.ceil(serialized.length / 4);

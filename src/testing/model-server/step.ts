@@ -50,7 +50,7 @@ export interface Fault {
 }
 
 export const stallAfter = (after: number): Fault => ({ kind: "stall", after });
-/** Pings every 10 ms, and nothing else any more. */
+/** From then on only pings are sent, one every 10 ms. */
 export const pingsOnly = (after: number): Fault => ({ kind: "pings_only", after });
 /** A clean end of the body, before message_stop. */
 export const endWithoutStop = (after: number): Fault => ({ kind: "end", after });
@@ -73,7 +73,7 @@ export interface ReplyOptions {
 
 export const unknownEvent = (at: number, fields: Json = {}) => ({ at, event: { type: "future_event", ...fields } });
 
-/** Reply options that take their time over each event. */
+/** Reply options that delay each event. */
 export const slow = (msPerEvent: number): ReplyOptions => ({ slow: msPerEvent });
 
 /** How the server answers one request. */

@@ -4,11 +4,11 @@ import { listOf } from "./message.ts";
 import type { Json } from "./step.ts";
 
 /**
- * The rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is taken back only behind the tools, the system
- * text and the messages behind which it was written. Older thinking may be left out.
+ * The rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is accepted only after the same tools, system
+ * text and messages after which it was written. Older thinking may be left out.
  */
 export class ThinkingBinding {
-  /** By signature, which equal thoughts share. */
+  /** Hashes of what stood before a thinking block, by its signature. Equal thoughts share a signature. */
   readonly #prefixes = new Map<unknown, Set<string>>();
 
   /** Takes in what was written in answer to a request. */
@@ -21,7 +21,7 @@ export class ThinkingBinding {
     }
   }
 
-  /** Why the API refuses a request, in its words, or `undefined`. */
+  /** Why the API would refuse a request, in its words; `undefined` when it would not. */
   problemOf(body: Json): string | undefined {
     const prefixes = prefixesOf(body);
     for (const [at, { content }] of listOf(body["messages"]).entries())
@@ -43,7 +43,7 @@ function prefixesOf(body: Json): string[] {
   return [...before, hash.digest("hex")];
 }
 
-/** Without cache marks, which are no part of a talk. */
+/** Without cache marks, which are no part of the content. */
 function plain(list: unknown): unknown {
   return Array.isArray(list) ? (list as Json[]).map(({ cache_control: _mark, ...item }) => item) : list;
 }

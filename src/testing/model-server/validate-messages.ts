@@ -6,7 +6,7 @@ import type { Json } from "./step.ts";
 import { validateSystemMessages } from "./validate-system-messages.ts";
 import { validateServerTools } from "./validate-server-tools.ts";
 
-/** Fields that the API allows; for a type that is missing here it takes what it wrote itself. */
+/** The fields that the API allows, by type of block. Blocks of other types may have all fields. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ["text", "citations", "cache_control"],
   thinking: ["thinking", "signature"],
@@ -141,7 +141,7 @@ function leadingResults(content: readonly Json[]): unknown[] {
   return content.slice(0, end < 0 ? undefined : end).map((block) => block["tool_use_id"]);
 }
 
-/** In a tool loop with thinking, the message that called the tools must still hold all its thinking; `adaptive`: or none. */
+/** In a tool loop with thinking, the message that called the tools must keep all its thinking; `adaptive`: or none. */
 function* validateThinkingKept(body: Json, messages: readonly Message[], issued: IssuedContent): Generator<string> {
   const mode = (body["thinking"] as Json | undefined)?.["type"];
   const [call, answer] = messages.slice(-2);

@@ -7,7 +7,7 @@ const TOOL_FIELDS = new Set(
 );
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** A tool of ours, among the request's tools or told in a message. */
+/** Checks one of our own tools, from the request's list or from a system message. */
 export function* validateTool(tool: Json, path: string): Generator<string> {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(tool["name"])))
     yield `${path}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'`;

@@ -29,7 +29,7 @@ export async function writeEvents(
         }
         return;
       case "destroy":
-        // Let the client read what was written: a reset may overtake it.
+        // The client must read what was written first: a reset may overtake it.
         await sleep(PING_MS, undefined, { signal: gone.signal });
         response.destroy();
         return;

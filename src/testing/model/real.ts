@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import type { TestModel } from "./test-model.ts";
 
-/** The model that the agent has in production, by ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL. */
+/** The model that the agent has in production, reached with ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL. */
 export function real(): TestModel {
   return {
     open: async () => ({ ...realEndpoint(), problems: () => [], left: () => 0, close: async () => {} }),

@@ -10,7 +10,7 @@ type Uses = Readonly<Record<string, JsonObject>>;
 export type ScriptedReply =
   | string
   | { readonly say?: string; readonly use?: Uses | readonly Uses[] }
-  // As the strict server of the Messages API takes it: faults, thinking, whole recorded streams.
+  // A step of the model server: for faults, thinking, and whole recorded streams.
   | Step;
 
 export type Script =

@@ -1,16 +1,16 @@
-/** A model that a talk is given. */
+/** The model of a test's talk. */
 export interface TestModel {
-  /** Starts it for one talk, which closes it. */
+  /** Starts it for one talk. The talk closes it. */
   readonly open: () => Promise<OpenModel>;
 }
 
 export interface OpenModel {
-  /** Of the Messages API; undefined: Anthropic's. */
+  /** The Messages API's address; undefined: Anthropic's. */
   readonly baseUrl: string | undefined;
   readonly apiKey: string;
-  /** What is wrong with the test or the agent, as far as the model has seen it: a test with any has failed. */
+  /** What the model has found wrong with the test or the agent. A test with any problem has failed. */
   readonly problems: () => readonly string[];
-  /** Replies that nobody has asked for yet. */
+  /** Number of replies that were not asked for yet. */
   readonly left: () => number;
   readonly close: () => Promise<void>;
 }

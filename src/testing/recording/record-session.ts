@@ -26,12 +26,12 @@ interface RecordOptions {
 export interface RecordedTest {
   readonly cassette: string;
   readonly turns: number;
-  /** Why the test ends before the talk did. */
+  /** Why the test ends before the recorded session does; undefined when it is complete. */
   readonly endsBecause: string | undefined;
 }
 
 /**
- * Makes a test of a stored session, with its cassette. It has the turns up to the first one that cannot be played again.
+ * Makes a test and its cassette from a stored session. They end before the first turn that cannot be played again.
  *
  * @throws {AppError} `conversation_not_found`; `invalid_state` when its first turn cannot be played again
  */

@@ -14,9 +14,9 @@ interface RecordedTurn {
 }
 
 /**
- * The model calls of a turn, made of its stored blocks. Of what the agent asked, the messages are known: they come from
- * the record by the same function as in a session. Tools and instructions are not stored. Each block comes as a whole at
- * the time at which it was stored, which is when the model had written it.
+ * Makes a turn's model calls from its stored blocks. A call's request has the messages alone, built by the same
+ * function as in a session: tools and instructions are not stored. Each block comes whole, at the time at which it was
+ * stored, which is when the model had written it.
  */
 export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
   return modelCalls(turn.blocks).map(({ blocks, start }, index) => {

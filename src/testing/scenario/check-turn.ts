@@ -3,13 +3,13 @@ import { cutJson, showCall, showQuestion } from "../show-turn.ts";
 import type { SeenCall, Turn } from "../turn.ts";
 import type { Expectation, ExpectedCall } from "./schema.ts";
 
-/** What of a turn is not as expected: the lines of a diff. */
+/** One thing of a turn that is not as expected, as lines of a diff. */
 export interface Problem {
   readonly part: "calls" | "asks" | "agent" | "end";
   readonly expected: string;
 }
 
-/** What of a turn does not hold that was expected of it. A turn whose end is not spoken of must have completed. */
+/** Compares a turn with what is expected of it. A turn must have completed, unless another end is expected. */
 export function checkTurn(turn: Turn, expectations: readonly Expectation[]): Problem[] {
   const saysState = expectations.some(({ state }) => state !== undefined);
   const problems = expectations.flatMap((each) => [...(each.absent ? checkAbsent : checkPresent)(turn, each)]);
@@ -65,7 +65,7 @@ function showExpected({ name, args, result, error, on }: ExpectedCall): string {
   ].join(" ");
 }
 
-/** The turn with what was expected of it: `-` is what was expected, `+` what there is in its place. */
+/** Shows the turn with its problems as a diff: `-` is what was expected, `+` is what came instead. */
 export function diffTurn(turn: Turn, problems: readonly Problem[]): string {
   const parts = [
     { part: "calls", label: "calls: ", lines: turn.calls.map(showCall) },

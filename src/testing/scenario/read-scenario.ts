@@ -12,7 +12,7 @@ export async function readScenario(file: string): Promise<Scenario> {
   return parseScenario(text, file);
 }
 
-/** @param file for messages */
+/** @param file is named in errors */
 export function parseScenario(text: string, file: string): Scenario {
   let value: unknown;
   try {

@@ -19,16 +19,16 @@ export interface TestRun {
   /** From 1. */
   readonly run: number;
   readonly ms: number;
-  /** Why it failed, for people; of a scenario with the turn where it did. */
+  /** Why it failed, for people; a scenario's failure also shows the turn. */
   readonly failure: string | undefined;
 }
 
 export interface RunOptions {
-  /** How often it is run. @defaultValue what the file says */
+  /** How often it is run. @defaultValue the file's own number */
   readonly repeat?: number | undefined;
-  /** In rooms of these servers. @defaultValue in memory */
+  /** Servers in whose rooms it is run. @defaultValue none: it is run in memory */
   readonly room?: RoomServers | undefined;
-  /** Whether both ends speak and listen, in a room. @defaultValue false */
+  /** Whether both ends speak and listen, which needs a room. @defaultValue false */
   readonly voice?: boolean;
 }
 
@@ -95,7 +95,7 @@ function prepare(talk: Talk, { device, permission = [] }: Pick<ScenarioTurn, "de
   for (const { answer, ...options } of permission) talk.permission(answer, options);
 }
 
-/** A cassette where one is named, else the script of the turns, else the real model. */
+/** The cassette if the file names one, else a script from its turns, else the real model. */
 function toModel({ cassette: file, turns }: Scenario, folder: string): TestModel {
   if (file !== undefined) return cassette(resolve(folder, file));
   const script = turns.flatMap(({ model = [] }) => model);

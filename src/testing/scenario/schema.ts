@@ -53,11 +53,11 @@ const behaviour = z
 const listOf = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (Array.isArray(value) ? (value as unknown[]) : [value]), z.array(schema).min(1));
 
-/** A word in the place of a map that has only this field. */
+/** Also takes a word alone, in the place of a map that has only this field. */
 const wordFor = <Schema extends z.ZodType>(field: string, schema: Schema) =>
   z.preprocess((value) => (typeof value === "string" ? { [field]: value } : value), schema);
 
-/** Tools by name; a list has a behaviour for each call in turn. */
+/** Behaviours by the tool's name; a list has one for each call. */
 const tools = z.record(z.string(), listOf(behaviour));
 
 const ANY_TOOL = "*";
@@ -80,7 +80,7 @@ const permissionAnswer = z
       ...(editedInput !== undefined && { editedInput: editedInput as JsonObject }),
     };
   });
-/** By tool; a word alone is for any tool. */
+/** Answers by the tool's name; a word alone is the answer for all tools. */
 const permission = wordFor(ANY_TOOL, z.record(z.string(), wordFor("answer", permissionAnswer))).transform((byTool) =>
   Object.entries(byTool).map(([tool, how]) => ({ ...how, ...(tool !== ANY_TOOL && { tool }) })),
 );
@@ -126,13 +126,13 @@ const expectation = z
   });
 
 const turn = z.strictObject({
-  /** Absent: the next turn begins by itself. */
+  /** The participant's words. Absent: the turn begins by itself. */
   user: z.string().min(1).exactOptional(),
   model: listOf(reply).exactOptional(),
   device: tools.exactOptional(),
   permission: permission.exactOptional(),
   expect: listOf(expectation).exactOptional(),
-  /** How long the turn is waited for. */
+  /** How long the turn may take. */
   timeout_ms: z.number().int().positive().default(30_000),
 });
 
@@ -160,7 +160,7 @@ function toPattern(text: string): string | RegExp {
   return source === undefined ? text : new RegExp(source, flags);
 }
 
-/** The same value with every text between slashes as a regular expression. */
+/** Makes each text between slashes a regular expression. */
 function withPatterns(value: unknown): unknown {
   if (typeof value === "string") return toPattern(value);
   if (Array.isArray(value)) return value.map(withPatterns);

@@ -22,7 +22,7 @@ export function toJunit(runs: readonly TestRun[]): string {
   ].join("\n");
 }
 
-/** What a list of failures shows of one: where it was, what was expected and what came. */
+/** The short form of a failure for JUnit's list: where it was, what was expected and what came. */
 function summary(failure: string): string {
   const [first = "", ...more] = failure.split("\n");
   const message = [first, ...more.filter((line) => /^[-+] /u.test(line))].join(" ");
@@ -32,7 +32,7 @@ function summary(failure: string): string {
 const MAX_MESSAGE_LENGTH = 300;
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** XML has no form for most control characters, escaped or not. */
+/** Also removes control characters: XML does not allow most of them, not even escaped. */
 function escape(text: string): string {
   return text
     .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "�")

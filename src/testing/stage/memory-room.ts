@@ -4,8 +4,8 @@ import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input
 const AGENT: RoomPeer = { identity: "agent-test", isAgent: true };
 
 /**
- * A room in memory with an agent and one participant. Bytes arrive in the order in which they were sent, and never
- * within the call that sends them: neither end is entered a second time while it is at work.
+ * A room in memory with an agent and one participant. Bytes arrive in the order in which they were sent, and always
+ * after the call that sends them has returned, so that neither end is called while it is still at work.
  */
 export class MemoryRoom {
   readonly name = "test";
@@ -15,7 +15,7 @@ export class MemoryRoom {
   #joins = 0;
   #isIn = false;
 
-  /** @param take the agent's end */
+  /** @param take gets what the agent would hear of the room */
   constructor(identity: string, take: OnRoomInput) {
     this.#identity = identity;
     this.#take = take;

@@ -12,7 +12,7 @@ import { MemoryRecorder } from "../memory/memory-recorder.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
-/** Opens a worker's session whose room and record are in memory. The session, its tools and the wire are real. */
+/** Opens a real session with its room and its record in memory. Tools and wire are real, too. */
 export async function openMemoryStage({ agent, model, identity, watch }: StageOptions): Promise<Stage> {
   const room = new MemoryRoom(identity, (input) => session.handle(input));
   const recorder = new MemoryRecorder();

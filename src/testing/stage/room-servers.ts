@@ -9,12 +9,12 @@ import { startLivekitServer } from "../../worker/services/livekit-server.ts";
 /** Servers for talks in a room. */
 export interface RoomServers {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** Of a database for tests: the talks are stored in it, and its tables are brought up to date. */
+  /** A database for tests: its tables are brought up to date, and the talks are stored in it. */
   readonly databaseUrl: string;
 }
 
 /**
- * Starts a livekit-server and a PostgreSQL for the talks of a test file, or of a whole run, which disposes of them.
+ * Starts a livekit-server and a PostgreSQL for the talks of a test file or of a whole run. The caller disposes of them.
  *
  * @example
  * await using servers = await startRoomServers();
@@ -25,7 +25,7 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   const dataDir = await mkdtemp(join(tmpdir(), "parley-testing-"));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
   const cacheDir = resolve(process.env["PARLEY_CACHE_DIR"] || ".cache");
-  // The first start builds a livekit-server where there is none: that takes minutes, and says so.
+  // Without a livekit-server the first start builds one, which takes minutes: these lines say so.
   const progress = (line: string) => void process.stderr.write(`parley: ${line}\n`);
   const livekit = await startLivekitServer({ dataDir, cacheDir, port: await findLivekitPort(), progress });
   cleanup.defer(() => livekit.close());

@@ -19,7 +19,7 @@ import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
-/** Without a voice nobody subscribes to anything; with one each end subscribes to what it wants to hear. */
+/** LiveKit subscribes to nothing by itself: in a talk by voice each end subscribes to what it wants to hear. */
 const NO_TRACKS = { autoSubscribe: false, dynacast: false };
 
 export interface RoomStageOptions extends StageOptions {
@@ -27,7 +27,7 @@ export interface RoomStageOptions extends StageOptions {
   readonly servers?: RoomServers | undefined;
   /** Whether both ends speak and listen. */
   readonly hasVoice: boolean;
-  /** The participant's, BCP 47. */
+  /** The participant's language, BCP 47. */
   readonly language: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   };
 }
 
-/** Loads the parts that make sound for those who want it: AgentSession is large. */
+/** Imported only in a talk by voice, because AgentSession is large. */
 async function openSound(language: string | undefined) {
   const { Sound } = await import("./sound.ts");
   return Sound.open(language);
@@ -72,7 +72,7 @@ async function openSound(language: string | undefined) {
 
 interface AgentPlace {
   readonly servers: RoomServers;
-  /** Of the room. */
+  /** The room's name. */
   readonly name: string;
   readonly speech: Speech | undefined;
 }
@@ -84,7 +84,7 @@ async function openAgent(
 ): Promise<AsyncDisposable & { readonly room: Room }> {
   await using cleanup = new Cleanup();
   const { tools, agents } = agent;
-  // A call in vain would take a reply of the script.
+  // A speculative model call would use up a reply of the script.
   const config = { ...agent.config, voice: { ...agent.config.voice, speculate: false } };
   const { livekit, databaseUrl } = servers;
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });

@@ -18,7 +18,7 @@ const LOOK_FOR_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * The sound of a talk. espeak-ng speaks for the participant and, in the place of the agent's voice, for the agent; the
+ * The sound of a talk. espeak-ng speaks for the participant and for the agent, whatever the agent's voice is. The
  * agent's recogniser is told the participant's words.
  */
 export class Sound implements StageVoice, AsyncDisposable {
@@ -28,7 +28,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   readonly #recogniser: ToldRecogniser;
   readonly #language: string;
   #speaker: Speaker | undefined;
-  /** Of the rooms that the participant has left. */
+  /** How much was heard in rooms that the participant has left. */
   #heardBeforeMs = 0;
 
   private constructor(espeak: Synthesizer, language: string) {
@@ -38,7 +38,7 @@ export class Sound implements StageVoice, AsyncDisposable {
     this.speech = {
       stt: this.#recogniser,
       synthesizer: espeak,
-      // Voices have the names of their providers, whom nobody asks here.
+      // Named voices belong to providers, which a test does not use.
       voiceNamed: async () => espeak,
       close: () => espeak.close(),
     };
@@ -53,7 +53,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 
   /**
-   * The participant, who has joined, has a microphone and ears. Resolves when both ends hear each other.
+   * Gives the participant, who has joined, a microphone and ears. Resolves when both ends hear each other.
    *
    * @param agentRoom the same room, as the agent sees it
    */
@@ -105,7 +105,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 }
 
-/** Not longer than a test would wait: what has not come then is seen in the turn. */
+/** Gives up without an error after a while: what has not come by then is seen in the turn. */
 async function until(isTrue: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + LOOK_FOR_MS;
   while (!isTrue() && performance.now() < giveUpAt) await sleep(LOOK_EVERY_MS);

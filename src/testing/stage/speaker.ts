@@ -21,12 +21,12 @@ import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
 /** Samples a second of what is said. */
 export const SPEECH_RATE = 22_050;
 const FRAME_SAMPLES = SPEECH_RATE / 50;
-/** LiveKit sends 10 ms at a time. At a rate where these are no whole samples it falls behind, 2 ms in each second. */
+/** LiveKit sends 10 ms at a time. At a rate at which this is no whole number of samples, it loses 2 ms a second. */
 const SENT_RATE = 48_000;
 /** Root mean square of 16-bit samples above which a frame is sound. */
 const LOUD = 200;
 
-/** What espeak-ng makes of a text. */
+/** Speaks a text with espeak-ng. @returns 16-bit samples at `SPEECH_RATE` */
 export async function synthesize(espeak: Synthesizer, text: string, language = "en"): Promise<Int16Array> {
   const { signal } = new AbortController();
   const words = async function* () {
@@ -55,7 +55,7 @@ export class Speaker {
   #pump: Promise<void> | undefined;
   #microphone: LocalTrackPublication | undefined;
 
-  /** The participant must be in the room. */
+  /** @param room the participant's, already connected */
   constructor(room: Room) {
     this.#room = room;
     room.on(RoomEvent.TrackPublished, (publication, participant) => subscribe(publication, participant));
@@ -64,7 +64,7 @@ export class Speaker {
       for (const publication of participant.trackPublications.values()) subscribe(publication, participant);
   }
 
-  /** Publishes the microphone: silence, while nothing is said. */
+  /** Publishes the microphone, which sends silence while nothing is said. */
   async publish(): Promise<void> {
     const track = LocalAudioTrack.createAudioTrack("microphone", this.#source);
     const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
@@ -77,7 +77,7 @@ export class Speaker {
     await Promise.all([this.#connected.promise, this.#microphone?.waitForSubscription()]);
   }
 
-  /** Whether some of what is being said is still to come. */
+  /** Whether some of the speech is still to be sent. */
   get isTalking(): boolean {
     return this.#pending.length > 0;
   }
@@ -102,7 +102,7 @@ export class Speaker {
 
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      // A copy of its own: a frame sends its whole buffer.
+      // A copy, because a frame sends its whole buffer.
       const samples = new Int16Array(FRAME_SAMPLES);
       samples.set(this.#pending.slice(0, FRAME_SAMPLES));
       this.#pending = this.#pending.slice(FRAME_SAMPLES);
@@ -121,7 +121,7 @@ export class Speaker {
   }
 }
 
-/** To the agent's sound: what others say to it is none of ours. */
+/** Subscribes to the agent alone, not to other participants. */
 function subscribe(publication: RemoteTrackPublication, { kind }: RemoteParticipant): void {
   if (publication.kind === TrackKind.KIND_AUDIO && kind === ParticipantKind.AGENT) publication.setSubscribed(true);
 }

@@ -5,13 +5,13 @@ import type { ServerTool } from "../../tool/server-tool.ts";
 import type { ConfigFileValues } from "../../worker/config-file.ts";
 import type { ModelEndpoint } from "../../worker/job/session-model.ts";
 
-/** An agent as a session takes it. */
+/** An agent in the form that a session takes. */
 export interface AgentParts {
-  /** Of the one that serves the session. */
+  /** The name of the agent that serves the session. */
   readonly name: string;
   readonly config: ConfigFileValues;
   readonly tools: ReadonlyMap<string, ServerTool>;
-  /** Those beside the config's own, by name. */
+  /** The other agents, by name, without the config's own one. */
   readonly agents: ReadonlyMap<string, AgentSettings>;
 }
 
@@ -21,7 +21,7 @@ export interface StageOptions {
   readonly model: ModelEndpoint;
   /** The participant that talks to the agent. */
   readonly identity: string;
-  /** Told of all that happens in the session. */
+  /** Gets all events of the session. */
   readonly watch: SessionWatcher;
 }
 
@@ -31,22 +31,22 @@ export interface StageVoice {
   readonly say: (text: string) => Promise<void>;
   /** How much sound has come from the agent since the talk began. */
   readonly soundMs: number;
-  /** Resolves when nothing more is heard of the agent. */
+  /** Resolves when the agent has become silent. */
   readonly untilSilence: () => Promise<void>;
-  /** Resolves when the agent has said something from now on. */
+  /** Resolves when the agent has said something after this call. */
   readonly untilSpoken: () => Promise<void>;
 }
 
-/** Where a talk takes place: a room with a session in it, and one participant's place. */
+/** Where a talk takes place: a room with a session and one participant. */
 export interface Stage {
-  /** The participant's way into the room, which it is in. */
+  /** The transport of the participant, who is in the room. */
   readonly transport: Transport;
   readonly isPresent: () => boolean;
-  /** In a talk by voice. */
+  /** Only in a talk by voice. */
   readonly voice?: StageVoice;
   /** The participant leaves the room, as a device does that is switched off. */
   readonly leave: () => Promise<void>;
-  /** Brings the participant back, who goes on by the transport that it gets. */
+  /** Brings the participant back. It must use the new transport from then on. */
   readonly comeBack: () => Promise<Transport>;
   readonly close: () => Promise<void>;
 }

@@ -1,15 +1,15 @@
 import { stt } from "@livekit/agents";
 
 interface ToldRecogniserOptions {
-  /** BCP 47: what it says that the words are in. */
+  /** The language that it reports, BCP 47. */
   readonly language: string;
-  /** Whether some of the words are still to be heard. */
+  /** Whether the participant still speaks. */
   readonly isTalking: () => boolean;
 }
 
 /**
- * Stands for a recogniser, which would need a model or a network: it knows the words. That somebody speaks, and when an
- * utterance is over, is found out by the real sound.
+ * Stands for a recogniser, which would need a model or a network: it is told the words. When somebody speaks, and when
+ * an utterance is over, is still found out from the real sound.
  */
 export class ToldRecogniser extends stt.STT {
   readonly label = "parley.testing";
@@ -27,7 +27,7 @@ export class ToldRecogniser extends stt.STT {
   }
 
   protected override async _recognize(): Promise<stt.SpeechEvent> {
-    // The silence between two sentences ends what is recognised at a time: the last part brings all the words.
+    // A pause between sentences ends a piece of recognition: earlier pieces are empty, the last one has all the words.
     const text = this.#options.isTalking() ? "" : this.#words;
     if (text !== "") this.#words = "";
     const language = this.#options.language as stt.SpeechData["language"];

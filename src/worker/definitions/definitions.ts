@@ -7,23 +7,23 @@ import type { Config } from "../config.ts";
 import { FreshModules } from "./fresh-modules.ts";
 import { watchFiles } from "./watch-files.ts";
 
-/** In the environment of a worker's processes: tools and agents are loaded again when their files change. */
+/** Set in the environment of a worker's processes when they load changed files of tools and agents again. */
 export const RELOADS = "PARLEY_RELOADS";
 
-/** What the command `parley dev` is told by the worker that it has started. */
+/** The message that a worker sends to the command `parley dev`, which has started it. */
 export interface ToDev {
   /** Folders whose files are loaded again when they change. */
   readonly reloads: readonly string[];
 }
 
 interface Reload {
-  /** What has come, gone or changed. */
+  /** Files that are new, changed or gone. */
   readonly files: readonly string[];
-  /** Why files cannot be loaded. What they were before stays. */
+  /** Why some files could not be loaded. What they defined before stays. */
   readonly problems: readonly string[];
 }
 
-/** What the folders of the config define, as it is now. */
+/** The tools and agents of the config's folders, always as they are now. */
 export interface Definitions {
   readonly tools: ReadonlyMap<string, ServerTool>;
   readonly agents: ReadonlyMap<string, AgentSettings>;
@@ -35,9 +35,9 @@ export interface Definitions {
 type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
 
 interface DefinitionOptions {
-  /** Loads what changes later, too. */
+  /** Whether files that change later are loaded again. */
   readonly reloads: boolean;
-  /** Begins without what cannot be loaded now. A process that starts in the middle of somebody's work has to serve rooms. */
+  /** Leaves out files that cannot be loaded: a process that starts while an author edits must still serve rooms. */
   readonly isLenient?: boolean;
 }
 
@@ -62,7 +62,7 @@ export async function openDefinitions(
     const modules = new FreshModules(folders);
     void watchFiles(folders, closing.signal, async (files) => {
       await opened.promise;
-      // What could not be loaded may have lacked just what has come.
+      // A file that could not be loaded may have lacked one of these files.
       const bad = await loadAgain({ config, tools, agents }, modules.renew([...files, ...failed]));
       failed = [...bad.keys()];
       for (const listener of listeners) listener({ files, problems: [...bad.values()] });
@@ -88,7 +88,7 @@ interface Loaded {
   readonly agents: Map<string, AgentSettings>;
 }
 
-/** Gives why files cannot be loaded, by file. Never rejects. */
+/** @returns why some files could not be loaded, by file. Never rejects */
 async function loadAgain(
   { config, tools, agents }: Loaded,
   isRenewed: (path: string) => boolean,

@@ -3,16 +3,16 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 
 /**
- * Lets modules below some folders be imported anew. A module cannot be taken out of Node's memory, but under another
- * address it is another module: those that are renewed get a version, `file:///tools/dice.ts?v=2`. What imports a renewed
- * module is renewed, too, for it holds the old one. All others stay, with the state that they have.
+ * Lets modules below some folders be imported anew. Node cannot unload a module, but under another address it is
+ * another module: a renewed one gets a version, `file:///tools/dice.ts?v=2`. Modules that import a renewed one are
+ * renewed, too, because they hold the old one. All others stay, with their state.
  *
- * It is there for as long as the process; the old versions are, too: for development alone. Make it before the first of
- * these modules is imported.
+ * Old versions stay in memory until the process ends, so this is for development alone. Construct it before the first
+ * of these modules is imported.
  */
 export class FreshModules {
   readonly #roots: readonly string[];
-  /** By the address of the file. */
+  /** Version by the file's URL. */
   readonly #versions = new Map<string, number>();
   readonly #importers = new Map<string, Set<string>>();
 
@@ -30,10 +30,10 @@ export class FreshModules {
     });
   }
 
-  /** Renews these files and all that import them. The returned function tells whether a file is one of these. */
+  /** Renews these files and all that import them. The returned function tells whether a file was renewed. */
   renew(files: readonly string[]): (file: string) => boolean {
     const renewed = new Set(files.map(toUrl));
-    // A set goes on with what is added meanwhile.
+    // This loop also visits what is added to the set meanwhile.
     for (const url of renewed) {
       this.#versions.set(url, (this.#versions.get(url) ?? 1) + 1);
       for (const importer of this.#importers.get(url) ?? []) renewed.add(importer);
@@ -52,7 +52,7 @@ export class FreshModules {
   }
 }
 
-/** Node imports a file by its real path. One that is gone has none. */
+/** Node imports a file by its real path. A file that is gone has none, so its given path is used. */
 function toUrl(path: string): string {
   try {
     return pathToFileURL(realpathSync(path)).href;

@@ -2,15 +2,15 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A look at forty files takes a processor 0.2 ms. */
+/** A look at forty files takes 0.2 ms of CPU. */
 const LOOK_EVERY_MS = 100;
 
 /**
- * Calls back with the files that have come, gone or changed below the folders, one time after another, until the signal
- * is aborted. Editors save in several steps, so a change is told once nothing has changed between two looks.
+ * Calls back with the files that are new, changed or gone below the folders, until the signal is aborted. The next call
+ * waits for the end of the one before. Editors save in several steps, so a change is told once two looks find the same.
  *
- * It looks, where `fs.watch` would be told: on Linux that one misses, below subfolders, the second time that a file is
- * replaced by another, as many editors save, and in a container what is changed outside. The folders need not exist.
+ * It polls, because `fs.watch` misses changes: on Linux, in subfolders, the second time that a file is replaced, which
+ * is how many editors save; in a container, what is changed outside of it. The folders need not exist.
  */
 export async function watchFiles(
   folders: readonly string[],

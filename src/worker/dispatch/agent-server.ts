@@ -12,9 +12,9 @@ import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/jo
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
-/** For so long after a place was free again, rooms that waited for one come first. */
+/** For this long after all places were taken, rooms that wait for a place come before new ones. */
 const YIELD_MS = 30_000;
-/** A full worker reports this load: LiveKit gives no room to a worker whose load is at its `target_load`, 0.7. */
+/** The load of a full worker: LiveKit gives no room to a worker at its `target_load`, which is 0.7. */
 const FULL_LOAD = 0.7;
 /** A job process is ready in two seconds; on a busy machine it may take much longer. */
 const JOB_START_LIMIT_MS = 30_000;
@@ -37,17 +37,17 @@ interface AgentServerOptions {
   >;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly logger: Logger;
-  /** Without it no session can be opened. */
+  /** While the database is away no session can be opened. */
   readonly database: { readonly isAway: boolean };
   /** Module path of the job entry. */
   readonly agent?: string;
-  /** Whether rooms wait for an agent that were made before this one. Asked only after all places were taken. */
+  /** Whether older rooms wait for an agent. Asked only within `YIELD_MS` after all places were taken. */
   readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
 }
 
 /**
- * LiveKit's worker, not yet running. Its load counts sessions, for most of a session is waiting, which no CPU shows; and
- * what its hosts compute, where that is the larger share.
+ * LiveKit's worker, not yet running. Its load is the share of places that are taken, because sessions mostly wait and
+ * use no CPU; or the share of a core that its hosts use, where that is larger.
  */
 export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, logger, database, mustWait, agent = jobEntry() } = options;
@@ -89,14 +89,14 @@ export async function createAgentServer(options: AgentServerOptions) {
       const { id, room } = request;
       const isSecond =
         !database.isAway && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
-      // LiveKit knows the load of a moment ago.
+      // LiveKit may still offer a job to a full worker, because it knows an older load.
       if (isSecond || accepted.isFull || database.isAway) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept();
     },
     initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
-    // Of a process with one job: with the hook that is told of the session's end.
+    // For a process with a single job; includes the time of the hook that is called at the session's end.
     sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
     jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,

@@ -7,7 +7,7 @@ import { WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
   readonly dispatches: AgentDispatchClient;
-  /** The name by which rooms are dispatched to this worker; "": it is given every room. */
+  /** The name by which rooms are dispatched to this worker; "": it gets every room. */
   readonly agentName: string;
 }
 
@@ -24,19 +24,19 @@ export function createRoomClients(
   };
 }
 
-/** A worker that LiveKit has given a job to has joined the room by then. */
+/** A worker that has got a job joins its room within this time. */
 const JOINS_WITHIN_MS = 10_000;
 
 interface Asking {
-  /** The participant of an agent that has died: LiveKit would keep it for up to 20 s. */
+  /** The identity of an agent that has died, which LiveKit would keep in the room for up to 20 s. */
   readonly former?: string | undefined;
-  /** Asked last: of many workers that find the same room, one asks. */
+  /** Asked last. It allows one of the workers that find the same room. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
- * Asks LiveKit for an agent when a room has participants but no agent, or `former` alone, which it removes first, and
- * none is on its way; resolves to whether it asked.
+ * Asks LiveKit for an agent when a room has participants but no agent, and none is on its way. `former` does not count
+ * as an agent, and is removed first. Resolves to whether it asked.
  */
 export async function ensureAgent(clients: RoomClients, room: string, { former, isAllowed }: Asking): Promise<boolean> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
@@ -52,19 +52,19 @@ export async function ensureAgent(clients: RoomClients, room: string, { former, 
   return true;
 }
 
-/** Asks LiveKit for another agent, with the metadata of the dispatch before: it may name which agent is to serve the room. */
+/** Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent. */
 export async function requestAgent(clients: RoomClients, room: string): Promise<void> {
   await requestAgain(clients, room, await listDispatches(clients, room));
 }
 
-/** Whether this worker is meant to serve the room: one with a name only if the room was dispatched to that name. */
+/** Whether this worker may serve the room. A worker with a name serves only rooms that were dispatched to it. */
 export async function isMeantForUs(clients: RoomClients, room: string): Promise<boolean> {
   return clients.agentName === "" || (await listDispatches(clients, room)).length > 0;
 }
 
 type Dispatches = Awaited<ReturnType<AgentDispatchClient["listDispatch"]>>;
 
-/** Those to this worker's name. */
+/** The room's dispatches to this worker's name. */
 async function listDispatches(clients: RoomClients, room: string): Promise<Dispatches> {
   const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
   return dispatches.filter(({ agentName }) => agentName === clients.agentName);
@@ -78,8 +78,8 @@ async function requestAgain(clients: RoomClients, room: string, dispatches: Disp
 }
 
 /**
- * Whether a worker has just been given a job for the room. A request for an agent does not say so: LiveKit may offer the
- * job to a worker that is frozen, and then forgets it.
+ * Whether a worker has just got a job for the room. That an agent was asked for does not prove it: LiveKit may offer
+ * the job to a frozen worker, and then forgets it.
  */
 function isOnItsWay(dispatches: Dispatches, former: string | undefined): boolean {
   const jobs = dispatches.flatMap(({ state }) => state?.jobs ?? []);
@@ -90,7 +90,7 @@ function isOnItsWay(dispatches: Dispatches, former: string | undefined): boolean
   });
 }
 
-/** Lets the participants of a room without an agent know that all workers are full, as far as they do not know. */
+/** Tells those participants of a room without an agent who do not know it yet that all workers are full. */
 export async function tellOfWaiting(clients: RoomClients, room: string): Promise<void> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   if (participants.some(isAgentThere)) return;
@@ -106,19 +106,19 @@ function isAgent({ kind }: ParticipantInfo): boolean {
   return Number(kind) === ParticipantKind.AGENT;
 }
 
-/** LiveKit may list a worker for ever that was killed while it joined. */
+/** Not an agent that has been joining for too long: LiveKit may list for ever a worker that was killed then. */
 function isAgentThere(participant: ParticipantInfo): boolean {
   const isJoining = Number(participant.state) === ParticipantInfo_State.JOINING;
   return isAgent(participant) && !(isJoining && Number(participant.joinedAtMs) < Date.now() - JOINS_WITHIN_MS);
 }
 
-/** For a room that has ended before we asked. */
+/** The room has ended before we asked. */
 function ignoreMissing(error: unknown): [] {
   if (error instanceof TwirpError && error.code === "not_found") return [];
   throw error;
 }
 
-/** For a participant that has left before we asked: one of several LiveKit servers may list it, and none have it. */
+/** The participant has left before we asked. One of several LiveKit servers may still list it. */
 function ignoreGone(error: unknown): void {
   if (!(error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable"))) throw error;
 }

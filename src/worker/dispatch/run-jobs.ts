@@ -18,34 +18,34 @@ import { mustWait, watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
-  /** Stays open. */
+  /** The caller's own: it is not closed here. */
   readonly sql: Sql;
   /** While it is away the worker takes no rooms. */
   readonly database: { readonly isAway: boolean };
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
-  /** Now and then, by one worker of all, told which rooms LiveKit has, by their ids. Must not reject. */
+  /** Called now and then, in one of all workers, with the ids of all rooms that LiveKit has. Must not reject. */
   readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
-  /** LiveKit's part of the worker has stopped by itself: it gets no jobs any more. */
+  /** Called when LiveKit's part of the worker has stopped by itself, and so gets no more jobs. */
   readonly onFailed: (error: unknown) => void;
 }
 
 export interface Jobs extends Service {
   /**
-   * Takes no new rooms and gives the sessions to other workers, each at its next pause. Returns when all are gone, or
-   * after `withinMs`. Sessions with a process of their own are not given away.
+   * Takes no new rooms, and gives each session to another worker at its next pause. Returns when all are gone, or after
+   * `withinMs`. Sessions with a process of their own are not given away.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
   readonly registered: Promise<void>;
 }
 
-/** Leaves the rest of the 10 s that a stop may take to the services and to telemetry. */
+/** A stop may take 10 s; the rest is for the services and telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
-/** Registers with LiveKit and runs a job for every room. `close` lets them store their turns, then ends them. */
+/** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const { config, sql, database, livekit, logger, onRooms, agent, onFailed } = options;
   const { server, accepted, pool } = await createAgentServer({
@@ -72,7 +72,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     if (isDraining || database.isAway || pool?.busyShare === 1) return 0;
     return config.maxSessions - accepted.size;
   };
-  // Also after each outage of LiveKit: rooms that were made before we had registered again have no agent.
+  // Also called after each outage of LiveKit: rooms that were made meanwhile have no agent.
   onRegistered(server, () => {
     registered.resolve();
     registration.abort();
@@ -95,7 +95,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const handOver = async (withinMs: number) => {
     if (!pool || withinMs <= 0) return;
     isDraining = true;
-    // Its promise is of no interest: it rejects when it takes long.
+    // Not awaited: this promise rejects when it takes long, and `pool.handOver` has the same limit.
     server.drain(withinMs).catch(() => {});
     await pool.handOver({ withinMs, requestAgent: (room) => requestAgent(clients, room) });
   };

@@ -11,8 +11,8 @@ interface WatchOptions {
 const ASK_EVERY_MS = 1_000;
 
 /**
- * Asks PostgreSQL every second whether it answers this worker. One that it does not answer has no sessions before long,
- * and so the least load of all: LiveKit would give it every room, and it could open none.
+ * Asks PostgreSQL every second whether it answers. A worker without a database soon has no sessions, and so the least
+ * load of all workers: LiveKit would give it every room, and it could open none.
  */
 export function watchDatabase({ ask, logger }: WatchOptions): Service & { readonly isAway: boolean } {
   const closing = new AbortController();

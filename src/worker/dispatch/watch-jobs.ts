@@ -8,22 +8,22 @@ interface WatchOptions {
   readonly runningJobIds: () => ReadonlySet<string>;
   readonly clients: RoomClients;
   /**
-   * Called when the job is gone, to free what it held. No other worker is to ask for an agent for its room within
-   * `restMs`.
+   * Called when the job is gone, to free what it held, and to keep other workers from asking for an agent for its room
+   * for `restMs`.
    */
   readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<void>;
   readonly logger: Logger;
-  /** Short: a job that dies before it was seen running counts as one that has yet to begin. @defaultValue 100 */
+  /** Must be short: a job that dies before it was seen running counts as not begun. @defaultValue 100 */
   readonly intervalMs?: number;
 }
 
-/** After this many new agents in a minute a room gets no more: the next one would die as well. */
+/** A room that got this many new agents in a minute gets no more, because the next one would die as well. */
 const MAX_RESTORES = 5;
 const RESTORE_WINDOW_MS = 60_000;
 
 /**
- * Asks for a new agent for each room whose job has ended while participants are in it: LiveKit does not replace a job
- * whose process died. `close` stops that, and waits for requests under way.
+ * Asks for a new agent for each room whose job has ended while participants are in it, because LiveKit does not replace
+ * a job whose process has died. `close` stops that, and waits for requests under way.
  */
 export function watchJobs(options: WatchOptions): { close: () => Promise<void> } {
   const { accepted, runningJobIds, intervalMs = 100 } = options;

@@ -20,33 +20,33 @@ interface WatchOptions {
   readonly isServed: (room: string) => boolean;
   /** How many more sessions this worker can take. */
   readonly freePlaces: () => number;
-  /** Told of all rooms, by their ids. Must not reject. */
+  /** Called with the ids of all rooms. Must not reject. */
   readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** Whoever has failed leaves the looking to others for so long: they may reach what it cannot. */
+/** A worker that has failed to look waits this long: others may reach what it cannot. */
 const AFTER_FAILURE_MS = 6_000;
-/** Of many workers one looks at a time. */
+/** After one worker has looked, none looks for this long. */
 const LOOK_RESTS_MS = 1_200;
-/** When those that have a place have not looked for so long, there are none: all workers are full. */
+/** When no worker with a free place has looked for this long, all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
-/** That rooms wait is known to all workers for so long after it was last seen. */
+/** How long all workers know that rooms wait, after this was last seen. */
 const WAITING_FOR_MS = 10_000;
-/** After an outage of the database all leases have run out: who is alive renews its own within this time. */
+/** After an outage of the database all leases have run out; workers that live renew theirs within this time. */
 const RENEWED_WITHIN_MS = 8_000;
-/** A worker has the room's job by then, or LiveKit has offered it to one that does not answer. */
+/** By then a worker has the job of a room, unless LiveKit has offered it to one that does not answer. */
 export const REST_MS = 4_000;
 const FORGET_EVERY_MS = 600_000;
 
 /**
- * Asks for agents for rooms that have participants and no worker: those whose worker has died, on whatever machine, and
- * those that were made while no worker was there or all were full, for LiveKit itself asks only when a room is made. Of
- * many workers one asks, for as many rooms as it has places, the oldest first; when all are full, the participants are
- * told. Call it when this worker has registered; returns when `signal` is aborted.
+ * Asks for agents for rooms that have participants and no worker: their worker has died, on whatever machine, or they
+ * were made while no worker was there or all were full. LiveKit itself asks only when a room is made. One worker at a
+ * time asks, for as many rooms as it has free places, the oldest rooms first. When all workers are full, the
+ * participants are told. Call it when this worker has registered; it returns when `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
   const { clients, sql, isServed, freePlaces, onRooms, logger, signal } = options;
@@ -55,7 +55,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
   let forgotAt = performance.now();
   /** Rooms whose participants know that all workers are full. */
   let told = new Set<string>();
-  /** All at once: one that LiveKit does not answer for holds up no other. */
+  /** Works on all rooms at once, so that one for which LiveKit does not answer holds up no other. */
   const atOnce = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
     Promise.all(
       found.map((one) =>
@@ -115,8 +115,8 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
 }
 
 /**
- * Whether a room is so new that it has not waited, while others do: they get the places that are free again first, and
- * it is looked for later as they are. Never rejects.
+ * Whether a new room must wait because older rooms wait already: these get free places first, and the new one is found
+ * later in the same way. Never rejects.
  */
 export async function mustWait(sql: Sql, { creationTime }: { readonly creationTime: bigint }): Promise<boolean> {
   if (Number(creationTime) * 1_000 < Date.now() - REST_MS) return false;

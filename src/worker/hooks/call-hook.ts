@@ -5,14 +5,14 @@ import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Logger } from "../logger.ts";
 
-/** Fits into the time that a worker has to stop: the end of a session is not lost then. */
+/** Shorter than the time in which a worker must stop, so that the hook of a session's end is called then, too. */
 export const HOOK_LIMIT_MS = 5_000;
 
 interface HookCall {
   readonly name: keyof Hooks;
   /** Names the room in the log. */
   readonly room: string;
-  /** What was asked to be called, with its data: which may have to be read first. */
+  /** Calls the hook. Its data may have to be read first. */
   readonly call: (context: HookContext) => unknown;
 }
 

@@ -8,13 +8,13 @@ import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
 const MAX_TURNS = 1_000;
 const MAX_BYTES = 1_000_000;
 
-/** What is told of a session that has ended. `undefined` when it was removed meanwhile. @throws {AppError} */
+/** What hooks and webhooks tell of a session's end; `undefined` when the session was removed. @throws {AppError} */
 export async function loadSessionEnded(sql: Sql, room: SessionRoom): Promise<SessionEnded | undefined> {
   const ended = await loadEndedRoom(sql, room);
   return ended && withTurns(sql, room, ended);
 }
 
-/** The same when the room has been loaded already. @throws {AppError} */
+/** The same for a room that was loaded already. @throws {AppError} */
 export async function withTurns(
   sql: Sql,
   { sessionId, roomSid }: SessionRoom,
@@ -26,7 +26,7 @@ export async function withTurns(
   return { sessionId, roomSid, ...ended, turns, turnsLeftOut: Math.max(0, first - afterPosition - 1) };
 }
 
-/** As many of the last turns as fit: however long the talk is, it does not take more memory. */
+/** The last turns that fit into `MAX_BYTES`. Older ones are dropped while they are read, to limit memory. */
 async function newest(all: AsyncIterable<SpokenTurn>): Promise<SpokenTurn[]> {
   const kept: { readonly turn: SpokenTurn; readonly bytes: number }[] = [];
   let sum = 0;

@@ -20,14 +20,14 @@ export class SessionHooks {
   readonly #options: SessionHooksOptions;
   readonly #running = new Set<Promise<void>>();
   #begun: Promise<void> | undefined;
-  /** Resolves when the hooks are called of all turns so far. */
+  /** Resolves when the hooks of all turns so far have been called. */
   #turnsTold: Promise<void> = Promise.resolve();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
   }
 
-  /** A participant is in the room, and so it is decided which agent serves it. */
+  /** A participant has joined, so it is decided which agent serves the room. The first time it starts the session. */
   noteJoined(): void {
     this.#begun ??= this.#begin();
   }
@@ -38,7 +38,7 @@ export class SessionHooks {
     this.#keep(this.#endTurn(event.turn.position, { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }));
   };
 
-  /** The session has ended with this worker. Whoever hears of that has heard of its turns. */
+  /** The session has ended in this worker. Its end is told after all its turns. */
   noteEnded(): void {
     const end = async () => {
       const { sessionId } = await this.#options.opening;
@@ -48,7 +48,7 @@ export class SessionHooks {
     this.#keep(end());
   }
 
-  /** Resolves when no hook runs any more, or is waited for. */
+  /** Resolves when no hook runs, and none is about to be called. */
   async settled(): Promise<void> {
     await this.#begun;
     await Promise.all(this.#running);
@@ -80,7 +80,7 @@ export class SessionHooks {
     const load = async () => {
       const { sessionId } = await opening;
       const [turn] = await Array.fromAsync(spokenTurns(sql, { sessionId, after: position - 1, last: position }));
-      // Whoever hears of a turn has heard of its session.
+      // The session's start is told before its turns.
       await this.#begun;
       return turn && { ...this.#told(sessionId, agent), turn, usage };
     };

@@ -5,7 +5,7 @@ import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
 
 interface UnseenEndsOptions extends EndHookOptions {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
-  /** Whether the operator's server is told. */
+  /** Whether a webhook tells the operator's server. */
   readonly isTold: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface UnseenEnds extends Service {
   readonly look: (roomSids: readonly string[]) => Promise<void>;
 }
 
-/** Sessions whose room was closed while no worker was in it, as after a crash: their end is found out afterwards. */
+/** Finds the ends of sessions whose room was closed while no worker was in it, as after a crash. */
 export function watchUnseenEnds(options: UnseenEndsOptions): UnseenEnds {
   const { sql, logger, isTold } = options;
   const running = new Set<Promise<void>>();

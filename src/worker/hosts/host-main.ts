@@ -8,7 +8,7 @@ import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { fromSentJob, tellWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
 
-// A process that serves many sessions. Its argument is the module of the job entry.
+// The program of a session host, which serves many sessions. Its argument is the path of the job entry's module.
 
 interface AgentModule {
   readonly default: ReturnType<typeof defineAgent>;
@@ -16,9 +16,9 @@ interface AgentModule {
   readonly handOver?: (jobId: string, options: HandOver) => Promise<void>;
 }
 
-/** Without its worker a host has this long to end what it runs. */
+/** How long a host runs on when its worker is gone. */
 const ORPHAN_MS = 8_000;
-/** And a turn has this long to end by itself, before it is left to another worker. */
+/** How long a turn may take then to end by itself, before it is left to another worker. */
 const ORPHAN_TURN_MS = 2_000;
 
 const config = await loadConfig(process.env, process.cwd());
@@ -43,7 +43,7 @@ process.on("disconnect", () => {
   setTimeout(() => process.exit(1), ORPHAN_MS).unref();
   void Promise.all([...jobs].map(endOrphan)).then(close);
 });
-// The worker ends its hosts; a terminal's Ctrl-C reaches them, too.
+// Ignored, because the worker ends its hosts: a terminal's Ctrl-C reaches all processes.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 await module.default.prewarm?.(host);
@@ -94,7 +94,7 @@ async function close(): Promise<void> {
   process.exit(0);
 }
 
-/** LiveKit's models run in one process of the worker, which is asked over the worker. */
+/** LiveKit's models run in one process for the whole worker. This host asks it through the worker. */
 function createInference() {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;

@@ -10,44 +10,45 @@ interface HostPoolOptions {
   readonly startLimitMs: number;
   readonly endLimitMs: number;
   readonly logger: Logger;
-  /** A job has been given to a host. */
+  /** Called when a job has been given to a host. */
   readonly onLaunched: (jobId: string) => void;
 }
 
 const BASE_LIMIT_MB = 1_024;
 const MB_A_SESSION = 16;
 const MB = 1_024 * 1_024;
-/** The system gets little of a process's memory back: an old or large host is replaced once its sessions have ended. */
+/** An old or large host gets no new sessions, and ends after its last one: a process gives little memory back. */
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;
 const LOOK_EVERY_MS = 5_000;
-/** A host's JavaScript that takes more of a core than this answers late. */
+/** A host whose JavaScript takes a larger share of a core than this answers late. */
 const FULL_AT_SHARE = 0.85;
-/** While those with sessions are less busy than this, the spare host stays empty. */
+/** The spare host stays empty while a host with sessions is less busy than this. */
 const SPARE_FROM_SHARE = 0.5;
-/** Rooms whose hosts ended so often in that time are served apart from all others. */
+/** Rooms that lost their host this often within `LOSS_WINDOW_MS` are served apart from all others. */
 const MAX_LOSSES = 2;
 const LOSS_WINDOW_MS = 10 * 60_000;
-/** More rooms that may have ended a host say nothing at first. */
+/** With more suspects than this, a single loss does not show which room has ended the host. */
 const MAX_SUSPECTS = 3;
-/** Into so many hosts the rooms go of which one ends hosts: of 50 that one is alone after the next loss. */
+/** Number of hosts over which suspect rooms are divided. Of 50 rooms, the guilty one is alone after the next loss. */
 const GROUPS = 8;
 
-/** Rooms that get a host to themselves, for one of them may end it. */
+/** Rooms that share a host apart from all others, because one of them may end it. */
 interface Group {
   readonly size: number;
   readonly until: number;
 }
 
 /**
- * The session hosts of a worker. One more host than is needed runs while there are sessions, so that those of a host that
- * ends find another one at once; sessions go where the most places are free among the others. A room that seems to have
- * ended its host gets one to itself; where nothing says which it was, the rooms are divided until that is known.
+ * The session hosts of a worker. One host more than needed is kept, so that the sessions of a host that ends find
+ * another one at once. A new session goes to the host with the most free places, but to the spare one only when the
+ * others are busy. A room that seems to have ended its host gets one to itself. When nothing shows which room it was,
+ * the rooms are divided over several hosts until it is known.
  */
 export class HostPool implements JobPool {
   readonly #options: HostPoolOptions;
   readonly #hosts = new Set<SessionHost>();
-  /** Rooms whose host has ended, with the moments when. */
+  /** When the hosts of a room have ended, by the room's name. */
   readonly #losses = new Map<string, number[]>();
   readonly #apart = new Map<string, Group>();
   readonly #groupHosts = new Map<Group, SessionHost>();
@@ -62,7 +63,7 @@ export class HostPool implements JobPool {
     return [...this.#hosts].flatMap(({ jobs }) => jobs);
   }
 
-  /** How busy the hosts with sessions are, on the average: 0 to 1. At 1 they can carry no more, whatever is free. */
+  /** The average load of the hosts with sessions, 0 to 1. At 1 they can take no more sessions, whatever is free. */
   get busyShare(): number {
     const serving = [...this.#hosts].filter(({ jobs }) => jobs.length > 0);
     const sum = serving.reduce((total, { busyShare }) => total + busyShare, 0);
@@ -83,7 +84,7 @@ export class HostPool implements JobPool {
     await host.ready;
   }
 
-  /** Takes no new sessions, and gives those that it has to other workers. Returns when that is done, or too late. */
+  /** Takes no new sessions, and gives its own to other workers. Returns when that is done, or after `withinMs`. */
   async handOver(options: HandOverOptions): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -180,11 +181,11 @@ export class HostPool implements JobPool {
     const apart = isFew(roomsOf(suspects)) ? roomsOf(suspects) : repeated;
     this.#divide(apart, now + LOSS_WINDOW_MS);
     this.#options.logger.error({ sessions: jobs.length, apart: apart.length }, "a session host has ended");
-    // One that could not even start is tried again later.
+    // A host that could not even start is replaced at the next regular look, not at once.
     if (wasReady) this.#look();
   }
 
-  /** Has these rooms served apart from all others, and from each other as far as `GROUPS` hosts allow. */
+  /** Divides these rooms into at most `GROUPS` groups, each with a host apart from all other rooms. */
   #divide(rooms: readonly string[], until: number): void {
     for (let index = 0; index < GROUPS; index++) {
       const own = rooms.filter((_, place) => place % GROUPS === index);

@@ -12,45 +12,45 @@ import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messa
 interface SessionHostOptions {
   /** Module path of the job entry. */
   readonly agent: string;
-  /** How many sessions it may serve. */
+  /** The most sessions that it may serve. */
   readonly capacity: number;
   readonly memoryLimitBytes: number;
   readonly startLimitMs: number;
   /** How long a job that was told to end may take. */
   readonly endLimitMs: number;
   readonly logger: Logger;
-  /** It has ended by itself, or was ended for what it did. */
+  /** Called when it has ended by itself, or was killed for stalling or growing. */
   readonly onLost: (lost: LostHost) => void;
 }
 
 export interface LostHost {
-  /** What ran in it. */
+  /** The jobs that ran in it. */
   readonly jobs: readonly RunningJobInfo[];
   /** Those of them that may have ended it: the one that threw, else those for which a tool was running. */
   readonly suspects: readonly RunningJobInfo[];
   readonly wasReady: boolean;
 }
 
-/** How often a host is asked whether it still does something else than one long piece of work. */
+/** How often a host is pinged, to see that its thread is not blocked. */
 const PING_MS = 250;
-/** A host that does not answer for so long has stalled; its sessions are better off elsewhere. */
+/** A host that has not answered for this long has stalled, if one of the next two conditions holds. */
 const STALL_MS = 1_000;
-/** And it has computed meanwhile: a machine that is short of time must not lose its hosts. */
+/** It has computed this much meanwhile: on a busy machine a host may only be waiting for a core. */
 const STALL_COMPUTED_MS = 800;
-/** Or a tool runs in it, and its thread has slept all the time: in a call that blocks, such as `execSync`. */
+/** Its thread has slept this long while a tool runs in it: in a call that blocks, such as `execSync`. */
 const STALL_ASLEEP_MS = 1_500;
-/** One that neither answers nor computes, though no tool runs (it was stopped, or waits for its disk). */
+/** A host that has not answered for this long is ended in any case: it was stopped, or waits for its disk. */
 const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
-/** A session that has found no pause in time is let go of within this time. */
+/** Beyond the hand-over's own limit, the time to let go of a session that found no pause. */
 const LET_GO_MS = 1_000;
 
 interface HostedJob extends PooledJob {
-  /** The host has been told of it. */
+  /** Whether the host has been told to start it. */
   isStarted: boolean;
-  /** A server tool runs for it. */
+  /** Whether a server tool runs for it. */
   isBusy: boolean;
-  /** It is to be handed over, and is at a pause. */
+  /** Called at a pause of a session that is to be handed over. */
   onPause?: () => void;
   readonly end: () => void;
 }
@@ -63,7 +63,7 @@ export interface HandOverOptions {
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "host-main"));
 
-/** Whether a process of this command line is a session host. */
+/** Whether a process's command line is that of a session host. */
 export function isHostProcess(command: string): boolean {
   return command.includes(ENTRY);
 }
@@ -75,7 +75,7 @@ export class SessionHost {
   readonly startedAt = performance.now();
   /** Takes no new session. */
   isRetired = false;
-  /** As it said last. */
+  /** Its memory by its last answer. */
   rssBytes = 0;
   readonly #options: SessionHostOptions;
   readonly #process: ChildProcess;
@@ -86,7 +86,7 @@ export class SessionHost {
   #inference: ipc.InferenceExecutor | undefined;
   #isClosing = false;
   #pings: NodeJS.Timeout | undefined;
-  /** Since it answered last; once it is ready. */
+  /** What it has done since its last answer; undefined until it is ready. */
   #silence: Silence | undefined;
   #lookedAt = 0;
   #busy: BusyShare | undefined;
@@ -108,7 +108,7 @@ export class SessionHost {
     return [...this.#jobs.values()];
   }
 
-  /** Resolves when its sessions have been given to other workers, or have not in time. */
+  /** Resolves when its sessions have been given to other workers, or when it took too long. */
   async handOver(options: HandOverOptions): Promise<void> {
     this.isRetired = true;
     await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));
@@ -123,7 +123,7 @@ export class SessionHost {
     return this.isRetired ? 0 : this.capacity - this.#jobs.size;
   }
 
-  /** Takes a place at once; the job is begun when the host is ready. */
+  /** Takes a place at once. The job begins when the host is ready. */
   launch(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): void {
     const { id } = info.job;
     const over = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ export class SessionHost {
   #look(): void {
     const { memoryLimitBytes, logger } = this.#options;
     const now = performance.now();
-    // When it is we who stood still, the host's answers are here and not read yet.
+    // This process itself stood still: the host's answers are here, but were not read yet.
     if (now - this.#lookedAt > 2 * PING_MS) this.#silence?.forgive();
     this.#lookedAt = now;
     this.#busy?.sample();
@@ -283,7 +283,7 @@ export class SessionHost {
   }
 }
 
-/** Resolves when the job has ended, or has not in time. */
+/** Resolves when the job has ended, or after `ms`. */
 async function endWithin(job: PooledJob, ms: number): Promise<void> {
   await Promise.race([job.join(), once(AbortSignal.timeout(ms), "abort")]);
 }

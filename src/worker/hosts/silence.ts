@@ -1,6 +1,6 @@
 import { mainThreadMs, mainThreadWaitedMs } from "../process/running-processes.ts";
 
-/** What a process's main thread has done since it answered last. */
+/** What a process's main thread has done since its last answer. */
 export class Silence {
   readonly #pid: number;
   #heardAt = performance.now();
@@ -19,7 +19,7 @@ export class Silence {
     this.#waitedBefore = mainThreadWaitedMs(this.#pid);
   }
 
-  /** It could not be heard: its answers are here, and not read yet. */
+  /** Starts the time anew, because answers are here that were not read yet. */
   forgive(): void {
     this.#heardAt = performance.now();
   }
@@ -32,7 +32,7 @@ export class Silence {
     return mainThreadMs(this.#pid) - this.#computedBefore;
   }
 
-  /** How long it neither computed nor waited for a core that others had; 0 where the system does not say it. */
+  /** How long it neither computed nor waited for a core; 0 where the system does not tell. */
   get asleepMs(): number {
     const waitedMs = mainThreadWaitedMs(this.#pid);
     if (waitedMs === 0) return 0;

@@ -10,7 +10,7 @@ interface JobData extends Record<string, unknown> {
   services?: JobServices;
 }
 
-/** By the job's id. */
+/** Open sessions by the job's id. */
 const sessions = new Map<string, Promise<JobSession>>();
 
 /** What LiveKit runs for each room: in a process of its own, or beside others in a session host. */
@@ -32,19 +32,19 @@ export default defineAgent<JobData>({
   },
 });
 
-/** Gives a job's session to another worker's agent, as far as that is possible in time. */
+/** Gives a job's session to another worker's agent, if that is possible within `withinMs`. */
 export async function handOver(jobId: string, { withinMs, ...rest }: HandOver): Promise<void> {
   const until = performance.now() + withinMs;
   const session = await openedOf(jobId);
   await session?.handOver({ withinMs: Math.max(0, Math.round(until - performance.now())), ...rest });
 }
 
-/** Waits while it is being opened; `undefined` when it could not be. */
+/** The job's session, once it is open; `undefined` when it could not be opened. */
 function openedOf(jobId: string): Promise<JobSession | undefined> {
   return Promise.resolve(sessions.get(jobId)).catch(() => undefined);
 }
 
-/** What a host's jobs share ends with the host. */
+/** Closes what all jobs of a host share. */
 export async function closeHost({ userData }: JobProcess<JobData>): Promise<void> {
   await userData.services?.close();
 }

@@ -22,33 +22,37 @@ import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { createSessionModel } from "./session-model.ts";
 
-/** What a job process loads before it knows its room. */
+/** What a job process loads before it gets a room. */
 export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
   readonly permissionEvents: PermissionEvents;
-  /** Those of MCP servers come and go in it; in development all do. */
+  /** By name. The tools of MCP servers come and go; in development all tools may change. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
-  /** Those of the agents' folder, by name. In development they change. */
+  /** The agents of the agents' folder, by name. In development they may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** That of parley.config.ts: it serves the rooms for which none is named. */
+  /** The agent of parley.config.ts, which serves the rooms for which no agent is named. */
   readonly standardAgent: ServedAgent;
   readonly notesModel?: NotesModel | undefined;
   readonly hooksOf: HooksOf;
-  /** Whether the operator's server is told of the end of sessions. */
+  /** Whether a webhook tells the operator's server of the end of sessions. */
   readonly tellsOfEnd: boolean;
   /** Undefined: the session is text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
   readonly telemetry?: Telemetry;
-  /** @defaultValue that of `openSession` */
+  /** @defaultValue the one of `openSession` */
   readonly leaseMs?: number;
   readonly close: () => Promise<void>;
 }
 
-/** The caller closes what it gets. @throws {AppError} `invalid_config`, but not for a file of a tool or an agent where those are reloaded */
+/**
+ * The caller closes the result.
+ *
+ * @throws {AppError} `invalid_config`, also for the file of a tool or an agent, unless such files are reloaded
+ */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);
   const watching = startTelemetry({
@@ -65,10 +69,10 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
   const { inlineTools } = config.context;
-  // With tools in the talk one tool is always in the request: the API would miss its cache at the first that is told.
+  // With `inlineTools` the request's list must not be empty: the first tool that a message adds would miss the cache.
   const recall = recallTool(sql, { isAlwaysOffered: config.recall || inlineTools });
   const builtIn = [recall, ...(config.memory ? memoryTools(sql) : [])];
-  // A tool of this name in the folder takes its place.
+  // A file in the tools' folder replaces a built-in tool of the same name.
   const ownTools = () => new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...definitions.tools]);
   const permissionEvents = openEventHub({
     listenUrl: config.databaseDirectUrl,
@@ -80,7 +84,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const speech = await loadSpeech(config.speech, env);
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger });
   const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
-  // The main process logs what was loaded, and what could not be.
+  // Nothing is logged here: the main process logs what was loaded, and what could not be.
   definitions.onReloaded(() => {
     redefineAgents(definitions.agents);
     mcp.replaceOwn(ownTools());

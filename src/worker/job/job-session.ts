@@ -22,27 +22,27 @@ import type { JobServices } from "./job-services.ts";
 import { createCallLine, createRoomApi, endWaiting, evict, lookAt, type ServedRoom } from "./room-api.ts";
 import { toPolicy } from "./to-policy.ts";
 
-/** How often a session that is to be handed over is looked at. */
+/** How often a session that is handed over is checked for a pause. */
 const LOOK_EVERY_MS = 50;
-/** Another agent is asked for after this time, whether there was a pause or not. */
+/** Another agent is asked for after this time, also without a pause. */
 const ASK_WITHIN_MS = 3_000;
-/** Another worker may have a place only later: it is asked again every ten seconds. Its agent may take some of them. */
+/** Checks between two requests for an agent, ten seconds: an agent needs some of them, or a place is free only then. */
 const LOOKS_A_REQUEST = 200;
-/** When a room is closed, LiveKit tells its job and its participants, in any order. */
+/** LiveKit ends a job and disconnects it from its room in any order. The reason of the latter is waited for so long. */
 const TOLD_WITHIN_MS = 300;
 
-/** What a session needs of a job's services. */
+/** The services of a job that a session needs. */
 export interface SessionServices extends Omit<JobServices, "config" | "close" | "hooksOf" | "tellsOfEnd"> {
   readonly config: ConfigFileValues;
-  /** @defaultValue nobody has any */
+  /** @defaultValue no agent has hooks */
   readonly hooksOf?: HooksOf;
   /** @defaultValue false */
   readonly tellsOfEnd?: boolean;
-  /** Told of what happens in the session. @defaultValue nobody */
+  /** Get the session's events. @defaultValue none */
   readonly watchers?: readonly SessionWatcher[];
 }
 
-/** The room of a job, with address and keys of LiveKit's server API. */
+/** A job's room, with the address and keys of LiveKit's server API. */
 export interface JobRoom extends ServedRoom {
   /** Unique to this job: another job for the same room has another id. */
   readonly jobId: string;
@@ -50,28 +50,29 @@ export interface JobRoom extends ServedRoom {
   readonly room: Room;
   /** LiveKit's id of the room. @defaultValue unknown: neither hooks nor webhooks tell of the session */
   readonly sid?: string | undefined;
-  /** That of the dispatch. @defaultValue none */
+  /** The dispatch's metadata. @defaultValue none */
   readonly metadata?: string;
   /** The name to which the room was dispatched. @defaultValue none */
   readonly agentName?: string;
   readonly connect: () => Promise<void>;
   /** Ends the job: its process leaves the room. */
   readonly leave: (reason: string) => void;
-  /** A tool runs on the server, or none does any more. Must not throw. */
+  /** Called when the first server tool begins to run, and when the last one has ended. Must not throw. */
   readonly onBusy?: (isBusy: boolean) => void;
 }
 
 export interface HandOver {
   readonly withinMs: number;
-  /** Asks for another agent, which is waited for. Without it the session is let go of at its next pause. */
+  /** Asks for another agent, which is then waited for. Absent: the session is let go of at its next pause. */
   readonly onPause?: () => void;
 }
 
 export interface JobSession {
   /**
-   * Gives the session to another worker's agent: at a pause, or soon, another agent is asked for by `onPause`, until one
-   * is in the room; then this one begins no more turns, and lets go of it when the running one has ended. After `withinMs`, or at `close`, it does so without a
-   * pause: the next worker takes the running turn up. Never rejects.
+   * Gives the session to another worker's agent. At a pause, or at the latest after 3 s, `onPause` asks for that agent,
+   * again and again until it is in the room. Then this one begins no more turns, and lets go of the session when the
+   * running turn has ended. After `withinMs`, or at `close`, it lets go without waiting, and the next worker takes the
+   * running turn up. Never rejects.
    */
   readonly handOver: (options: HandOver) => Promise<void>;
   /** Ends the session; the running turn has `graceMs` to end by itself. May be called more than once. */
@@ -79,8 +80,8 @@ export interface JobSession {
 }
 
 /**
- * Joins the job's room and opens its session, both at the same time. What arrives before the session is open is kept
- * and then handled.
+ * Joins the job's room and opens its session, both at the same time. Input that arrives before the session is open is
+ * handled afterwards.
  */
 export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
@@ -162,7 +163,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     : undefined;
   capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect().catch((error: unknown) => {
-    // The process lives on with other jobs: it would keep the session from every later job of the room.
+    // Lets go of the session, because this process lives on, and would keep it from later jobs of the room.
     opening.then(leave).catch(() => {});
     throw error;
   });
@@ -200,15 +201,15 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const letGo = async () => {
     if ("session" in opened) await (lettingGo ??= leave(opened));
   };
-  // The room goes on without this agent: what it does from now on, nobody would hear. LiveKit may end the job of an agent
-  // that it has given up before the agent knows more than that it is cut off.
+  // Whether the room goes on without this agent, which nobody hears any more. LiveKit may end the job of an agent that
+  // it has given up while the agent still knows only that it is cut off.
   const goesOnElsewhere = () => (lost ? lost.over === undefined : isHandedOver || isReconnecting(job.room));
   void whenLost.promise.then(() => (goesOnElsewhere() ? letGo() : undefined)).catch(() => {});
   return {
     handOver: async ({ withinMs, onPause }) => {
       isHandedOver = true;
       const late = AbortSignal.timeout(withinMs);
-      // Who is asked question after question may come to no pause.
+      // With a limit, because participants who ask without a break leave no pause.
       await untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));
       const before = link.otherAgents;
       const hasCome = () => link.otherAgents.some((identity) => !before.includes(identity));
@@ -218,7 +219,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       }
       if ("session" in opened) opened.session.hold();
       await untilPause(late);
-      // The other agent hears what comes from now on. When it is not there yet, clients send again what has no Ack.
+      // From now on the other agent takes the input. If it is not there yet, clients send again what has no Ack.
       handle = () => {};
       await letGo();
     },
@@ -233,13 +234,13 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   };
 }
 
-/** Leaves the session to another worker: as it is, with the turn that runs. */
+/** Leaves the session to another worker, with the running turn as it is. */
 async function leave({ session, close, abandon }: OpenedSession): Promise<void> {
   if (session.isAtPause) await close(0);
   else await abandon().catch(() => close(0));
 }
 
-/** Tells when LiveKit cannot be reached, and when it can be again or the room is over. */
+/** Tells when LiveKit cannot be reached, and when it is reached again or the room is over. */
 function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): void {
   room.on(RoomEvent.Reconnecting, () => setCutOff(true));
   room.on(RoomEvent.Reconnected, () => setCutOff(false));
@@ -249,7 +250,7 @@ function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): v
 
 const isReconnecting = ({ connectionState }: Room) => connectionState === ConnectionState.CONN_RECONNECTING;
 
-/** Loads the voice only when it is wanted: AgentSession is large. */
+/** Imports the voice only when it is wanted, because AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,
@@ -261,7 +262,7 @@ async function createVoice(
   return new RoomVoice({ ...ports, stt: speech.stt, synthesizer, room, settings: config.voice });
 }
 
-/** Tells when the first of the calls that run on the server begins, and when the last one has ended. */
+/** Calls `onBusy` when the first server tool begins to run, and when the last one has ended. */
 function watchServerTools(onBusy: JobRoom["onBusy"]): SessionWatcher {
   const running = new Set<string>();
   return (event) => {

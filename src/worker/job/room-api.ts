@@ -17,7 +17,7 @@ export interface ServedRoom {
   readonly apiSecret: string | undefined;
 }
 
-/** The place of a key is its code (RFC 4733). */
+/** A key's index is its code (RFC 4733). */
 const KEYS = "0123456789*#ABCD";
 
 const ANNOUNCE = "parley.announce";
@@ -35,20 +35,20 @@ export function createRoomApi(served: ServedRoom): RoomApi {
         isHidden: (permission?.hidden ?? false) || !isCleanText(identity),
         canSend: permission?.canPublishData ?? true,
       })),
-    // Removing a missing attribute changes nothing, but makes LiveKit announce the participant to all at once.
+    // To remove a missing attribute changes nothing, but LiveKit then announces the participant to all at once.
     announce: async (identity) =>
       void (await client.updateParticipant(name, identity, { attributes: { [ANNOUNCE]: "" } })),
   };
 }
 
-/** Removes the agent of a job that has lost its session. Most often it has left already. */
+/** Removes the agent of a job that has lost its session. It has usually left already. */
 export async function evict(served: ServedRoom, owner: string): Promise<void> {
   await apiClient(served)
     .removeParticipant(served.name, agentIdentity(owner))
     .catch(() => {});
 }
 
-/** Participants that were told that all workers are full are told that this is over. */
+/** Takes back what participants were told while all workers were full. */
 export function endWaiting(served: ServedRoom): void {
   const client = apiClient(served);
   for (const { identity, attributes } of served.room.remoteParticipants.values())

@@ -22,7 +22,7 @@ interface Serving {
 type Own = Exclude<keyof typeof agentFields, "instructions">;
 type StandardFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
 
-/** The agent that parley.config.ts describes. What the config says for all agents is not said again. */
+/** The agent of parley.config.ts. It has no model, voice and rules of its own: the config's are for all agents. */
 export function serveStandardAgent(config: StandardFields, serving: Serving): ServedAgent {
   const said = Object.keys(agentFields).filter((name) => name in config);
   const own = Object.fromEntries(said.map((name) => [name, config[name as keyof StandardFields]]));

@@ -8,25 +8,25 @@ import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
 interface SessionModel {
-  /** Those of the agents' folder and the standard one, by name. They may change. */
+  /** The agents of the agents' folder and the standard one, by name. They may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** That of parley.config.ts: it serves the rooms for which none is named. */
+  /** The agent of parley.config.ts, which serves the rooms for which no agent is named. */
   readonly standardAgent: ServedAgent;
   readonly notesModel: NotesModel | undefined;
-  /** Takes the definitions as they are now, into `agents`; an agent whose definition is the same one stays. */
+  /** Updates `agents` from the definitions. An agent whose definition is the same object stays. */
   readonly redefineAgents: (definitions: Definitions) => void;
 }
 
 /** Where the Messages API is. */
 export interface ModelEndpoint {
   readonly apiKey: string;
-  /** Undefined: at Anthropic's. */
+  /** Undefined: Anthropic's. */
   readonly baseUrl: string | undefined;
 }
 
 type Definitions = ReadonlyMap<string, AgentSettings>;
 
-/** The agents with their models, asked as the configuration says. `definitions`: those beside the configuration's own. */
+/** Makes the agents and their models from the configuration. @param definitions the agents beside its own one */
 export function createSessionModel(
   config: ConfigFileValues,
   { apiKey, baseUrl }: ModelEndpoint,

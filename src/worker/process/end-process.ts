@@ -8,8 +8,8 @@ interface EndOptions {
 }
 
 /**
- * Ends exactly this process and returns when it is gone; of one that leads a process group, what it has started there,
- * too. A process that is gone already is fine.
+ * Ends exactly this process, and returns when it is gone. If it leads a process group, that group ends, too. A process
+ * that is gone already is no error.
  */
 export async function endProcess(pid: number, options: EndOptions): Promise<void> {
   const start = processStart(pid);
@@ -32,19 +32,19 @@ async function endOne(pid: number, start: string, { signals, graceMs }: EndOptio
   await becomes(isGone, performance.now() + 2_000);
 }
 
-/** Ends all child processes of this process except those that `keep` says. */
+/** Ends the child processes of this process, except those for which `keep` is true. */
 export async function endChildren(options: { readonly graceMs: number; readonly keep?: (pid: number) => boolean }) {
   const { graceMs, keep = () => false } = options;
   const pids = listChildren().filter((pid) => !keep(pid));
   await Promise.all(pids.map((pid) => endProcess(pid, { signals: ["SIGINT", "SIGTERM"], graceMs })));
 }
 
-/** Says whether there was somebody to send it to. A negative id is a group's. */
+/** @returns whether the process exists. A negative id is a process group's */
 function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch {
-    // It ended between the look and the signal.
+    // It has ended.
     return false;
   }
 }

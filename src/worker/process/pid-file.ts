@@ -19,7 +19,7 @@ export function readPidFile(path: string): number | undefined {
   }
 }
 
-/** Takes the file as a lock. False when a running process holds it, or a dead one's was only removed: try again. */
+/** Takes the file as a lock. False when a running process has it, or when a dead one's was removed: try once more. */
 export function tryPidFile(path: string): boolean {
   const own = `${path}.${process.pid}`;
   writePidFile(own, process.pid);
@@ -48,7 +48,7 @@ export function removePidFile(path: string): void {
 export async function lockDataFolder(dataDir: string): Promise<{ release: () => void }> {
   await mkdir(dataDir, { recursive: true });
   const lock = join(dataDir, "parley.pid");
-  // The first try removes the lock of a process that was killed.
+  // Twice, because the first try only removes the lock of a process that was killed.
   if (!tryPidFile(lock) && !tryPidFile(lock)) {
     throw new AppError(
       "invalid_config",

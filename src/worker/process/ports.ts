@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 
 const LOOPBACK = "127.0.0.1";
 
-/** The port where a TCP server could listen now: `port`, or any free one for 0. Undefined when it could not. */
+/** The port on which a TCP server can listen now: `port`, or for 0 any free one. Undefined when it is taken. */
 export async function probeTcpPort(port: number, host = LOOPBACK): Promise<number | undefined> {
   const server = createServer();
   try {

@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 const IS_LINUX = process.platform === "linux";
-/** Linux tells programs of time in hundredths of a second, whatever it counts in itself. */
+/** Linux tells times in hundredths of a second, whatever its own clock ticks are. */
 const MS_A_TICK = 10;
 
 /**
- * When a process started, in the system's own form; this tells it from a later process with the same id. Undefined when
- * no such process runs; a zombie does not run.
+ * When a process started, in the system's own form, to tell it from a later process with the same id. Undefined when no
+ * such process runs; a zombie does not run.
  */
 export function processStart(pid: number): string | undefined {
   if (!IS_LINUX) return outputOf("ps", "-o", "lstart=", "-p", String(pid)).trim() || undefined;
@@ -21,14 +21,14 @@ export function processGroup(pid: number): number | undefined {
   return group ? Number(group) : undefined;
 }
 
-/** How long a process's first thread, on which its JavaScript runs, has computed; 0 where the system does not say it. */
+/** How long a process's first thread, which runs its JavaScript, has computed; 0 where the system does not tell. */
 export function mainThreadMs(pid: number): number {
   if (!IS_LINUX) return 0;
   const { 11: inUser = 0, 12: inSystem = 0 } = fieldsOf(`/proc/${pid}/task/${pid}/stat`);
   return (Number(inUser) + Number(inSystem)) * MS_A_TICK;
 }
 
-/** How long that thread has waited for a core that others had; 0 where the system does not say it. */
+/** How long that thread has waited for a core that others used; 0 where the system does not tell. */
 export function mainThreadWaitedMs(pid: number): number {
   const [, waitedNs = "0"] = IS_LINUX ? contentOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ") : [];
   return Number(waitedNs) / 1e6;

@@ -11,7 +11,7 @@ import { readPidFile, removePidFile, writePidFile } from "./pid-file.ts";
 type Place = Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
 
 interface ServerOptions {
-  /** Named in the error when the server does not start. */
+  /** Its name in errors. */
   readonly name: string;
   readonly port: number;
   readonly command: string;
@@ -27,7 +27,7 @@ interface ServerOptions {
   readonly readyWithinMs: number;
 }
 
-/** A server that runs beside us, in a process group of its own: Ctrl-C reaches only us, and we end it in order. */
+/** A server that runs in a process group of its own, so that Ctrl-C does not reach it: `close` ends it in order. */
 export interface RunningServer {
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<unknown>;

@@ -1,4 +1,4 @@
-/** The fields that are read here of aimock's messages, which it has made of Anthropic's blocks. */
+/** The fields of aimock's messages that are read here. aimock makes them from Anthropic's blocks. */
 export interface MockMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly { readonly text?: string }[] | null;
@@ -55,12 +55,12 @@ function messageText({ content }: MockMessage): string {
   return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
 }
 
-/** The worker's notes to the model stand in brackets before the participant's words. */
+/** Removes the worker's notes to the model, which stand in brackets before the participant's words. */
 function withoutNotes(text: string): string {
   return wordsOf(text.replace(/^(?:\s*\[(?:The previous|From now on)[^\]]*\])+/, "").trim());
 }
 
-/** Among several participants each message is shown as an object with its sender. */
+/** The words of a message. With several participants it is shown to the model as an object with its sender. */
 function wordsOf(shown: string): string {
   if (!shown.startsWith('{"from":')) return shown;
   try {

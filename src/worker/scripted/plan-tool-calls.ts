@@ -5,7 +5,7 @@ interface PlannedCall {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The call that one part of a sentence asks for; undefined when this rule finds none. */
+/** Finds the call that one part of a sentence asks for; undefined when the rule does not fit. */
 type Rule = (part: string, offered: ReadonlyMap<string, ScriptedTool>) => PlannedCall | undefined;
 
 const OPERATOR_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -62,7 +62,7 @@ const search: Rule = (part, offered) => {
 };
 
 const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
-/** Their texts may contain "and", which otherwise separates two parts. */
+/** Tools whose texts may contain "and", which otherwise separates two parts. */
 const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
 
 /** `use count_words {"text": "a b c"}`: any tool, by its name. */

@@ -11,7 +11,7 @@ import { sayAnswers } from "./say-answer.ts";
 
 export interface ScriptedModel extends Service {
   readonly url: string;
-  /** New for each start, and required: without it a page in a browser could send requests to this server. */
+  /** New at each start. Requests need it, so that no page in a browser can use this server. */
   readonly apiKey: string;
 }
 
@@ -21,7 +21,7 @@ export const SCRIPTED_MODEL_NAME = "scripted";
  * Starts a stand-in for Claude: a server of the Messages API on loopback. It knows few phrases (`plan-tool-calls.ts`),
  * uses the tools that the request offers, and says that it is no real model.
  *
- * @throws {AppError} `unavailable` where the package is not installed that it is made with
+ * @throws {AppError} `unavailable` when the package @copilotkit/aimock is not installed
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const { LLMock } = await loadAimock();
@@ -41,7 +41,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   return { url, apiKey, close: () => (closing ??= server.stop()) };
 }
 
-/** Loaded when it is wanted: an installation for production does not have it. */
+/** Imported only when it is wanted: an installation for production does not have it. */
 async function loadAimock(): Promise<typeof Aimock> {
   const found = findPackage("@copilotkit/aimock");
   if (found !== undefined) return (await import(found)) as typeof Aimock;
@@ -52,7 +52,7 @@ async function loadAimock(): Promise<typeof Aimock> {
 function respond(request: Aimock.ChatCompletionRequest): Aimock.FixtureResponse {
   const { question, previousQuestion, answers: all } = readCurrentTurn(request.messages);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
-  // Late outcomes may stand before a question. A text in brackets is a note of the worker's, not a question.
+  // Outcomes of earlier calls may come with a question. A text in brackets is a note of the worker, and no question.
   const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
   if (told !== "" && !isAsked) return { content: told };
@@ -65,7 +65,7 @@ function respond(request: Aimock.ChatCompletionRequest): Aimock.FixtureResponse 
   };
 }
 
-/** Gives a late outcome the name of the tool that it is of. */
+/** Gives a late outcome the name of its own tool. */
 function toAnswer(answer: ToolAnswer): ToolAnswer {
   if (answer.name !== OUTCOME_TOOL) return answer;
   const tool = /"tool":"([^"]+)"/.exec(answer.input)?.[1];

@@ -18,7 +18,7 @@ export const WAYS_TO_LIVEKIT = [
   "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
 ] as const;
 
-/** Where the livekit-server is once it is built. */
+/** The path of the livekit-server that was built, or will be. */
 export function builtLivekitServer(cacheDir: string): string {
   return join(cacheDir, `livekit-server-${VERSION}`, "livekit-server");
 }
@@ -58,7 +58,7 @@ async function build(folder: string, binary: string, progress: TellProgress): Pr
   progress(`building livekit-server ${VERSION} into ${folder} (once; about two minutes on two cores)`);
   let packages = 0;
   const lastLines: string[] = [];
-  // Go names each finished download and package on stderr; on a failure its last lines say why.
+  // Go writes each finished download and package to stderr; after a failure the last lines say why.
   const onLine = (line: string) => {
     packages += 1;
     lastLines.push(line);

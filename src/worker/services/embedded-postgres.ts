@@ -41,8 +41,8 @@ export async function endStalePostgres(dataDir: string): Promise<void> {
   const lockFile = join(cluster, "postmaster.pid");
   const pid = Number.parseInt(await readFile(lockFile, "utf8").catch(() => ""), 10);
   if (Number.isNaN(pid) || processStart(pid) === undefined) return;
-  // The id in PostgreSQL's own lock is its server's, or that of another process which got the id later. In that case
-  // PostgreSQL would not start until the lock is removed.
+  // PostgreSQL's own lock has its server's id, which another process may have got since. Then PostgreSQL would not
+  // start until the lock is removed.
   if (processCommand(pid).includes(cluster)) await endProcess(pid, { signals: STOP_SIGNALS, graceMs: 3_000 });
   else await rm(lockFile, { force: true });
 }
@@ -61,7 +61,7 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
     `-p${chosenPort}`,
     "-clisten_addresses=127.0.0.1",
     "-cunix_socket_directories=",
-    // Means nothing to PostgreSQL. A later start finds the data folder in the command line: see `endStalePostgres`.
+    // Has no meaning for PostgreSQL. It puts the data folder into the command line, for a later `endStalePostgres`.
     `-cparley.cluster=${cluster}`,
   ];
   const server = await startServer({
@@ -81,7 +81,7 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
   return { url, ...server };
 }
 
-/** As pg_ctl does: the first line of postmaster.pid is the process id, the eighth the state. */
+/** Looks as pg_ctl does: line 1 of postmaster.pid is the process id, line 8 the state. */
 async function isReady(cluster: string, pid: number): Promise<boolean> {
   const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
   return Number(lines[0]) === pid && lines[7]?.trim() === "ready";

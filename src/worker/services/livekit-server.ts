@@ -17,9 +17,9 @@ interface LivekitOptions {
   readonly cacheDir: string;
   /** For signalling. The next port is for media over TCP, the one after it for media over UDP. */
   readonly port: number;
-  /** From the environment. Absent: made once, and kept in the data folder. */
+  /** The keys of the environment. Absent: new ones are made once, and kept in the data folder. */
   readonly keys?: LivekitKeys;
-  /** Of a Redis (`host:port`): the server is one node of the cluster that meets there. */
+  /** A Redis, as `host:port`: all servers with the same one are a cluster. */
   readonly redisAddress?: string;
   readonly progress: TellProgress;
 }
@@ -97,7 +97,7 @@ async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   return JSON.parse(stored) as LivekitKeys;
 }
 
-/** The one on PATH, or the one that an earlier start has built. */
+/** The path of the livekit-server on PATH, or of the one that an earlier start has built. */
 export async function findLivekitServer(cacheDir: string): Promise<string | undefined> {
   const built = builtLivekitServer(cacheDir);
   return (await findOnPath("livekit-server")) ?? (existsSync(built) ? built : undefined);

@@ -7,15 +7,15 @@ import { giveTo, type PostgresUser } from "./postgres-user.ts";
 
 export const DATABASE = "parley";
 export const SUPERUSER = "parley";
-/** PostgreSQL gets nothing else of our environment. LC_ALL keeps its messages English. */
+/** The whole environment of PostgreSQL's programs. LC_ALL keeps their messages English. */
 const ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
 /**
- * The folder of the database files, for a program that is started in it. The folder's path may go through folders that
- * the program's user cannot enter (root's home, `mktemp -d`); this name avoids them.
+ * A name of the folder of the database files for a program that is started in it. Its real path may go through folders
+ * that the program's user cannot enter (root's home, `mktemp -d`).
  */
 export const WORKING_FOLDER = process.platform === "linux" ? "/proc/self/cwd" : ".";
 
-/** The place in which PostgreSQL's programs are started for the files in `folder`. */
+/** The options with which PostgreSQL's programs are started for the files in `folder`. */
 export const placeOf = (folder: string, user: PostgresUser) => ({ env: ENV, cwd: folder, ...user });
 
 interface ClusterOptions {

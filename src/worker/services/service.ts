@@ -1,4 +1,4 @@
-/** Something that we started and must close. `close` may be called twice, and leaves no process behind. */
+/** Something that was started and must be closed. `close` may be called twice, and leaves no process behind. */
 export interface Service {
   readonly close: () => Promise<void>;
 }

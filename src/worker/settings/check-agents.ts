@@ -10,11 +10,11 @@ type Named = Partial<Pick<AgentSettings, "tools" | "handoffs">>;
 interface Known {
   readonly config: Pick<Config, "agentsFolder"> & Named;
   readonly toolNames: { readonly has: (name: string) => boolean };
-  /** With these begin the names of MCP servers' tools, which are known only later. */
+  /** Prefixes of MCP servers' tools, whose names are known only later. */
   readonly prefixes: readonly string[];
 }
 
-/** @throws {AppError} `invalid_config` naming each tool and each agent that an agent names and that there is not */
+/** @throws {AppError} `invalid_config` with each tool and agent that an agent names and that does not exist */
 export function checkAgents(agents: ReadonlyMap<string, AgentSettings>, { config, toolNames, prefixes }: Known): void {
   const isTool = (name: string) =>
     /[*?\\]/u.test(name) ||

@@ -24,7 +24,7 @@ export function withPassword(databaseUrl: string, { name, password }: Naming): s
   return url.href;
 }
 
-/** The address as it may be shown: without the password and the query, which may hold one. */
+/** The address for logs: without the password, and without the query, which may hold one. */
 export function withoutPassword(databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { password: "", search: "" }).href;
 }

@@ -104,7 +104,8 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
-  // These up to OTEL_RESOURCE_ATTRIBUTES are read by the OpenTelemetry SDK, which is silent about a bad value.
+  // From here to OTEL_RESOURCE_ATTRIBUTES the OpenTelemetry SDK reads the variables itself. They are checked here,
+  // because it does not report a bad value.
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     parse: z.enum(["http/protobuf"]),
     expected: "http/protobuf, the only one that is spoken",
@@ -139,7 +140,7 @@ export const VARIABLES = {
     expected: `one of ${CAPTURE_MODES.join(", ")}`,
     fallback: "NO_CONTENT",
   },
-  // LiveKit's own default is 100, which every start of a job exceeds.
+  // LiveKit's own default is 100, and every start of a job takes longer.
   LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS: {
     parse: z.string().regex(/^\d+$/).transform(Number),
     expected: "a number of milliseconds (0: never)",

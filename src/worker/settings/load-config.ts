@@ -56,7 +56,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
   };
 }
 
-/** How many sessions there may be where the environment does not say it, by what they do (docs/scaling.md). */
+/** The default number of sessions, which depends on whether they speak and listen (docs/scaling.md). */
 function defaultSessions({ STT, TTS }: Environment) {
   if (STT !== "none") return { aProcess: 10, aCore: 5 };
   return { aProcess: 50, aCore: TTS === "none" ? 50 : 20 };
@@ -92,7 +92,7 @@ async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
 
 const LATEST = "gen_ai_latest_experimental";
 
-/** A signal is exported when it, or all of them, have an endpoint. The exporters read the endpoints themselves. */
+/** A signal is exported when it has an endpoint, its own or the common one. The exporters read endpoints themselves. */
 export function readOtelConfig(variables: Environment): OtelConfig {
   const isDisabled = variables.OTEL_SDK_DISABLED === "true";
   const isOn = (exporter: "otlp" | "none", endpoint: string | undefined) =>

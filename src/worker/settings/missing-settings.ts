@@ -3,8 +3,8 @@ import type { Config } from "../config.ts";
 export const DATABASE_NEEDED = "DATABASE_URL: the address of a PostgreSQL 15 or newer";
 
 /**
- * The variables that are needed and not set, one line each. A worker that runs alone starts no LiveKit and no database,
- * and starts the scripted model only when it was asked to. A LiveKit that runs elsewhere always needs its keys.
+ * The variables that are needed and not set, one line each. `parley worker` starts no LiveKit and no database, and
+ * starts the scripted model only when it is asked to. A LiveKit that runs elsewhere always needs its keys.
  */
 export function missingSettings(config: Config, isWorkerOnly: boolean, hasScripted = !isWorkerOnly): string[] {
   const needsLivekitKeys = isWorkerOnly || config.livekitUrl !== undefined;
@@ -26,7 +26,7 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
   return missing.filter((line) => line !== false);
 }
 
-/** A budget of money that no price can use up would hold nobody back. The scripted model costs nothing. */
+/** Whether a budget of money lacks the model's price: it would never be used up. The scripted model costs nothing. */
 function needsPrice({ budget, prices, model, ...config }: Config): boolean {
   const namesMoney = Object.values(budget).some(({ money }) => money !== undefined);
   return namesMoney && hasModel(config) && !Object.hasOwn(prices, model.name);

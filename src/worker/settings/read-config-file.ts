@@ -18,7 +18,7 @@ export async function readConfigFile(path: string): Promise<ConfigFileValues> {
   return checkConfig((module as { default?: unknown }).default, path);
 }
 
-/** @param path for messages. @throws {AppError} as `readConfigFile` */
+/** @param path is named in errors. @throws {AppError} as `readConfigFile` */
 export function checkConfig(value: unknown, path: string): ConfigFileValues {
   const parsed = configFileSchema.safeParse(value);
   if (parsed.success) return parsed.data;

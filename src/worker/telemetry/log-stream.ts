@@ -3,7 +3,7 @@ import { type AnyValue, type LoggerProvider, SeverityNumber } from "@opentelemet
 import { quietly } from "../../telemetry/quietly.ts";
 import { isRecord } from "../../lib/json.ts";
 
-/** By pino's level. */
+/** OpenTelemetry's severities by pino's level. */
 const SEVERITIES: Readonly<Record<number, readonly [SeverityNumber, string]>> = {
   10: [SeverityNumber.TRACE, "TRACE"],
   20: [SeverityNumber.DEBUG, "DEBUG"],

@@ -65,7 +65,7 @@ const NO_TIME: HrTime = [0, 0];
 
 interface Series {
   readonly attributes: Attributes;
-  /** Of all processes together, like `histogram`. */
+  /** The sum over all processes, as `histogram`. */
   sum: number;
   histogram: PushedHistogram | undefined;
   /** The latest value of each process, by its `source`. */

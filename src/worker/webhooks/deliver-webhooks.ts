@@ -14,9 +14,9 @@ interface DeliveryOptions {
   readonly sql: Sql;
   readonly logger: Pick<Logger, "warn" | "error">;
   readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
-  /** What is waited for after each attempt that fails; after one more, a webhook is given up. */
+  /** The waits after failed attempts. When the attempt after the last wait fails, the webhook is given up. */
   readonly delaysMs?: readonly number[];
-  /** Another worker tries again after this time when this one dies. */
+  /** After this time another worker may try, in case this one has died. */
   readonly leaseMs?: number;
 }
 
@@ -26,14 +26,14 @@ const BATCH = 5;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** As Standard Webhooks proposes it: three days in all. */
+/** The schedule that Standard Webhooks proposes: three days in all. */
 const DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
-/** Reading what is sent, and noting what came of it, takes time, too. */
+/** Longer than a request may take, because the data are read before it and the result is stored after it. */
 const LEASE_MS = SEND_LIMIT_MS + 5 * SECOND;
 
 /**
- * Sends the webhooks that are due, also those of other workers, until `close`. What is being sent then is sent again by
- * another worker: each is sent at least once, with the same id.
+ * Sends due webhooks, also those of other workers, until `close`. One that is being sent then is sent again by another
+ * worker, with the same id: each webhook is sent at least once.
  */
 export function startDelivery(options: DeliveryOptions): Service {
   const { sql, logger, leaseMs = LEASE_MS } = options;
@@ -81,7 +81,7 @@ async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: Ab
   await noteFailed(sql, { id, attempt, why, nextInMs });
 }
 
-/** What is sent, or why it cannot be. `undefined`: it was removed in the meantime, and its webhook with it. */
+/** The body to send, or why there is none; `undefined` when the session was removed, and its webhooks with it. */
 async function readBody(
   webhook: DueWebhook,
   { sql, logger }: Pick<DeliveryOptions, "sql" | "logger">,

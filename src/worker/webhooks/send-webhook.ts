@@ -10,10 +10,10 @@ interface Message {
   readonly body: string;
 }
 
-/** A receiver answers within this time, or has failed. */
+/** A receiver that does not answer within this time has failed. */
 export const SEND_LIMIT_MS = 10_000;
 
-/** Sends one webhook, once. Resolves to why the receiver has not taken it; `undefined`: it has. Never rejects. */
+/** Sends a webhook once. Resolves to why the receiver has not accepted it, or to `undefined`. Never rejects. */
 export async function sendWebhook(
   { url, secret }: WebhookReceiver,
   { id, body }: Message,
@@ -29,9 +29,9 @@ export async function sendWebhook(
   };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_LIMIT_MS)]);
   try {
-    // Who is told is the operator's choice, not that of another server.
+    // Redirects are not followed: the operator chooses who gets the data, and no other server.
     const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: limit });
-    // Only the status counts: an answer without an end costs nothing.
+    // Only the status counts. The body is not read, for it might never end.
     await response.body?.cancel().catch(() => {});
     return response.ok ? undefined : `status ${response.status}`;
   } catch (error) {
@@ -39,7 +39,7 @@ export async function sendWebhook(
   }
 }
 
-/** Without its message, which may hold the address. */
+/** Describes an error without its message, which may hold the address. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
   if (error.name === "TimeoutError") return `no answer within ${SEND_LIMIT_MS / 1_000} s`;

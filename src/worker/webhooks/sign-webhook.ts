@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 
-/** Whether receivers' libraries for Standard Webhooks can use it. */
+/** Whether a secret has the form that libraries for Standard Webhooks accept. */
 export function isWebhookSecret(secret: string): boolean {
   const { length } = keyOf(secret);
   return length >= 24 && length <= 64;
@@ -15,7 +15,7 @@ interface Signed {
   readonly body: string;
 }
 
-/** The header `webhook-signature` of Standard Webhooks. */
+/** @returns the header `webhook-signature` of Standard Webhooks */
 export function signWebhook(secret: string, { id, timestamp, body }: Signed): string {
   return `v1,${createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }

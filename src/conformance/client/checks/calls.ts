@@ -125,7 +125,7 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
     ensure(success, `A call of 200 ms failed with ${errorCode}: timeoutMs 0 stands for 30000`);
   }),
   check("timeout.clamped", ["MUST", "| `timeoutMs` | 600000; above it is clamped |"], async (talk) => {
-    // Timers of many languages take a longer time for none, and fire at once.
+    // Longer than the timers of many languages can wait: they would fire at once.
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 2 ** 40 });
     const { success, errorCode } = await talk.result(id);
     ensure(success, `A call of 200 ms failed with ${errorCode}, with a timeoutMs of 2^40`);

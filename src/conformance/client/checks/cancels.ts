@@ -82,7 +82,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
 const isAckOf = (stanzaId: number) => (body: MessageBody<"acknowledgement">) =>
   Math.abs(body.acknowledgedStanzaId) === Math.abs(stanzaId);
 
-/** Calls that the server could run, too. */
+/** Calls with `execution: "either"`, which the server could run, too. */
 export const eitherChecks: readonly Check<ClientTalk>[] = [
   check("either.answered", ["MUST", "`either`: answer it before its deadline"], async (talk) => {
     const { id } = await talk.request({ toolName: "echo", execution: "either" });

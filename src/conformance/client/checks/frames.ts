@@ -123,17 +123,17 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
   check("sender.stream", ["MUST", AGENT_ONLY], (talk) => ensureNotObeyed(talk, { way: "stream", isAnnounced: true })),
 ];
 
-/** LiveKit may announce a participant before its first packet is there: of so many one comes first. */
+/** Two strangers send a packet, because LiveKit may announce one of them before its packet has arrived. */
 const STRANGERS = 2;
 
-/** Other participants, which are no agents, ask for a call. */
+/** Lets participants that are no agents ask for a call. @throws {SubjectFault} when the client runs it */
 async function ensureNotObeyed(
   talk: ClientTalk,
   { way, isAnnounced }: { readonly way: Way; readonly isAnnounced: boolean },
 ): Promise<void> {
   let answers = 0;
   const ids = Array.from({ length: isAnnounced ? 1 : STRANGERS }, () => createId());
-  // LiveKit announces those who have come at its next beat, all at once: just after a beat there is time for a packet.
+  // LiveKit announces all newcomers at its next beat. Just after a beat there is time for a packet before the next one.
   if (!isAnnounced) await talk.untilAnnounced(await talk.joinStranger(), ANNOUNCED_WITHIN_MS);
   for (const id of ids) {
     const stranger = await talk.joinStranger(() => (answers += 1));

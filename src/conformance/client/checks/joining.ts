@@ -17,7 +17,7 @@ function announcedTools(talk: ClientTalk) {
   return tools;
 }
 
-/** How a client joins a room in which a worker is. */
+/** How a client joins a room that has a worker. */
 export const joiningChecks: readonly Check<ClientTalk>[] = [
   check(
     "join.configuration",
@@ -80,7 +80,7 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** How a client joins a room in which no worker is. */
+/** How a client joins a room that has no worker yet. */
 export const waitingChecks: readonly Check<ClientTalk>[] = [
   check(
     "join.waits",

@@ -30,7 +30,7 @@ async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Fra
   return framesOf(talk, text);
 }
 
-/** Messages of the client that do not arrive. Each suite waits for one. */
+/** Messages of the client that are lost. */
 export const lostMessageChecks: readonly Check<ClientTalk>[] = [
   check("lost.message", ["MUST", RESEND], async (talk) => {
     const [first, second] = await loseMessage(talk, "Is anybody there?");
@@ -72,7 +72,7 @@ export const rateChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** Says something that the worker drops for coming too fast, and waits for it to come again. */
+/** Says something that the worker refuses as too fast, and waits for it to come again. */
 async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [Frame, Frame]> {
   talk.acknowledges = () => framesOf(talk, text).length !== 1;
   talk.program.command({ command: "say", text });

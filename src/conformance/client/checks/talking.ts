@@ -29,7 +29,7 @@ async function ensureAnswer(talk: ClientTalk, messageId: string, expected: strin
   ensure(text === expected, `The answer is "${expected}", and the client has "${String(text)}"`);
 }
 
-/** What a participant says and is told. */
+/** Messages of the participant, and the worker's answers. */
 export const talkChecks: readonly Check<ClientTalk>[] = [
   check("talk.user-message", ["MUST", "| `content` | text | yes | What the participant wrote. |"], async (talk) => {
     await say(talk, "What is in my notes? ☕");
@@ -143,7 +143,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
 
 const SLOW_MS = 6_000;
 
-/** A worker that acknowledges at once, and takes its time for all else. */
+/** A worker that acknowledges at once, but is slow to answer. */
 export const slowChecks: readonly Check<ClientTalk>[] = [
   check(
     "slow.answer",
@@ -161,7 +161,7 @@ export const slowChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** Permissions, for a client that was asked to name their feature. */
+/** Permissions, for a client that is told to name their feature. */
 export const permissionChecks: readonly Check<ClientTalk>[] = [
   check(
     "permission.answered",

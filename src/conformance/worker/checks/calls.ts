@@ -8,7 +8,7 @@ const check = make<WorkerTalk>;
 const REFUSED =
   "A call that is refused before anybody runs it is shown to everyone, like a call that the server runs: as a request with `execution` `server`, then its result with `unknown_tool`, `invalid_parameters`,";
 
-/** How many ms after its request a call that nobody answers has ended. */
+/** Asks for a call that nobody answers. @returns the milliseconds from its request to its end */
 async function waitedFor(talk: WorkerTalk): Promise<number> {
   const { id } = await talk.call("kit_late");
   const askedAt = performance.now();
@@ -55,7 +55,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
     ],
     async (talk) => {
-      // A request that a lost packet delays makes the wait seem short: too short counts when it comes each time.
+      // A lost packet may delay the request and make the wait seem short, so a short wait is measured again.
       let ms = await waitedFor(talk);
       for (let again = 0; ms < 300 && again < 2; again++) ms = await waitedFor(talk);
       ensure(ms >= 300 && ms <= 300 + TOOL_TIMES.graceMs + 1_000, `It ended after ${ms} ms`);

@@ -11,7 +11,7 @@ const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-/** Bytes of no kind that a model is shown. */
+/** Bytes that are no picture or document. */
 const NO_PICTURE = new TextEncoder().encode("I am no picture");
 
 const WORDS = { type: "text", text: "The view:" };
@@ -32,7 +32,7 @@ async function show(talk: WorkerTalk, ...content: readonly object[]) {
   return talk.ended(id);
 }
 
-/** What the model is shown beside words, and people beside the model. */
+/** Attachments, and results with content for the model or with a display for people. */
 export const contentChecks: readonly Check<WorkerTalk>[] = [
   check(
     "content.attached",

@@ -89,7 +89,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   }),
   check("message.other-topic", ["MUST", "the worker also reads the empty topic, and no other."], async ({ client }) => {
     const id = await client.say("Not for you", { topic: "lk.conformance" });
-    // An answer to the first one would come before.
+    // An answer to the first one would have come before this one.
     await client.answered(await client.say("Hello after another topic"));
     ensure(!client.isAnswered(id), "A message on another topic was answered");
   }),

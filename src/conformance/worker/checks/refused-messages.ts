@@ -19,7 +19,7 @@ async function ensureAlive(client: KitClient): Promise<void> {
   await client.answered(await client.say("Are you still there?"));
 }
 
-/** What no reader can use. */
+/** Messages that no worker can use. */
 export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
   check(
     "refused.unknown-type",
@@ -137,7 +137,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       await client.next("error_message", ({ code, originatingId }) => code === 202 && originatingId === permissionId);
     },
   ),
-  // The last one: for a while its sender has no budget left.
+  // This check is the last one, because it uses up its sender's budget for a while.
   check("refused.too-long", ["MUST", "| envelope | 4194304 bytes |"], async (talk) => {
     await talk.client.sendBytes(new Uint8Array(LIMITS.envelopeBytes + 100_000).fill(0x91), { way: "stream" });
     const other = await talk.join("grace");
@@ -165,7 +165,7 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
       ensure(stanzas.has(originatingId), "Its originatingId is no message of ours");
       ensure(retryAfterMs > 0, "It does not say when to send the message again");
       const stanzaId = stanzas.get(originatingId) ?? 0;
-      // What was on its way then may use up what has come back since.
+      // Messages that were still on their way may use up the budget that has come back.
       for (let tries = 0; tries < 8 && !client.isAcknowledged(stanzaId); tries++) {
         await sleep(retryAfterMs + 200);
         await client.send(note(originatingId), { stanzaId });
