@@ -32,7 +32,7 @@ import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
 const LEASE_MS = 15_000;
 const CLAIM_RETRY_MS = 250;
-/** Of usual text; for turns that an older version stored, without what they cost. */
+/** An average for text, used for turns of older versions, which did not store their tokens. */
 const BYTES_A_TOKEN = 3;
 
 export interface OpenSessionOptions extends Pick<
@@ -49,19 +49,19 @@ export interface OpenSessionOptions extends Pick<
   | "voice"
 > {
   readonly sql: Sql;
-  /** Hears of answers to permission requests. */
+  /** Tells of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly conversationId: string;
-  /** @defaultValue nothing is remembered of anybody */
+  /** @defaultValue nothing is remembered */
   readonly memories?: KnownMemories | undefined;
   /**
-   * LiveKit's id of the room: another room of the same name has another one. @defaultValue neither hand-offs nor start
-   * and end of the session are stored
+   * LiveKit's id of the room, which differs from that of a later room of the same name. @defaultValue hand-offs, start
+   * and end of the session are not stored
    */
   readonly roomSid?: string | undefined;
-  /** Whether the operator's server is told of the session's end. @defaultValue false */
+  /** Whether a webhook tells the operator's server of the session's end. @defaultValue false */
   readonly tellsOfEnd?: boolean | undefined;
-  /** @defaultValue what this process has registered */
+  /** @defaultValue the telemetry that this process has registered */
   readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
@@ -70,30 +70,30 @@ export interface OpenSessionOptions extends Pick<
   readonly link: Pick<RoomLink, "publish" | "openTranscription" | "otherAgents">;
   /** @defaultValue no call can be ended, and no agent has tools for it */
   readonly line?: CallLine;
-  /** Told of what happens, beside those who follow by the database. */
+  /** Get the session's events, as do those who follow through the database. */
   readonly watchers: readonly SessionWatcher[];
   /**
-   * Takes a worker out of the room whose lease has run out: what it has not sent by then reaches nobody. Never rejects.
+   * Removes a worker from the room whose lease has run out, so that nothing that it still sends arrives. Never rejects.
    */
   readonly evict: (owner: string) => Promise<void>;
-  /** Another worker has the session: this one must leave the room. */
+  /** Called when another worker has the session: this one must leave the room. */
   readonly onLost: () => void;
 }
 
 export interface OpenedSession {
   readonly session: Session;
   readonly sessionId: string;
-  /** A participant is there: the session has started, unless an earlier worker has begun it in this room. */
+  /** Stores the start of the session in this room. Call it when a participant is there. */
   readonly begin: (agent: string) => Promise<Begun>;
-  /** Turns of the talk so far, with those that were replaced. */
+  /** The number of turns so far, replaced ones included. */
   readonly pastTurns: number;
-  /** The room cannot be reached for now: another worker, that can reach it, may soon take the session. */
+  /** Says whether the room can be reached. While it cannot, another worker may soon take the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
-  /** Leaves the session as it is to the next worker, which takes its running turn up. This one stops at once. */
+  /** Stops at once, and leaves the session as it is to the next worker, which takes the running turn up. */
   readonly abandon: () => Promise<void>;
   /**
-   * @param whyOver asked last: when the room is closed for all, the session ends
-   * @returns whether it ends with this: else it goes on elsewhere, or has never started
+   * @param whyOver asked last, why the room is closed; the session has ended if it is closed for all
+   * @returns whether the session has ended; if not, it goes on elsewhere, or has never started
    */
   readonly close: (graceMs: number, whyOver?: () => Promise<RoomOver | undefined>) => Promise<boolean>;
 }
@@ -213,7 +213,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
       if (isEnded) logger.info({ reason }, "session ended");
       return isEnded;
     } catch (error) {
-      // A worker finds the room gone, and stores it then.
+      // Some worker will find that the room is gone, and store the end then.
       logger.warn({ error, reason }, "the end of the session could not be stored");
       return false;
     }
@@ -265,7 +265,7 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
   }
 }
 
-/** The room as a worker speaks in it that may have lost its session: what it says waits until it knows. */
+/** A link to the room that holds back what is sent while it is not certain that this worker has the session. */
 function leasedLink(
   link: Pick<RoomLink, "publish" | "openTranscription">,
   lease: SessionLease,

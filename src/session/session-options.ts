@@ -23,22 +23,22 @@ export interface SessionOptions {
   readonly sessionId: string;
   readonly room: string;
   readonly policy: SessionPolicy;
-  /** May change: it is read anew for every step and call. */
+  /** May change, and is read anew for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   /** Tells when `serverTools` have changed. @defaultValue they do not change */
   readonly liveTools?: LiveTools | undefined;
   /** @defaultValue one agent, whose instructions do not change */
   readonly agents?: SessionAgents | undefined;
   readonly openStream: OpenStream;
-  /** @defaultValue the API does not tell */
+  /** @defaultValue the API cannot count */
   readonly countTokens?: CountTokens | undefined;
-  /** Writes notes on older turns. @defaultValue nobody does */
+  /** Writes notes on older turns. @defaultValue there are no notes */
   readonly notesModel?: NotesModel | undefined;
   readonly outbox: Outbox;
   readonly recorder: Recorder;
-  /** @defaultValue what is spent is not counted */
+  /** @defaultValue nothing is counted */
   readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
-  /** @defaultValue nobody is remembered */
+  /** @defaultValue nothing is remembered */
   readonly memories?: ToldMemories | undefined;
   readonly permissionStore: PermissionStore;
   readonly link: Pick<RoomLink, "openTranscription">;
@@ -49,7 +49,7 @@ export interface SessionOptions {
   readonly archive: TalkArchive;
   /** @defaultValue no call can be ended */
   readonly callEnd?: CallEnd | undefined;
-  /** `setLanguage` holds no more for a participant. @defaultValue nothing need be done */
+  /** Called when a language that was set for a participant is not valid any more. @defaultValue nothing is done */
   readonly onLanguageDropped?: (identity: string) => void;
   readonly watchers: readonly SessionWatcher[];
   /** @defaultValue telemetry by the OpenTelemetry API that this process has registered, if any */

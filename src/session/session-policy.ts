@@ -14,17 +14,17 @@ export interface SessionPolicy {
   readonly permission: PermissionPolicy;
   /** @defaultValue no limit */
   readonly budget?: Budget;
-  /** @defaultValue none: what is spent is counted in tokens only */
+  /** @defaultValue none: only tokens are counted */
   readonly prices?: Prices;
   /** How much of the talk the model is shown. */
   readonly context: ContextLimits & {
-    /** Bytes of the instructions and of Anthropic's own tools: what goes with every request. */
+    /** The size of the instructions and of Anthropic's own tools, which are in every request. */
     readonly instructionBytes: number;
   };
-  /** Whether the model is asked before it is certain that a participant has said all. @defaultValue false */
+  /** Whether the model is asked before it is certain that a participant has finished. @defaultValue false */
   readonly speculates?: boolean;
-  /** Replace the worker's own phrases, by language. */
+  /** Phrases that replace the worker's own, by language. */
   readonly phrases?: PhraseTable;
-  /** What of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */
+  /** How much of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */
   readonly toolDetail?: Readonly<Record<string, StateDetail>>;
 }

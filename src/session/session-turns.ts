@@ -45,10 +45,10 @@ interface SessionTurnsOptions {
   readonly agents?: SessionAgents | undefined;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
-  /** Writes notes on older turns. @defaultValue nobody does */
+  /** Writes notes on older turns. @defaultValue there are no notes */
   readonly notesModel?: NotesModel | undefined;
   readonly calls: SessionCalls;
-  /** What participants are asked in words. */
+  /** The parts that ask participants in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly peers: Peers;
@@ -63,7 +63,7 @@ interface SessionTurnsOptions {
   readonly tell: (event: SessionEvent) => void;
 }
 
-/** Anthropic keeps a prompt for five minutes after it was used last. */
+/** Anthropic keeps a prompt in its cache for five minutes after the last use. */
 const CACHE_LASTS_MS = 5 * 60_000;
 
 /** A session's turns, one after another: begins them, ends them early, and knows what the next goes on from. */
@@ -78,9 +78,9 @@ export class SessionTurns {
   #shown: ShownTalk;
   readonly #summariser: Summariser | undefined;
   readonly #model: TurnModel;
-  /** `performance.now()` when a turn ended last. */
+  /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
-  /** Of the newest turn, replaced or not. */
+  /** The position of the newest turn, replaced or not. */
   #lastPosition: number;
   /** The running turn's id first, then its messages': a ControlStop may name any of them. */
   #runningIds: readonly string[] = [];
@@ -102,12 +102,12 @@ export class SessionTurns {
     });
   }
 
-  /** No turn runs, and none is about to. */
+  /** Whether no turn runs, and none is about to. */
   get isIdle(): boolean {
     return this.#queue.isIdle;
   }
 
-  /** Begins no more turns: another worker will. */
+  /** From now on no turn begins: another worker will begin them. */
   hold(): void {
     this.#queue.hold();
   }
@@ -124,30 +124,30 @@ export class SessionTurns {
   }
 
   /**
-   * Asks the model for the answer to what a participant has said so far: perhaps that is all. The turn takes that answer
-   * if it would ask the same. Never rejects.
+   * Asks the model already for the answer to what a participant has said so far. If that is all, and the turn would ask
+   * the same, it takes this answer. Never rejects.
    */
   async speculate(participant: string, text: string): Promise<void> {
-    // Who is asked for something may be answering that.
+    // The participant may be answering a question of the worker.
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
     if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
-    // What is said among several is shown in another form, and may not be answered at all.
+    // With several participants a message is shown in another form, and may get no answer at all.
     if (this.#speakers && this.#options.peers.present.length > 1) return;
     const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
 
-  /** What was said is no message: nothing answers it. */
+  /** The words were no message, so the answer that was asked for is dropped. */
   dropSpeculation(): void {
     this.#model.drop();
   }
 
-  /** Takes up the turn that an earlier worker left. Call before any `add`: it comes before anything new. */
+  /** Takes up the turn that an earlier worker left. Call it before any `add`, because it comes before new turns. */
   resume(unfinished: UnfinishedTurn): void {
     this.#queue.add(unfinished);
   }
 
-  /** Ends a turn that only waits for permissions if another waits behind it. Its calls go on waiting without it. */
+  /** Ends a turn that only waits for permissions when another turn waits. Its calls go on waiting without it. */
   passOver(): void {
     const isOnlyWaiting = this.#queue.hasWaiting && this.#options.calls.isOnlyWaiting(this.#runningIds[0]);
     if (isOnlyWaiting) this.#queue.abort("interrupted");
@@ -160,18 +160,18 @@ export class SessionTurns {
     else this.#queue.abort("stopped");
   }
 
-  /** Takes an outcome that the model was promised. */
+  /** Takes the outcome of a call for which the model has only got a receipt. */
   addOutcome(outcome: LateOutcome): void {
     this.#lateOutcomes.add(outcome);
   }
 
-  /** From now on, also in the turn that runs, these words stand for the turns that have ended. */
+  /** From now on, also in the running turn, the model is shown this summary in the place of ended turns. */
   forget(summary: string): void {
     this.#shown.forget(summary);
     this.#summariser?.forget();
   }
 
-  /** Begins a turn about an outcome that waits, if there is a pause: somebody has come who may hear of it. */
+  /** Begins a turn about an outcome that waits, if there is a pause. Call it when a participant has joined. */
   speakOutcomes(): void {
     void this.#lateOutcomes.speak();
   }
@@ -201,10 +201,10 @@ export class SessionTurns {
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
     const { logger, telemetry, configurations, memories, agents, peers } = this.#options;
     const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
-    // A turn that is ended meanwhile goes on at once, and ends.
+    // An abort ends the wait at once.
     if (preparing) await abortable(preparing, signal).catch(() => {});
     const telling = memories?.tell(asked) ?? asked;
-    // Without a wait where none is needed: the turn is to be stored before what waits behind it.
+    // Awaited only if it is a promise: the turn must be stored before what waits behind it.
     const input = telling instanceof Promise ? await telling : telling;
     const replacing = this.#replacing(input);
     const begin = this.#prepare(replacing ? await replacing : input);
@@ -229,11 +229,11 @@ export class SessionTurns {
     });
   }
 
-  /** What a turn begins with: a participant's turn also with the promised outcomes that have come meanwhile. */
+  /** Adds what a turn begins with: to a participant's turn, the late outcomes that have come meanwhile. */
   #prepare(begin: TurnInput): TurnInput {
     if ("turn" in begin) {
       this.#shown.resume(begin.turn);
-      // Its thinking goes on from what it was shown.
+      // A turn that is taken up keeps what it was shown, because its thinking goes on from that.
       if (begin.turn.blocks.length > 0) return begin;
     }
     this.#shown.makeRoom({
@@ -243,7 +243,7 @@ export class SessionTurns {
     });
     if ("turn" in begin || begin.messageId === null) return begin;
     const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
-    // Where the model says nothing, nobody would hear of them.
+    // Not for a turn with given words: the model, which is not asked, could not tell of the outcomes.
     return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
@@ -255,7 +255,7 @@ export class SessionTurns {
     });
   }
 
-  /** A turn that replaces another goes on from those before that one, and from what was shown then. */
+  /** For a turn that replaces another one: goes back to what the model was shown before that one. */
   #replacing(input: TurnInput): Promise<NewTurn> | undefined {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;

@@ -24,8 +24,8 @@ import { SessionTurns } from "./session-turns.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
 /**
- * The session of one room: messages in, turns one after another, answers and tool calls out. Its participants share one
- * history and one queue of turns; each call goes to one of them. Nothing that a participant sends ends it.
+ * The session of one room: messages in, turns one after another, answers and tool calls out. Its participants share a
+ * history and a queue of turns; each call goes to one of them. Nothing that a participant sends ends the session.
  */
 export class Session {
   readonly #outbox: Outbox;
@@ -144,7 +144,7 @@ export class Session {
     ];
   }
 
-  /** Takes what comes from the room. Never throws. */
+  /** Takes an event of the room. Never throws. */
   handle(input: RoomInput): void {
     switch (input.type) {
       case "joined":
@@ -176,7 +176,7 @@ export class Session {
     }
   }
 
-  /** Takes up what an earlier worker left. Call once, at the start: its turn comes before anything new. */
+  /** Takes up what an earlier worker left. Call it once, at the start, because that turn comes before new ones. */
   resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
     this.#calls.forms.keep(forms);
     const messageId = unfinished?.turn.parentMessageId;
@@ -186,12 +186,12 @@ export class Session {
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
-  /** Nothing goes on that the session's end would cut off: no turn, and no tool. */
+  /** Whether no turn and no tool runs that the session's end would cut off. */
   get isAtPause(): boolean {
     return this.#turns.isIdle && !this.#calls.isAnyRunning;
   }
 
-  /** Begins no more turns. What is said from now on is kept for the next worker. */
+  /** From now on no turn begins: messages are kept for the next worker. */
   hold(): void {
     this.#turns.hold();
   }
@@ -200,7 +200,7 @@ export class Session {
     this.#peers.setLanguage(identity, language);
   }
 
-  /** From now on these words stand for the turns that have ended. */
+  /** From now on the model is shown this summary in the place of the turns that have ended. */
   forget(summary: string): void {
     this.#turns.forget(summary);
   }
@@ -259,7 +259,7 @@ export class Session {
   }
 
   #tell(event: SessionEvent): void {
-    // After these events, the turn may be waiting for permissions only.
+    // After these events the turn may wait for nothing but permissions.
     const mayBeWaiting = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
     if (mayBeWaiting) this.#turns.passOver();
     for (const watch of this.#watchers) {

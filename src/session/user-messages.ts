@@ -15,10 +15,10 @@ import type { Admission } from "./inbox/admission.ts";
 import { TakenMessages, type Said } from "./inbox/said.ts";
 
 interface UserMessagesOptions {
-  /** Those that have been taken before. */
+  /** The ids of messages that were taken before. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  /** What is asked in words. The first that takes an utterance as an answer has it. */
+  /** The parts that ask in words. The first one that takes an utterance as an answer gets it. */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "keepMessage">;
   readonly media: Pick<SessionMedia, "keep">;
@@ -36,7 +36,7 @@ interface More extends Pick<NewTurn, "meta" | "isLeft"> {
   readonly interrupts?: boolean;
 }
 
-/** What participants write and say: each message begins a turn, or answers a question. */
+/** Takes what participants write and say: each message begins a turn, or answers a question. */
 export class UserMessages {
   readonly #options: UserMessagesOptions;
   readonly #taken: TakenMessages;
@@ -57,7 +57,7 @@ export class UserMessages {
     if (!admission.text(peer, said.content)) return;
     if (transcript) this.#show(peer.identity, transcript, true);
     try {
-      // What is only heard or typed has no Ack that would wait for it.
+      // Not awaited: speech and `lk.chat` have no Ack that would wait for the message to be stored.
       this.begin(peer, said)?.catch(() => {});
     } catch (error) {
       outbox.postError(error, peer.identity, said.id);
@@ -92,7 +92,7 @@ export class UserMessages {
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice" });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
-    // Only now that it is taken, and before its turn asks the model: nothing is kept of a message that is refused.
+    // Only when the message is taken, because nothing of a refused one is kept, and before its turn asks the model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
     const stored = Promise.all([mediaStored, this.#options.recorder.keepMessage(message)]).then(() => {});
@@ -115,7 +115,7 @@ export class UserMessages {
     outbox.post({ type: "transcription", body: { ...body, participant } }, { to: others });
   }
 
-  /** What was written is shown to those who are shown its answer block by block. */
+  /** Shows a written message to the clients that are shown its answer block by block. */
   #showOthers(participant: string, body: MessageBody<"transcription">): void {
     const { outbox, peers } = this.#options;
     const to = peers.withFeature("blocks").filter((identity) => identity !== participant);

@@ -3,15 +3,15 @@ import type { ServerTool } from "../../tool/server-tool.ts";
 type ServerTools = ReadonlyMap<string, ServerTool>;
 
 interface AgentToolsOptions {
-  /** May change. */
+  /** All server tools of the session. They may change. */
   readonly all: ServerTools;
-  /** Whether the present agent may use a tool of `all`. */
+  /** Whether the current agent may use a tool of `all`. */
   readonly mayUse: (toolName: string) => boolean;
-  /** The present agent's own tools. A tool of `all` of the same name takes its place. */
+  /** The current agent's own tools. A tool of `all` replaces one of the same name. */
   readonly own: () => ServerTools;
 }
 
-/** The tools of the agent that serves the session, as a map that changes when they do. */
+/** The tools of the agent that serves the session, always as they are now. */
 export class AgentTools implements ServerTools {
   readonly #options: AgentToolsOptions;
 

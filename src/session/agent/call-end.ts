@@ -1,35 +1,35 @@
 import type { Logger } from "pino";
 import type { SessionEvent } from "../events/session-event.ts";
 
-/** What can be done with a room as a call, by LiveKit's API. Each rejects when LiveKit refuses. */
+/** What LiveKit's API can do with a call. Each method rejects when LiveKit refuses. */
 export interface CallLine {
   /**
-   * Takes a participant out of the room, and closes the room when nobody else is left in it. Without a participant it
+   * Removes a participant from the room, and closes the room when nobody else is left in it. Without an identity it
    * closes the room.
    */
   readonly hangUp: (identity?: string) => Promise<void>;
-  /** Refers a caller by telephone to `tel:…` or `sip:…`. It leaves the room then. */
+  /** Transfers a caller by telephone to `tel:…` or `sip:…`. The caller then leaves the room. */
   readonly transfer: (identity: string, to: string) => Promise<void>;
   /** Sends one key, 0 to 9, `*`, `#` or A to D, to all callers. */
   readonly press: (key: string) => Promise<void>;
-  /** A caller by telephone that is in the room. */
+  /** Whether this participant is in the room and calls by telephone. */
   readonly isOnPhone: (identity: string) => boolean;
 }
 
 interface Ending {
-  /** In whose turn the call is to end. */
+  /** The call ends after the turn of this participant. */
   readonly participant: string;
-  /** Nobody stays in the room. */
+  /** Whether the room is closed for all. */
   readonly isForAll: boolean;
 }
 
 /**
- * Our last words are on their way to the participant while LiveKit is asked to take it out of the room, and would be lost
- * if that were quicker.
+ * How long the last words may take to reach the participant, before LiveKit is asked to remove it: words that are still
+ * on their way then are lost.
  */
 const LAST_WORDS_MS = 1_000;
 
-/** Ends the call when the last words have been said. What a participant says over them, or at once after, keeps it going. */
+/** Ends the call after the last words. A participant that speaks over them, or just after them, keeps it going. */
 export class CallEnd {
   readonly #line: Pick<CallLine, "hangUp">;
   readonly #logger: Logger;
@@ -42,12 +42,12 @@ export class CallEnd {
     this.#logger = logger;
   }
 
-  /** The agent has ended the call, for a participant or for all. */
+  /** Whether the agent has ended the call, for a participant or for all. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Ends the call when this participant's turn, which runs, has ended by itself. */
+  /** Ends the call once the running turn of this participant has completed. */
   afterTurn(ending: Ending): void {
     this.#ending = ending;
   }
@@ -68,16 +68,16 @@ export class CallEnd {
     this.#leaving = { ...ending, timer };
   }
 
-  /** This participant says something, or begins to. If it was to leave, alone or with all, nobody is taken out. */
+  /** A participant says something, or begins to. If the call was about to end for it, the call goes on. */
   noteSaid(identity: string): void {
     if (!this.#leaving) return;
     const { participant, isForAll, timer } = this.#leaving;
     if (isForAll || participant === identity) clearTimeout(timer);
   }
 
-  /** Ends it at once: for a participant, else for all. */
+  /** Ends the call at once: for a participant, or without one for all. */
   now(identity?: string): void {
-    // The room may be gone before the answer is here.
+    // Set before the request, because the room may be closed before its answer comes.
     this.#isEnded = true;
     this.#line.hangUp(identity).then(
       () => this.#logger.info("the call was ended"),

@@ -12,7 +12,7 @@ export interface GreetingsOptions {
   readonly logger: Logger;
 }
 
-/** A client tells its features and its language within this time; an ordinary LiveKit client tells nothing. */
+/** How long a greeting waits for the client's language. An ordinary LiveKit client never tells one. */
 const CLIENT_TELLS_WITHIN_MS = 1_000;
 
 /** Greets each participant once in a conversation, unless it speaks first. */
@@ -37,7 +37,7 @@ export class Greetings {
     );
   }
 
-  /** Its client has told what there is to know of it. */
+  /** The participant's client has sent its Configuration. */
   noteReady(identity: string): void {
     if (this.#arriving.has(identity)) void this.#greet(identity);
   }

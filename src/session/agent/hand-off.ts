@@ -5,9 +5,9 @@ import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import { CALL_RULE } from "./call-tools.ts";
 
 export interface HandOffPorts {
-  /** Stores that the agent serves the session from now on, and lets it. @throws {AppError} when it cannot be stored */
+  /** Stores that this agent serves the session, and lets it do so. @throws {AppError} when it cannot be stored */
   readonly handOver: (agent: string) => Promise<void>;
-  /** Shows the model these words in the place of all turns that have ended. */
+  /** From now on the model is shown this summary in the place of all turns that have ended. */
   readonly forget: (summary: string) => void;
 }
 

@@ -2,17 +2,17 @@ import type { IdleStep } from "../../agent/agent-fields.ts";
 
 interface IdleOptions {
   readonly steps: () => readonly IdleStep[];
-  /** Nobody waits for anything: no turn, tool or question is open, and somebody is there. */
+  /** Whether a participant is there, and no turn, tool or question is open. */
   readonly isPause: () => boolean;
   /** Resolves when nobody speaks; rejects with the signal's reason. */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
   readonly act: (step: IdleStep) => void;
 }
 
-/** Speech that is noticed for longer than this is no silence. */
+/** If the wait for silence takes longer than this, somebody was speaking. */
 const AT_ONCE_MS = 50;
 
-/** Counts the time in which nobody says anything, and does what the agent is to do then, one step after another. */
+/** Measures silence, and takes the agent's `idle` steps one after another. */
 export class Idle {
   readonly #options: IdleOptions;
   readonly #closing = new AbortController();
@@ -23,13 +23,13 @@ export class Idle {
     this.#options = options;
   }
 
-  /** A participant has come or said something: the steps begin again. */
+  /** A participant has joined or said something: the steps begin again. */
   noteActivity(): void {
     this.#step = 0;
     this.noteWork();
   }
 
-  /** The agent or a tool did something: the time begins again. */
+  /** The agent or a tool did something: the time until the next step begins again. */
   noteWork(): void {
     clearTimeout(this.#timer);
     const step = this.#options.steps()[this.#step];

@@ -13,7 +13,7 @@ interface InitiativeOptions extends Pick<GreetingsOptions, "agents" | "begin" | 
   readonly voice?: Pick<VoicePort, "untilQuiet"> | undefined;
   /** @defaultValue no call can be ended */
   readonly callEnd?: CallEnd | undefined;
-  /** No turn, tool or question is open, and somebody is there. */
+  /** Whether a participant is there, and no turn, tool or question is open. */
   readonly isPause: () => boolean;
 }
 
@@ -41,7 +41,7 @@ export class Initiative {
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       act: (step) => this.#act(step),
     });
-    // Another agent has other steps.
+    // The new agent has steps of its own.
     this.#unfollow = agents.onChanged(() => this.#idle.noteActivity());
   }
 
@@ -87,7 +87,7 @@ export class Initiative {
     const words = "say" in step ? step.say : step.end;
     const participant = this.#to();
     if (words === true) return callEnd?.now();
-    // Nobody is there to hear it.
+    // No participant is there to hear it.
     if (participant === undefined) return;
     const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
     const input = { type: "note", note, say: words, ...("end" in step && { endsCall: true as const }) } as const;
@@ -98,7 +98,7 @@ export class Initiative {
     }
   }
 
-  /** Whose turn it is when the agent speaks by itself: that of the participant that has spoken last, else of anybody. */
+  /** The participant of a turn that the agent begins: the one that has spoken last, or else any that is present. */
   #to(): string | undefined {
     const { peers } = this.#options;
     const last = this.#lastSpeaker;

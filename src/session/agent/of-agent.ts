@@ -17,15 +17,15 @@ interface Given {
 interface Ports {
   readonly line: CallLine | undefined;
   readonly callEnd: CallEnd | undefined;
-  /** For this participant's answers from now on, also with the next worker. */
+  /** Sets the language of this participant's answers, also for later workers. */
   readonly setLanguage: (identity: string, language: string) => Promise<void>;
   /** Stores that the agent serves the session from now on. */
   readonly keepAgent: (agent: string) => Promise<unknown>;
-  /** Shows the model these words in the place of all turns that have ended. */
+  /** From now on the model is shown this summary in the place of all turns that have ended. */
   readonly forget: (summary: string) => void;
 }
 
-/** The policy and the tools of a session, as they are for the agent that serves it when they are looked at. */
+/** The session's policy and tools, which always follow the agent that serves it. */
 export function ofAgent({ agents, ...given }: Given, ports: Ports): Omit<Given, "agents"> {
   if (!agents) return given;
   const { policy, serverTools, liveTools } = given;
@@ -61,7 +61,7 @@ export function ofAgent({ agents, ...given }: Given, ports: Ports): Omit<Given, 
 function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
   const { line, callEnd: end, setLanguage, keepAgent, forget } = ports;
   const handOver = async (name: string) => {
-    // Its file may have gone, or may not have been saved yet.
+    // Its file may have been removed, or not saved yet.
     if (!agents.has(name)) throw new Error(`There is no agent "${name}" now; you are still the one that is here`);
     await keepAgent(name);
     await agents.handOver(name);

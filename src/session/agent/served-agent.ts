@@ -5,13 +5,13 @@ import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
 /** An agent with its model, ready to serve sessions. */
 export interface ServedAgent extends Omit<AgentSettings, "model" | "tools" | "names" | keyof Hooks> {
   readonly name: string;
-  /** What participants call it. */
+  /** The names by which a message can mention it. */
   readonly names: readonly string[];
   readonly model: string;
   readonly openStream: OpenStream;
-  /** @defaultValue the API does not tell */
+  /** Absent: the API cannot count. */
   readonly countTokens?: CountTokens | undefined;
-  /** Bytes of Anthropic's own tools: they go with every request. */
+  /** The size of Anthropic's own tools, which are in every request. */
   readonly serverToolBytes: number;
   /** Whether it may use a server tool of this name. */
   readonly mayUse: (toolName: string) => boolean;

@@ -9,23 +9,23 @@ import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 interface SessionAgentsOptions {
-  /** All that this worker has, by name. They may change. */
+  /** All agents of this worker, by name. They may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** Serves a room for which no agent is named. */
+  /** The agent for rooms for which none is named. */
   readonly standard: ServedAgent;
   /** The metadata of the dispatch that made the job. */
   readonly dispatch: string;
-  /** The name to which the room was dispatched: the agent of this name, if there is one, is the room's default. */
+  /** The name to which the room was dispatched. If an agent has this name, it is the room's default. */
   readonly dispatchedTo?: string | undefined;
   readonly lookAt: () => SeenRoom;
-  /** @defaultValue nothing is remembered of anybody */
+  /** @defaultValue nothing is remembered */
   readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. @defaultValue the system's clock */
   readonly now?: () => number;
 }
 
-/** A turn waits so long for what a function writes. What comes later is for the turns after it. */
+/** How long a turn waits for instructions that a function writes. Later ones are for the turns after it. */
 const WRITTEN_WITHIN_MS = 2_000;
 
 /** The agent that serves a session, with its instructions as they are now. */
@@ -34,16 +34,16 @@ export class SessionAgents {
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
-  /** Where an agent was named that cannot serve the room. Each is logged once, though it is looked at again. */
+  /** The sources that have named an agent which cannot serve the room. Each is logged once. */
   readonly #refused = new Set<string>();
   #current: ServedAgent;
-  /** The instructions that functions have written last, by agent. */
+  /** The newest instructions that functions have written, by agent. */
   readonly #written = new Map<string, string>();
-  /** Those of them that came while a turn ran: it ends with those that it began with. */
+  /** Instructions that came while a turn ran, by agent. They are for the next turn: a turn keeps its instructions. */
   readonly #late = new Map<string, string>();
-  /** What the function was given for the instructions that hold now, as JSON. */
+  /** The session, as JSON, for which the current instructions were written. */
   #told: string | undefined;
-  /** What it was given for those that it is writing. */
+  /** The session, as JSON, for which instructions are being written. */
   #asked: string | undefined;
   #languageOf: (identity: string) => string | undefined = () => undefined;
   readonly #listeners = new Set<() => void>();
@@ -62,12 +62,12 @@ export class SessionAgents {
     return this.#current;
   }
 
-  /** The present agent, if it is not the one for all rooms that name none. */
+  /** The current agent, unless it is the standard one. */
   get named(): ServedAgent | undefined {
     return this.#current === this.#options.standard ? undefined : this.#current;
   }
 
-  /** The session as it is now, as the author's functions are told of it. */
+  /** The session as it is now, in the form for the author's functions. */
   get session(): AgentSession {
     return this.#describe(this.#languageOf);
   }
@@ -83,12 +83,12 @@ export class SessionAgents {
     return this.#options.lookAt().participants.find((each) => each.identity === identity)?.name;
   }
 
-  /** Bytes of what goes with every request, beside the tools of the session. */
+  /** The size of what is in every request beside the history and the session's tools. */
   get instructionBytes(): number {
     return byteLength(this.instructions) + this.#current.serverToolBytes;
   }
 
-  /** The agent is in the room: who else is there, and the room's metadata, are known. */
+  /** The agent has joined the room: now the room's participants and metadata are known. */
   noteConnected(): void {
     this.#isConnected = true;
     this.decide();
@@ -96,8 +96,8 @@ export class SessionAgents {
   }
 
   /**
-   * Chooses the agent that serves the session, once: when the metadata name it, or when the first participants are
-   * there, whose attributes may.
+   * Chooses the agent that serves the session. The choice is final when metadata name the agent, or when the first
+   * participants have joined, whose attributes may name it.
    */
   decide(): void {
     const { agents, standard, dispatch, dispatchedTo = "", lookAt, logger } = this.#options;
@@ -114,7 +114,7 @@ export class SessionAgents {
     if (this.#isDecided) logger.info({ agent: this.#current.name }, "agent chosen");
   }
 
-  /** Lets another agent serve the session: the next model call is its, also in the turn that runs. */
+  /** Lets another agent serve the session. It makes the next model call, also in the running turn. */
   async handOver(name: string): Promise<void> {
     this.#serve(name);
     await this.prepare(this.#languageOf);
@@ -122,7 +122,7 @@ export class SessionAgents {
     this.#options.logger.info({ agent: name }, "handed over to another agent");
   }
 
-  /** Goes on with the agent that an earlier worker has handed the session to, as far as it is still there. */
+  /** Goes on with the agent to which an earlier worker has handed the session, if that agent still exists. */
   restore(name: string): void {
     if (this.has(name)) this.#serve(name);
     else this.#options.logger.warn({ agent: name }, "the agent that the room was handed to is not there any more");
@@ -135,8 +135,8 @@ export class SessionAgents {
   }
 
   /**
-   * Before a turn: takes the agent as it is now, and asks a function for the instructions again when what it was told has
-   * changed. The same text costs nothing of the prompt cache. Undefined: nothing has to be waited for. Never rejects.
+   * Call before a turn. Takes the agent's newest definition, and calls a function for the instructions again when the
+   * session that it is told of has changed. Returns `undefined` when there is nothing to wait for. Never rejects.
    */
   prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
     this.#languageOf = languageOf;
@@ -156,7 +156,7 @@ export class SessionAgents {
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
     const told = JSON.stringify(session);
-    // They are written already, or are being written: an earlier turn has waited for them.
+    // Written already, or being written: then an earlier turn has waited for them.
     if (told === this.#told || told === this.#asked) return undefined;
     this.#asked = told;
     let isLate = false;
@@ -185,14 +185,14 @@ export class SessionAgents {
     return undefined;
   }
 
-  /** The present agent's model. */
+  /** Asks the current agent's model. */
   readonly openStream: OpenStream = (request, signal) =>
     this.#current.openStream({ ...request, instructions: this.instructions }, signal);
 
   readonly countTokens: CountTokens = async (request, signal) =>
     this.#current.countTokens?.({ ...request, instructions: this.instructions }, signal);
 
-  /** Takes the present agent as its file says now. One whose file is gone serves its rooms to their end. */
+  /** Takes the newest definition of the current agent. An agent whose file is gone serves its rooms to their end. */
   #renew(): void {
     const now = this.#options.agents.get(this.#current.name);
     if (now === undefined || now === this.#current) return;
@@ -212,7 +212,7 @@ export class SessionAgents {
     this.#forgetTold();
   }
 
-  /** The next turn asks the function again, even if nothing has changed. */
+  /** Makes the next turn call the function again, even if nothing has changed. */
   #forgetTold(): void {
     this.#told = undefined;
     this.#asked = undefined;
@@ -239,7 +239,7 @@ export class SessionAgents {
   }
 }
 
-/** @throws what the function throws, and when it gives no text */
+/** @throws what the function throws; {TypeError} when it gives no text */
 function write(instructions: Exclude<Instructions, string>, session: AgentSession): string | Promise<string> {
   const checked = (text: unknown) => {
     if (typeof text === "string" && text.trim() !== "") return text;

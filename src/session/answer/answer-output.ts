@@ -16,7 +16,7 @@ interface AnswerOutputOptions {
   /** Whose turn it is. */
   readonly participant: string;
   readonly language: string | undefined;
-  /** The part of the answer that an earlier worker has said. Sentences are numbered on from it. */
+  /** The part of the answer that an earlier worker has sent. Sentences are numbered on from it. */
   readonly said: { readonly texts: readonly string[]; readonly asides: number };
   /** The participant spoke over the answer. */
   readonly onInterrupted: () => void;
@@ -36,11 +36,11 @@ export class AnswerOutput {
   readonly #onAside: () => void;
   #cutFiller: () => void = () => {};
   #isEnded = false;
-  /** Text is only shown from now on: the speech has said its own last words. */
+  /** Whether the speech has got its last words: further text is only shown. */
   #isShownOnly = false;
   /** Whether the speech goes on. If not, text is shown as it comes. */
   #isSpeaking: boolean;
-  /** The text that was given to the speech, and how many of its letters were heard. */
+  /** The text that the speech has got, and below it how many of its letters were heard. */
   #given = "";
   #heard = 0;
 
@@ -74,7 +74,7 @@ export class AnswerOutput {
     if (!this.#speech) this.#sentences.release();
   }
 
-  /** Whether the answer was begun as speech. */
+  /** Whether the answer began as speech. */
   get isSpoken(): boolean {
     return this.#speech !== undefined;
   }
@@ -116,12 +116,12 @@ export class AnswerOutput {
     await this.aside(text, AbortSignal.any([signal, answered.signal]));
   }
 
-  /** Resolves when all that was written so far has been heard, or will not be. */
+  /** Resolves when everything that was written so far has been heard, or will not be. */
   async untilHeard(): Promise<void> {
     if (this.#isSpeaking) await this.#speech?.untilHeard();
   }
 
-  /** Adds the worker's own last words. They are no part of what the model is told was said. */
+  /** Adds the worker's own last words. The model is not told of them. */
   conclude(text: string, { isShown }: { readonly isShown: boolean }): void {
     this.#cutFiller();
     this.flush();
@@ -172,13 +172,13 @@ export class AnswerOutput {
 interface ApartOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
-  /** The message that comes before it. */
+  /** The id of the message before it. */
   readonly previousId: string;
   readonly participant: string;
   readonly language: string | undefined;
 }
 
-/** Shows a few words of the worker's own when no turn runs, as an answer that is not stored. Never rejects. */
+/** Shows words of the worker while no turn runs, as an answer that is not stored. Never rejects. */
 export async function sayApart(text: string, options: ApartOptions): Promise<void> {
   const { outbox, link, previousId, participant, language } = options;
   const messageId = createId();

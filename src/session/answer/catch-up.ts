@@ -6,7 +6,7 @@ import type { Outbox } from "../wire/outbox.ts";
 
 /** Older answers than these are not sent again. */
 const MAX_ANSWERS = 50;
-/** A client that comes back does not wait longer for the database than this. */
+/** How long a client that comes back waits for the database. */
 const READ_WITHIN_MS = 2_000;
 
 interface CatchUpOptions {

@@ -6,20 +6,20 @@ interface Phrases {
   readonly refused: string;
   readonly stopped: string;
   readonly tooManySteps: string;
-  /** A tool failed, and the model said nothing about it. */
+  /** Said when a tool has failed and the model has said nothing about it. */
   readonly unfinished: string;
   readonly failed: string;
-  /** A call takes longer than its tool's `noticeAfterMs`. */
+  /** Said when a call takes longer than its tool's `noticeAfterMs`. */
   readonly notice: string;
-  /** Most of a budget is used. */
+  /** Said when most of a budget is used. */
   readonly budgetLow: string;
-  /** A budget is used up: the model is not asked. */
+  /** Said when a budget is used up, in the place of an answer of the model. */
   readonly budgetSpent: string;
-  /** A typed or spoken message was refused: too many came at once. */
+  /** Said when a message was refused because too many came at once. */
   readonly tooMany: string;
 }
 
-/** By the primary subtag of a BCP 47 tag. */
+/** Phrases by the primary subtag of a BCP 47 tag. */
 export type PhraseTable = Readonly<Record<string, Partial<Phrases>>>;
 
 const ENGLISH: Phrases = {
@@ -128,7 +128,7 @@ const ENDS: Partial<Record<string, keyof Phrases>> = {
   budget: "budgetSpent",
 };
 
-/** The phrase that tells of a turn's end, where the model has not done so itself; else `undefined`. */
+/** The phrase that tells of a turn's end; `undefined` when the model has told of it itself. */
 export function spokenEnd({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): SpokenEnd | undefined {
   if (state === "failed") return { phrase: "failed", isShown: false };
   if (state !== "completed") return undefined;

@@ -73,7 +73,7 @@ export class Speaker {
   }
 }
 
-/** In how many sentences these text blocks were said. */
+/** The number of sentences into which these text blocks were cut. */
 export function countSentences(texts: readonly string[], language: string | undefined): number {
   let count = 0;
   const speaker = new Speaker({ onSentence: () => count++, onText: () => {} }, { language });
@@ -84,7 +84,7 @@ export function countSentences(texts: readonly string[], language: string | unde
   return count;
 }
 
-/** By language: to make one takes a tenth of a millisecond. */
+/** By language. They are kept because to make one takes a tenth of a millisecond. */
 const segmenters = new Map<string | undefined, Intl.Segmenter>();
 const MAX_SEGMENTERS = 50;
 

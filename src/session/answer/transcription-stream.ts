@@ -3,8 +3,8 @@ import type { RoomLink } from "../room/room-link.ts";
 type TextStream = Awaited<ReturnType<RoomLink["openTranscription"]>>;
 
 /**
- * Opens its stream with the first words. What comes while a write is under way goes as one: each write costs as much as
- * a packet. A failure ends this stream and nothing else.
+ * Opens its stream with the first words. Words that come during a write are joined for the next one, because each write
+ * costs as much as a packet. A failure ends only this stream.
  */
 export class TranscriptionStream {
   readonly #open: () => Promise<TextStream>;

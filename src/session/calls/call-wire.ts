@@ -15,7 +15,7 @@ import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
-/** How long a closing session waits for the answers to its cancels. A client that answers does so at once. */
+/** How long a closing session waits for the answers to its cancels. Clients answer at once, or never. */
 const CANCEL_ANSWER_MS = 500;
 
 interface CallWireOptions {
@@ -36,7 +36,7 @@ export class CallWire {
   /** The call of each stanza that carried the request of an `either` call: a client claims the call by its Ack. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
-  /** By call that a closing session has cancelled: the participant that has not answered yet. */
+  /** The participants that have not answered a closing session's cancel yet, by the call's id. */
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
@@ -49,7 +49,8 @@ export class CallWire {
   }
 
   /**
-   * Arguments that no envelope can hold fail the call as `invalid_parameters`: the model may try others.
+   * Sends a call's request. Arguments that are too large for an envelope fail the call as `invalid_parameters`, so that
+   * the model can try others.
    *
    * @throws when it cannot be encoded or sent in time
    */
@@ -66,7 +67,7 @@ export class CallWire {
 
   async #sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
-    // A call that has ended is run by nobody. Its request is shown to all, as for a call that the server runs.
+    // Nobody runs a call that has ended. Its request is shown to all, as that of a call that the server runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };
@@ -80,7 +81,7 @@ export class CallWire {
     await sent;
   }
 
-  /** A request that is only shown may go without its arguments, if no envelope can hold them. */
+  /** A request that is only shown is sent without its arguments if they are too large for an envelope. */
   #postRequest(body: MessageBody<"tool_use_request">, destination: Destination): ReturnType<Outbox["send"]> {
     try {
       return this.#outbox.send({ type: "tool_use_request", body }, destination);
@@ -101,13 +102,13 @@ export class CallWire {
       const body = { id, ...toResultBody(outcome) };
       this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
     } catch {
-      // The model gets the result cut; clients are told only that it is too large.
+      // The model gets a cut result; clients are only told that it is too large.
       const result = { value: "[the result is too large to be sent]" };
       this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
     }
   }
 
-  /** Sends ToolUseCancel, to a client that knows it. */
+  /** Sends ToolUseCancel, if the client knows this message. */
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
     const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
     if (!knows) return;
@@ -167,7 +168,7 @@ export class CallWire {
     if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
   }
 
-  /** Whether this participant runs an open call, so that any answer of it is waited for. */
+  /** Whether this participant runs an open call, so that an answer is waited for. */
   isAnyAwaited(from: string): boolean {
     return this.ledger.openCalls().some(({ current }) => current.addressee === from);
   }

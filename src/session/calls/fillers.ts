@@ -10,11 +10,11 @@ interface Wait {
   readonly speech: TurnSpeech;
   /** Aborted when nobody waits for the call any more. */
   readonly over: AbortSignal;
-  /** The turn's. */
+  /** The turn's signal. */
   readonly signal: AbortSignal;
 }
 
-/** Says something while a participant that is spoken to waits for a call. Calls that run at once share a filler. */
+/** Says something while a participant hears an answer and waits for a call. Calls that run at once share a filler. */
 export class Fillers {
   readonly #tools: ReadonlyMap<string, ServerTool>;
   /** Calls that are waited for. */
@@ -47,7 +47,7 @@ export class Fillers {
     this.#waits.delete(callId);
   }
 
-  /** The time until a filler counts from when the words before it have been heard. */
+  /** Waits until the words so far have been heard, then for the filler's time, and says it. */
   async #fill({ call, pacing, speech, over, signal }: Wait): Promise<void> {
     await abortable(speech.untilHeard(), over);
     await pause(pacing.fillerAfterMs, over);
@@ -64,14 +64,14 @@ async function notice({ speech, over, signal }: Wait, afterMs: number): Promise<
   await speech.notice(signal);
 }
 
-/** Uses the global timer, which tests can fake; that of node:timers/promises they cannot. */
+/** Uses the global timer, because tests cannot fake that of node:timers/promises. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await abortable(promise, signal).finally(() => clearTimeout(timer));
 }
 
-/** Nobody waits any more, so nothing is said: that is no failure. */
+/** An abort is no failure: nobody waits any more, so nothing is said. */
 async function ignoreErrors(saying: Promise<void>): Promise<void> {
   await saying.catch(() => {});
 }

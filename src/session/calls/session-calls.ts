@@ -33,7 +33,7 @@ export interface SessionCallsOptions {
     readonly toolTimeoutMs: number;
     readonly toolResultMaxBytes: number;
     readonly toolDetail?: Readonly<Record<string, StateDetail>>;
-    /** How long a person is waited for. */
+    /** How long an answer of a participant is waited for. */
     readonly permission: { readonly waitMs: number };
   };
   readonly peers: Peers;
@@ -46,7 +46,7 @@ export interface SessionCallsOptions {
   readonly onState: (call: Call) => void;
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
-  /** A call that its turn did not wait for has ended. */
+  /** Called when a call has ended for which its turn did not wait. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
   readonly voice?: VoicePort | undefined;
 }
@@ -54,7 +54,7 @@ export interface SessionCallsOptions {
 /** The tool calls of a session: runs them for its turns, and hands them what participants send. */
 export class SessionCalls {
   readonly forms: SessionForms;
-  /** Takes what clients say of their calls. */
+  /** Takes the clients' messages about their calls. */
   readonly wire: CallWire;
   readonly #options: SessionCallsOptions;
   readonly #ledger: CallLedger;
@@ -140,7 +140,7 @@ export class SessionCalls {
     this.#runner = new CallRunner(this.#ports);
   }
 
-  /** How a turn runs tools. `storedCalls`: the turn's calls that an earlier worker has stored. */
+  /** What a turn needs to run tools. @param storedCalls the turn's calls that an earlier worker has stored */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
@@ -176,7 +176,7 @@ export class SessionCalls {
     }
   }
 
-  /** The turn's answer is over: nothing more can be said in it. */
+  /** The running turn's answer is over: nothing more can be said in it. */
   endTurn(): void {
     this.#turn = undefined;
   }
@@ -192,7 +192,7 @@ export class SessionCalls {
     return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
   }
 
-  /** The same, and none of the calls has been started: the next worker can go on waiting for them. */
+  /** The same, and no call has been started yet, so that the next worker can go on waiting for the permissions. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const hasBegun = this.#ledger
       .openCalls()
@@ -200,14 +200,14 @@ export class SessionCalls {
     return !hasBegun && this.isOnlyWaiting(turnId);
   }
 
-  /** Whether a tool runs that must not be interrupted by speech. */
+  /** Whether a tool runs that speech must not interrupt. */
   get isBlocking(): boolean {
     return this.#ledger.openCalls().some(({ isWaiting, current: { state, onInterrupt, isBackground } }) => {
       return state === "running" && onInterrupt === "block" && !isBackground && !isWaiting;
     });
   }
 
-  /** A tool runs, here or on a device. */
+  /** Whether a tool runs, here or on a device. */
   get isAnyRunning(): boolean {
     return this.#ledger.openCalls().some(({ current }) => current.state === "running");
   }
@@ -222,7 +222,7 @@ export class SessionCalls {
     this.#states.welcome(identity, open);
   }
 
-  /** Shows whose permission a call waits for. After the reply the call's next state shows the rest. */
+  /** Shows whose permission a call waits for. After the reply the call's next state shows how it went. */
   readonly watchPermissions = (event: SessionEvent): void => {
     if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
     if (event.type !== "permission_asked") return;
@@ -231,12 +231,12 @@ export class SessionCalls {
     if (call) this.#states.showAsked(call.current, participantIdentity);
   };
 
-  /** Cancels the open calls, and waits for a moment for the clients' answers. */
+  /** Cancels the open calls, and gives the clients a moment to answer. */
   async close(): Promise<void> {
     await this.wire.cancelAll();
   }
 
-  /** A cancelled call begins no turn of its own: nobody waits for that news. */
+  /** A cancelled call begins no turn of its own, because nobody waits for that news. */
   #reportLate(call: Call, answer: ModelAnswer): void {
     const { onResult } = this.#pacingOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";
@@ -271,8 +271,8 @@ interface StartGate {
 }
 
 /**
- * Resolves when a call may start beside a voice: when the participant is silent, and with `words_spoken` when the answer so
- * far was heard. If the participant goes on speaking, the turn is aborted before the call runs.
+ * Resolves when a call may start in a spoken turn: when the participant is silent, and with `words_spoken` also when
+ * the answer so far was heard. If the participant goes on speaking, the turn is aborted before the call runs.
  *
  * @throws the reason of `call.over`, when the call ends before
  */

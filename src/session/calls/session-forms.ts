@@ -9,7 +9,7 @@ import type { WordedForms } from "../forms/worded-forms.ts";
 interface SessionFormsOptions {
   readonly ports: () => CallPorts;
   readonly worded: Pick<WordedForms, "ask">;
-  /** How long a person is waited for who is asked in words. */
+  /** How long the answer to a question in words is waited for. */
   readonly waitMs: number;
   /** The turn of a call, while something can be said in it. */
   readonly turnOf: (call: OpenCall) => CallTurn | undefined;
@@ -18,14 +18,14 @@ interface SessionFormsOptions {
 /** The forms that a session's running calls have somebody fill in. */
 export class SessionForms {
   readonly #options: SessionFormsOptions;
-  /** By their ids: what calls of an earlier worker had put to somebody, answered or not. */
+  /** Forms, by id, that calls of an earlier worker had shown to a participant, answered or not. */
   readonly #left = new Map<string, Call>();
 
   constructor(options: SessionFormsOptions) {
     this.#options = options;
   }
 
-  /** Takes what an earlier worker left: a call that runs again goes on with it. */
+  /** Takes the forms that an earlier worker left. A call that runs again goes on with its own. */
   keep(forms: readonly Call[]): void {
     for (const form of forms) this.#left.set(form.id, form);
   }
@@ -42,7 +42,7 @@ export class SessionForms {
     return fillInForm(call, { request, count }, forms);
   }
 
-  /** A call has ended: what it had asked for, and not asked for again, is withdrawn. */
+  /** A call has ended: its forms of an earlier worker that it has not asked for again are withdrawn. */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#left.values()) {

@@ -7,7 +7,7 @@ import { resultText } from "../../tool/outcome.ts";
 export type ToolCallState = MessageBody<"tool_call_state">;
 
 interface LiveDetails {
-  /** The MCP server that its tool is of. */
+  /** The MCP server of its tool. */
   readonly mcpServer?: string | undefined;
   /** The participant whose permission it waits for. */
   readonly approver?: string | undefined;
@@ -22,7 +22,7 @@ const MAX_ERROR_BYTES = 16 * 1_024;
  * A call as ToolCallState, on the wire and in events; `undefined` for a call that is not shown at all. `id` and
  * `callId` are both the ToolUseRequest's id. `metadataJson` has what ToolCallState has no field for (docs/tools.md).
  *
- * @param more what a stored call does not know
+ * @param more details that are not stored with a call
  */
 export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallState | undefined {
   const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;

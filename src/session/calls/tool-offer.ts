@@ -41,7 +41,7 @@ export class ToolOffer {
     return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
   }
 
-  /** Leaves a tool out of the model's requests, until it is announced or listed anew. */
+  /** Leaves a refused tool out of the model's requests, until it is announced or listed anew. */
   #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
     this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");

@@ -25,16 +25,16 @@ const MAX_ENDED = 16;
 const MAX_EXTRA = 8;
 
 /**
- * Shows calls to the clients that asked for it (type 100). For each call, one message at a time is under way. Changes
- * that come meanwhile wait; of several with the same status only the newest is sent. So each client sees each status of
- * a call, in order, and many logs cost no more than the connection carries.
+ * Shows calls to the clients that asked for it (type 100). For each call only one message at a time is under way.
+ * Changes that come meanwhile wait, and of several with the same status only the newest is sent. So each client sees
+ * each status of a call, in order, and many logs cost no more than the connection carries.
  */
 export class ToolStates {
   readonly #options: ToolStatesOptions;
-  /** By call: states that wait. A state of each call with an entry, even an empty one, is being sent. */
+  /** States that wait, by call. A call with an entry, even an empty one, has a state that is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #missed = new Map<string, ToolCallState[]>();
-  /** By call that waits for a permission: the participant that is asked for it. */
+  /** The participant that is asked for a permission, by the call that waits for it. */
   readonly #approvers = new Map<string, string>();
   /** The newest calls that have ended, by id. */
   readonly #ended = new Map<string, ToolCallState>();
@@ -59,7 +59,7 @@ export class ToolStates {
     keepNewest(this.#ended, MAX_ENDED);
   }
 
-  /** Shows the others whose permission a call waits for; the approver itself is shown the question. */
+  /** Shows the other clients whose permission a call waits for. The approver itself is shown the question. */
   showAsked(call: Call, approver: string): void {
     this.#approvers.set(call.id, approver);
     const others = this.#options.peers.withFeature(FEATURE).filter((identity) => identity !== approver);
@@ -67,12 +67,12 @@ export class ToolStates {
     if (body) this.#add(body, others);
   }
 
-  /** The question is over. The call's next state shows what has become of it. */
+  /** The question is over. The call's next state shows the result. */
   forgetAsked(callId: string): void {
     this.#approvers.delete(callId);
   }
 
-  /** Shows beside a call's end an answer that came after it, and that has changed nothing. */
+  /** Shows, with a call's end, an answer that came after it and changed nothing. */
   showExtra(callId: string, { kind, from, success }: ExtraAnswer): void {
     const ended = this.#ended.get(callId);
     if (!ended) return;
@@ -114,7 +114,7 @@ export class ToolStates {
     try {
       await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
     } catch {
-      // The next state or the next welcome contains it.
+      // Not repeated: the next state or the next welcome contains it.
     }
     const next = this.#waiting.get(body.id)?.shift();
     if (next) return this.#send(next);
@@ -130,7 +130,7 @@ interface Held {
   newest: Call | undefined;
 }
 
-/** Lets logs and progress through, for each call once in `PROGRESS_EVERY_MS`: the newest, which contains the others. */
+/** Lets through a call's logs and progress once in `PROGRESS_EVERY_MS`: the newest state, which contains all before. */
 export class ProgressGate {
   readonly #pass: (call: Call) => void;
   readonly #held = new Map<string, Held>();
@@ -145,7 +145,7 @@ export class ProgressGate {
     else this.#through(call);
   }
 
-  /** Lets through what is held of a call. Must come before any other change of that call. */
+  /** Lets through the state of a call that is held. Call it before any other change of that call. */
   flush(callId: string): void {
     const held = this.#held.get(callId);
     if (!held) return;

@@ -8,7 +8,7 @@ import type { Model } from "../../llm/stream-message.ts";
 import type { ShownTalk } from "../../turn/shown-talk.ts";
 import { flatten } from "./transcript.ts";
 
-/** Asks the model that writes notes. Its tokens are counted. */
+/** The model that writes notes. Its tokens are counted. */
 export interface NotesModel {
   readonly name: string;
   readonly ask: (prompt: string, participant: string, signal: AbortSignal) => AsyncIterable<ModelEvent>;
@@ -20,10 +20,10 @@ interface SummariserOptions {
   readonly logger: Logger;
 }
 
-/** Of the budget: how much is new before notes are written, and how much of the newest they leave alone. */
+/** Share of the budget: so much must be new before notes are written, and so much of the newest they leave alone. */
 const STEP = 0.2;
 const GIVE_UP_AFTER_MS = 60_000;
-/** After so many failures in a row it rests. */
+/** After this many failures in a row no notes are written for a while. */
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 const MAX_NOTES_LENGTH = 12_000;
@@ -38,7 +38,7 @@ const NOTES_INSTRUCTIONS = [
   "Reply with <notes>…</notes> and nothing else.",
 ].join(" ");
 
-/** The model of this name, asked for notes: without tools and thinking, and without the talk's own instructions. */
+/** Asks the model of this name for notes, without tools, thinking or the session's instructions. */
 export function createNotesModel(model: Model, name: string): NotesModel {
   return {
     name,
@@ -51,8 +51,8 @@ export function createNotesModel(model: Model, name: string): NotesModel {
 }
 
 /**
- * Writes notes on turns before they have to be left out, in the background and in steps. What it has written waits until
- * the talk has use for it. Whatever its model does, no turn waits or fails: without notes, turns are left out without.
+ * Writes notes on turns before these must be left out, in the background and in steps. The notes are kept until turns
+ * are left out. No turn waits or fails because of them: without notes, turns are left out all the same.
  */
 export class Summariser {
   readonly #options: SummariserOptions;
@@ -66,17 +66,17 @@ export class Summariser {
     this.#options = options;
   }
 
-  /** What was written of turns that are still shown. */
+  /** The notes on turns that are still shown. */
   get notes(): Notes | undefined {
     return this.#notes;
   }
 
-  /** Whether it is worth waiting for notes, as long as there is room. */
+  /** Whether notes can be expected, so that turns stay while there is room. */
   get isAble(): boolean {
     return performance.now() >= this.#restsUntil;
   }
 
-  /** Looks whether there is enough to write of, and begins. */
+  /** Begins to write notes if there is enough to write about. */
   consider(shown: ShownTalk): void {
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
     const { budgetTokens } = this.#options;
@@ -92,7 +92,7 @@ export class Summariser {
     });
   }
 
-  /** The talk has taken another way: what was written may be about turns that are no longer part of it. */
+  /** Drops the notes: they may be about turns that were replaced. */
   forget(): void {
     this.#writing?.abort();
     this.#writing = undefined;
@@ -125,7 +125,7 @@ export class Summariser {
   }
 }
 
-/** @throws when the reply is anything but notes: an answer, a tool use, nothing, or cut off */
+/** @throws when the reply is empty, cut off, a tool use, or an answer in the place of notes */
 async function read(
   events: AsyncIterable<ModelEvent>,
   signal: AbortSignal,

@@ -8,13 +8,13 @@ interface SessionRoomOptions {
   readonly writer: SessionWriter;
   /** LiveKit's id of the room. */
   readonly roomSid: string;
-  /** Of the session's last turn when it was opened. */
+  /** The position of the session's last turn when the session was opened. */
   readonly lastPosition: number;
-  /** Whether the operator's server is told of the end. */
+  /** Whether a webhook tells the operator's server of the end. */
   readonly isTold: boolean;
 }
 
-/** The start and the end of a session in one LiveKit room: each is stored once, whichever workers serve it. */
+/** Stores the start and the end of a session in one LiveKit room, each once, whichever workers serve it. */
 export class SessionRoom {
   readonly #options: SessionRoomOptions;
   readonly #closing = new AbortController();
@@ -25,7 +25,8 @@ export class SessionRoom {
   }
 
   /**
-   * Somebody is there, and an agent: stores the start, as soon as the database can. May be called again.
+   * The agent and a participant are in the room: stores the start, and tries again while the database is away. May be
+   * called again.
    *
    * @throws {AppError} `lost_lease`, or `unavailable` when the session was closed before
    */
@@ -33,14 +34,14 @@ export class SessionRoom {
     return (this.#begun ??= this.#begin(agent));
   }
 
-  /** The room is over: stores the end. `false`: it never started, or another worker has stored it. @throws {AppError} */
+  /** Stores the end. @returns false when the session never started here, or its end was stored. @throws {AppError} */
   async end(reason: EndReason): Promise<boolean> {
     const { writer, roomSid, isTold } = this.#options;
     await this.close();
     return endRoom(writer, { roomSid, reason, isTold });
   }
 
-  /** What is being stored is not tried again. */
+  /** Stops storing the start: it is not tried again. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError("unavailable", "The session was closed first"));
     await this.#begun?.catch(() => {});

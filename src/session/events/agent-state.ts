@@ -4,7 +4,7 @@ import type { SessionWatcher } from "./session-event.ts";
 /** A state that lasts less than this is not published. */
 const SETTLE_MS = 40;
 
-/** Shows ordinary LiveKit clients what the agent does, by attributes of its participant. */
+/** Shows ordinary LiveKit clients what the agent does, by the attributes of its participant. */
 export class AgentState {
   readonly #publish: (attributes: Record<string, string>) => void;
   readonly #openCalls = new Set<string>();
@@ -18,7 +18,7 @@ export class AgentState {
     this.#publish = publish;
   }
 
-  /** Publishes the state even if it has not changed: for a room that has just been joined. */
+  /** Publishes the state even if it has not changed, as after joining a room. */
   publish(): void {
     this.#last = "";
     this.#say();

@@ -21,7 +21,7 @@ interface BlockEventsOptions {
 
 /**
  * Shows turns to the clients that asked for it: BlockEvent for the feature `blocks`, ReasoningStep for
- * `reasoning_steps`. Makes no messages while no client has asked.
+ * `reasoning_steps`. While no client has asked, no messages are made.
  */
 export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOptions): SessionWatcher {
   let steps = 0;
@@ -45,7 +45,7 @@ function isReasoning({ blockType, textContent }: TurnBlock): boolean {
   return blockType === "thinking" && textContent !== null && textContent !== "";
 }
 
-/** A block that no envelope can hold is sent without its content: its deltas have been sent before. */
+/** A block that is too large for an envelope is sent without its content, which its deltas have brought already. */
 function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOptions["outbox"]): void {
   try {
     outbox.send({ type: "block_event", body }, { to }).sent.catch(() => {});
@@ -105,7 +105,7 @@ export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string;
   return { ...(id !== undefined && { toolUseId: id }), ...(typeof name === "string" && { toolName: name }) };
 }
 
-/** A delta as clients are shown it. Beside `text`, `delta` is for version 0.1. A result may be long: it comes once. */
+/** A delta for clients. `delta` repeats `text` for clients of version 0.1, but not a result, which may be long. */
 export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
   const { text, content } = delta;
   if (typeof content === "string") return { result: content };
@@ -128,8 +128,8 @@ export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["d
 }
 
 /**
- * Tells a watcher of the end of a tool use or result only once that block is stored, and not at all if it cannot be:
- * clients may rely on the record. Later events wait behind it, so the order stays.
+ * Tells a watcher of the end of a tool use or result only when that block is stored, and never if it cannot be, so that
+ * clients may rely on the record. Later events wait, so that the order stays.
  */
 function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "durable">): SessionWatcher {
   let last: Promise<void> | undefined;

@@ -14,11 +14,11 @@ interface PublisherOptions {
 
 const MAX_BATCH = 200;
 const MAX_WAIT_MS = 1_000;
-/** Between two batches. Each is a transaction, which costs as much as one that stores a block. */
+/** The pause between two batches: each is a transaction, which costs as much as one that stores a block. */
 const PAUSE_MS = 25;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
-/** Sends a session's events to its followers in all processes, by PostgreSQL. The session never waits for that. */
+/** Sends a session's events through PostgreSQL to followers in all processes. The session never waits for that. */
 export function createEventPublisher(options: PublisherOptions): SessionWatcher {
   const publisher = new EventPublisher(options);
   return (event) => {
@@ -27,8 +27,8 @@ export function createEventPublisher(options: PublisherOptions): SessionWatcher 
 }
 
 /**
- * Sends events in order, the first at once. Those that come soon after a batch make the next one. When too many wait, deltas are
- * dropped first. A batch that fails is given up. A `gap` then tells followers to read the store.
+ * Sends events in order, the first at once. Those that come soon after a batch make the next one. When too many wait,
+ * deltas are dropped first. A batch that fails is given up. In both cases a `gap` tells followers to read the store.
  */
 class EventPublisher {
   readonly #options: Required<PublisherOptions>;
@@ -58,7 +58,7 @@ class EventPublisher {
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    // Events that are added in one go make one batch.
+    // Events that are added in the same tick make one batch.
     await Promise.resolve();
     for (let failures = 0; this.#queue.length > 0;) {
       const batch = this.#queue.splice(0, MAX_BATCH);

@@ -27,7 +27,7 @@ export interface LiveEvent {
   /** The id of the row in `turns`; `""` for a gap. */
   readonly turn: string;
   /**
-   * What followers are shown. The rest is loaded from the store: the block of a `block_stop`, most of the call of a
+   * What followers need at once. The rest is loaded from the store: the block of a `block_stop`, most of the call of a
    * `tool_state`, all of a permission but its `permissionId`.
    */
   readonly data: JsonObject;
@@ -40,13 +40,13 @@ const PERMISSION_EVENTS = {
 } as const;
 type PermissionEvent = Extract<SessionEvent, { readonly type: keyof typeof PERMISSION_EVENTS }>;
 
-/** In characters. Clients and the model choose some ids and names; a payload has little room. */
+/** In characters. A limit is needed because clients and the model choose some ids and names. */
 const MAX_TEXT_LENGTH = 300;
 const PIECE = /[^]{1,1000}/gu;
 
 /**
- * A session event as payloads, in order. A long delta comes in pieces, but that of a tool result not at all: its block
- * is stored. Any other event that is too long is a gap.
+ * A session event as payloads, in order. A long delta is cut into pieces. The delta of a tool result is left out,
+ * because its block is stored. Any other event that is too long becomes a gap.
  */
 export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
   if (event.type === "tool_state") return [];
@@ -126,7 +126,7 @@ function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {
   return (whole.match(PIECE) ?? []).map((piece) => ({ ...rest, data: { ...data, delta: { ...delta, [key]: piece } } }));
 }
 
-/** 200 bytes are left for the session's id and the number. */
+/** Whether an event fits into a payload, of which 200 bytes are kept for the session's id and the number. */
 function fits(live: LiveEvent): boolean {
   return Buffer.byteLength(JSON.stringify(live)) <= MAX_PAYLOAD_BYTES - 200;
 }
@@ -135,14 +135,14 @@ function short(text: string): string {
   return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }
 
-/** What changes on a call, as far as it has room in a notification. */
+/** The fields of a call that change, and that have room in a notification. */
 const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
   (field) => !["outcome", "logs", "editedInput", "permissionAsked"].includes(field),
 );
 
 /**
- * What a live event says of a call: its ids, and the fields that change. Arguments, logs and result have no room in a
- * notification; they are loaded from the store.
+ * The part of a call that a live event carries: its ids, and the fields that change. Arguments, logs and result are too
+ * large for a notification, and are loaded from the store.
  */
 export function toLiveCall(call: Call, short: (text: string) => string): JsonObject {
   const { id: callId, messageId: turnId, outcome } = call;
@@ -163,7 +163,7 @@ export function toLiveCall(call: Call, short: (text: string) => string): JsonObj
   };
 }
 
-/** A stored call as it was when a live event told of it: the row may have changed since. */
+/** A stored call with the fields of a live event: the row may have changed since. */
 export function callAsTold(stored: Call, told: JsonObject): Call {
   const fields = Object.fromEntries(TOLD.map((field) => [field, told[field]])) as Pick<Call, (typeof TOLD)[number]>;
   const { state, addressee } = fields;

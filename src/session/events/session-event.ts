@@ -8,7 +8,7 @@ export type SessionEvent =
   | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent }
   /** A call was opened, has changed or has ended. */
   | { readonly type: "tool_state"; readonly call: Call }
-  /** The same, when it has been stored. */
+  /** This state of the call has been stored. */
   | { readonly type: "tool_state_stored"; readonly call: Call }
   /** A permission request is stored, and waits for an answer. */
   | { readonly type: "permission_asked"; readonly permission: PermissionRecord }

@@ -1,16 +1,16 @@
-/** What is said and heard of a form, in one language. Words to be heard are as `toWords` makes them. */
+/** The words of forms in one language: those that are said, and those that are understood, in the form of `toWords`. */
 interface FormWords {
-  /** Before a question is asked again. */
+  /** Said before a question is asked again. */
   readonly misfit: string;
-  /** After the question for a field that may be left out. */
+  /** Said after the question for a field that may be left out. */
   readonly optional: string;
-  /** Said before a list of choices of which several may be named. */
+  /** Said before choices of which several may be named. */
   readonly several: string;
-  /** Words by which all choices are meant. */
+  /** Words that mean all choices. */
   readonly all: readonly string[];
   readonly leaveOut: readonly string[];
   readonly refuse: readonly string[];
-  /** From zero on. What recognisers do not write as digits. */
+  /** Words for numbers from zero on, which recognisers do not write as digits. */
   readonly numbers: readonly string[];
 }
 

@@ -2,13 +2,13 @@ import { readYesOrNo, spokenAnswersOf, toWords } from "../../permission/spoken-a
 import type { FieldValue, FormChoice, FormField } from "../../protocol/forms/form.ts";
 import { formWordsOf } from "./form-words.ts";
 
-/** What somebody has said to the question for one field. `problem` is for an English ear. */
+/** A spoken answer to the question for one field. `problem` is in English. */
 export type SpokenField =
   | { readonly kind: "value"; readonly value: FieldValue }
   | { readonly kind: "left_out" | "refused" }
   | { readonly kind: "misfit"; readonly problem?: string };
 
-/** The question for a field, as it is said: "Which size? Small, medium or large?" */
+/** The spoken question for a field: "Which size? Small, medium or large?" */
 export function toFieldQuestion(field: FormField, language: string | undefined): string {
   const { type, label, description, choices, isRequired } = field;
   const asked = [label, description].flatMap((text) => (text?.trim() ? withMark(text.trim()) : []));
@@ -20,9 +20,9 @@ export function toFieldQuestion(field: FormField, language: string | undefined):
 }
 
 /**
- * Reads an utterance, by fixed rules, as the answer for a field: a yes or a no, the one choice whose words it contains (of
- * a list all of them), the one number in it, or the text as it is. A whole utterance may also refuse the form, or leave
- * out a field.
+ * Reads an utterance as the answer for a field, by fixed rules: a yes or a no, the one choice whose words it contains
+ * (for a list, all of them), the one number in it, or the text as it is. A whole utterance may also refuse the form, or
+ * leave the field out.
  */
 export function readSpokenField(field: FormField, utterance: string, language: string | undefined): SpokenField {
   const words = formWordsOf(language);
@@ -57,11 +57,11 @@ function toValue(field: FormField, utterance: string, language: string | undefin
 
 interface Named {
   readonly values: readonly FormChoice["value"][];
-  /** The words of the utterance that name no choice. */
+  /** The other words of the utterance. */
   readonly rest: readonly string[];
 }
 
-/** The choices whose words stand in the utterance, one behind the other, the longest first: "dark red" is not also "red". */
+/** The choices whose words occur in the utterance. The longest come first: "dark red" is not also "red". */
 function namedChoices({ choices }: FormField, utterance: string): Named {
   const names = choices.flatMap((choice) =>
     [choice.label, String(choice.value)].map((text) => ({ choice, words: ` ${toWords(text).join(" ")} ` })),
@@ -72,14 +72,16 @@ function namedChoices({ choices }: FormField, utterance: string): Named {
   for (const [words, all] of byWords.toSorted(([one], [other]) => other.length - one.length)) {
     if (!rest.includes(words)) continue;
     for (const { choice } of all) named.add(choice);
-    // Two spaces, so that the words on either side do not become neighbours.
+    // Two spaces, so that the words on both sides do not become neighbours.
     rest = rest.replaceAll(words, "  ");
   }
   const values = choices.filter((choice) => named.has(choice)).map(({ value }) => value);
   return { values, rest: rest.split(" ") };
 }
 
-/** Several choices, or words for all or none of them. "All but the red one" and "not the red one" are not understood. */
+/**
+ * Several choices, or words for all or none of them. "All but the red one" and "not the red one" are not understood.
+ */
 function toChosen(field: FormField, utterance: string, language: string | undefined): FieldValue | undefined {
   const { all, leaveOut } = formWordsOf(language);
   const { values, rest } = namedChoices(field, utterance);
@@ -89,14 +91,14 @@ function toChosen(field: FormField, utterance: string, language: string | undefi
   return leaveOut.includes(rest.join(" ").trim()) ? [] : undefined;
 }
 
-/** The only number of an utterance, in digits as the language writes them; or a word for a small number. */
+/** The only number in an utterance: digits in the language's own form, or a word for a small number. */
 function toNumber(utterance: string, language: string | undefined): number | undefined {
   const parts = new Intl.NumberFormat(toLocale(language)).formatToParts(1_234_567.8);
   const mark = (type: "group" | "decimal") => parts.find((part) => part.type === type)?.value ?? "";
   const plain = utterance.replaceAll(mark("group"), "").replaceAll(mark("decimal"), ".");
   const numbers = plain.match(/-?\d+(?:\.\d+)?/g) ?? [];
   if (numbers.length > 0) return numbers.length === 1 ? Number(numbers[0]) : undefined;
-  // By itself only: "twenty two" is not two.
+  // Only if it is the whole utterance: "twenty two" is not two.
   const named = formWordsOf(language).numbers.indexOf(toWords(utterance).join(" "));
   return named < 0 ? undefined : named;
 }
@@ -110,7 +112,7 @@ function toList({ choices, type }: FormField, language: string | undefined): str
   return list.format(choices.map(({ label }) => label));
 }
 
-/** English for a tag that cannot be read: a participant may name any. */
+/** A participant may name any language: a tag that cannot be read counts as English. */
 function toLocale(language: string | undefined): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? "en";

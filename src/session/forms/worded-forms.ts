@@ -24,19 +24,19 @@ interface Open extends WordedField {
   /** The call's turn, while something can be said in it. */
   readonly turn: () => CallTurn | undefined;
   readonly resolve: (answer: FormAnswer) => void;
-  /** What is to be said, or was said last. */
+  /** The question, as it will be said or was said last. */
   words: string;
-  /** The question was said in full: what its participant says next is the answer. */
+  /** Whether the question was said in full: then the participant's next words are the answer. */
   isSaid: boolean;
   misses: number;
 }
 
-/** How often an answer may not fit. */
+/** How many answers may not fit before the form is cancelled. */
 const MISSES = 2;
 
 /**
- * Fields that are asked for in words: spoken if the answer is, else shown. What the participant says or types next,
- * once the question has been said in full, is the answer.
+ * Fields that are asked for in words: spoken if the answer is spoken, else shown. Once the question was said in full,
+ * the participant's next words are the answer, spoken or typed.
  */
 export class WordedForms {
   readonly #options: WordedFormsOptions;
@@ -47,7 +47,7 @@ export class WordedForms {
     this.#options = options;
   }
 
-  /** Never rejects, and never settles when the form ends in another way. */
+  /** Asks for a field. Never rejects, and never settles when the form ends in another way. */
   ask(form: OpenCall, asked: WordedField, turn: Open["turn"]): Promise<FormAnswer> {
     const { id, participant } = form.current;
     const peer = this.#options.peers.get(participant);
@@ -67,13 +67,15 @@ export class WordedForms {
     return this.#of(participant).length > 0;
   }
 
-  /** Which question this participant's next words answer. */
+  /** The id of the question that this participant's next words answer. */
   awaitedWords(participant: string): string | undefined {
     const open = this.#of(participant).find(({ isSaid }) => isSaid);
     return open && `${open.form.current.id} ${open.field.name} ${open.misses}`;
   }
 
-  /** Takes an utterance as the answer to the oldest question that this participant has heard. `false`: there is none. */
+  /**
+   * Takes an utterance as the answer to the oldest question that this participant has heard. `false`: there is none.
+   */
   takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
     const open = this.#of(identity).find(({ isSaid }) => isSaid);
     if (!open) return false;
@@ -89,7 +91,7 @@ export class WordedForms {
     return true;
   }
 
-  /** Says the questions that this participant has not heard in full: its turn was cut off, say. Never rejects. */
+  /** Says the questions that this participant has not heard in full, as when its turn was cut off. Never rejects. */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const open of this.#of(participant)) if (!open.isSaid) await this.#say(open, saying);
   }
@@ -105,7 +107,7 @@ export class WordedForms {
       return open.resolve({ action: "cancel" });
     }
     const { misfit } = formWordsOf(language);
-    // Problems are told in English only.
+    // The problem's text is English, so it is left out in other languages.
     const isEnglish = misfit === formWordsOf("en").misfit;
     const why = problem !== undefined && isEnglish ? `${misfit.replace(/\.$/u, "")}: ${problem}.` : misfit;
     open.words = `${why} ${toFieldQuestion(open.field, language)}`;
@@ -114,8 +116,8 @@ export class WordedForms {
   }
 
   /**
-   * When the turn is over, readers are shown the question in a message of its own. To others `sayAgain` says it after
-   * their next answer.
+   * Where the question is said. When the turn is over, participants that read are shown it in a message of its own; to
+   * those that listen `sayAgain` says it after their next answer.
    */
   #sayingOf({ form, turn }: Open): Saying {
     const running = turn();

@@ -16,7 +16,7 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { CountedLog } from "../wire/counted-log.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
-/** How many first answers are remembered: an answer that comes again is counted. */
+/** How many first answers are remembered, because repeated answers cost their sender budget. */
 const REMEMBERED_ANSWERS = 1_000;
 
 /** A part of the session that asks participants for something. */
@@ -44,9 +44,9 @@ interface AdmissionOptions {
 }
 
 /**
- * Limits what participants may send. The first answer to what the worker has asked for is always let in, and is not
- * counted; nor are, of a sender without budget, the first words after a question that is answered in words. All else
- * costs its sender some of its budget. A sender without budget is told once when to try again.
+ * Limits what participants may send. The first answer to something that the worker has asked for is always let in, and
+ * costs nothing. So are the first words after a question that is answered in words, if their sender has no budget left.
+ * Everything else costs its sender some of its budget. A sender without budget is told once when to try again.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -117,7 +117,9 @@ export class Admission {
     if (retryAfterMs !== undefined) tell(retryAfterMs);
   }
 
-  /** Whether these are the first words of a sender without budget after a question to which words are the answer. */
+  /**
+   * Whether these are the first words after a question that is answered in words. Asked for a sender without budget.
+   */
   #mayAnswer(from: string, isWords = () => true): boolean {
     const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
     const question = questions.find((id) => !this.#answered.has(id));
@@ -156,7 +158,7 @@ export type AnsweredRequest =
   | { readonly kind: "claim"; readonly stanzaId: number }
   | { readonly kind: "permission"; readonly permissionId: string };
 
-/** Peeks only, because the packet may still be refused. */
+/** Reads no more than it must, because the packet may still be refused. */
 function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
   const { type, body } = peekEnvelope(bytes);
   if (!isRecord(body)) return undefined;
@@ -173,8 +175,8 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
 }
 
 /**
- * Asks all who may have sent a packet to send it again. Only its sender knows the id, and does. A packet without an id
- * needs no answer: its sender repeats it when no Ack comes.
+ * Asks everyone who may have sent a packet to send it again. Only its sender knows the id, and so repeats it. A packet
+ * without an id needs no request: its sender repeats it when no Ack comes.
  */
 function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);

@@ -10,8 +10,8 @@ import type { Peer } from "../peers/peer.ts";
 /** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * The Ack of a user message waits for the promise; all others are acknowledged before. A rejected promise is not reported:
- * the handler answers the sender itself.
+ * The Ack of a user message waits for the promise; all others are acknowledged before. A rejected promise is not
+ * reported: the handler answers the sender itself.
  */
 type HandlersByType = {
   readonly [Type in Handled]: (
@@ -27,7 +27,7 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
-/** A message that could not be stored is sent again after this time; another worker may serve the room by then. */
+/** When a client may send a message again that could not be stored: another worker may serve the room by then. */
 const RETRY_AFTER_MS = 1_000;
 
 interface InboxOptions {
@@ -52,7 +52,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     peer.isClient = true;
     if (stanzaId > 0) {
       const acknowledge = () => outbox.acknowledge(stanzaId, peer.identity);
-      // A client that was restarted counts from 1 again, and LiveKit may still show its old join.
+      // A restarted client counts from 1 again, and LiveKit may still show its old join.
       if (type === "configuration") peer.forgetStanzas();
       if (!peer.takeStanza(stanzaId)) {
         peer.whenStored(stanzaId, acknowledge);
@@ -84,7 +84,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       const { stanzaId = 0, id, typeName } = error.parts;
       if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
       if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
-      // An ErrorMessage is not answered with another: two ends that do so would never stop.
+      // An ErrorMessage is never answered with another one: two ends that did so would not stop.
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
       return onDropped("malformed", error);
     }

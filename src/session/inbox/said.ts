@@ -5,18 +5,18 @@ import { keepNewest } from "../../lib/keep-newest.ts";
 export interface Said {
   readonly id: string;
   readonly content: string;
-  /** As they came. @defaultValue none */
+  /** As the client sent them. @defaultValue none */
   readonly attachments?: readonly JsonObject[];
   /** @defaultValue "text" */
   readonly via?: "voice" | "text";
 }
 
-/** Of so many messages a session knows without asking that they have been taken. */
+/** How many taken messages a session remembers by itself. */
 export const KNOWN_MESSAGES = 200;
 
 /**
- * The ids of the newest user messages that began a turn or answered a question: each message is taken once. An older one
- * that comes again is refused by the database when its turn is stored.
+ * The ids of the newest user messages that began a turn or answered a question, so that each is taken once. An older
+ * message that comes again is refused by the database when its turn is stored.
  */
 export class TakenMessages {
   readonly #ids: Map<string, Promise<void> | undefined>;
@@ -29,7 +29,7 @@ export class TakenMessages {
     return this.#ids.has(id);
   }
 
-  /** Resolves when the message is stored; `undefined`: it is, or need not be. */
+  /** Resolves when the message is stored; `undefined` when it is stored already, or need not be. */
   storing(id: string): Promise<void> | undefined {
     return this.#ids.get(id);
   }

@@ -2,34 +2,34 @@ import { abortable } from "../../lib/abortable.ts";
 import { listMemories, type Memory } from "../../store/memory/memories.ts";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** A turn waits so long for what is remembered of a participant. */
+/** How long a turn waits for a participant's memories. */
 const READ_WITHIN_MS = 1_000;
 
 /**
- * What is remembered of each participant as it was when it was first asked for: for a function that writes instructions,
- * and for what the model is told. What is remembered later, the model has in its history; to write it into the prompt
- * would cost the prompt cache.
+ * The memories of each participant as they were when they were first read. They are for functions that write
+ * instructions, and for the model. Later memories are not added: the model has them in its history, and a changed
+ * prompt would cost the prompt cache.
  */
 export class KnownMemories {
   readonly #sql: Sql;
   readonly #onError: (error: unknown) => void;
   readonly #known = new Map<string, readonly Memory[]>();
   readonly #reading = new Map<string, Promise<void>>();
-  /** A turn has waited for these in vain: no other one does, and they are read beside the turns until they are known. */
+  /** Participants for whom a turn has waited in vain. No further turn waits for them, but they are still read. */
   readonly #missed = new Set<string>();
 
-  /** @param onError what is remembered cannot be read: the next turn tries again */
+  /** @param onError called when memories cannot be read; the next turn tries again */
   constructor(sql: Sql, onError: (error: unknown) => void) {
     this.#sql = sql;
     this.#onError = onError;
   }
 
-  /** The oldest first; `undefined` for whom nothing has been read yet. */
+  /** A participant's memories, the oldest first; `undefined` when they were not read yet. */
   of(identity: string): readonly Memory[] | undefined {
     return this.#known.get(identity);
   }
 
-  /** Reads what is not known yet; `undefined` when there is nothing to wait for. Never rejects. */
+  /** Reads memories that are not known yet; `undefined` when there is nothing to wait for. Never rejects. */
   read(identities: readonly string[]): Promise<unknown> | undefined {
     const reads = identities
       .filter((identity) => !this.#known.has(identity))

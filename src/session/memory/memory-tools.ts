@@ -6,7 +6,7 @@ import { type ServerTool, toServerTool } from "../../tool/server-tool.ts";
 
 const MAX_CHARACTERS = 500;
 
-/** The built-in tools `remember` and `forget`: each for the participant whose turn it is, and for nobody else. */
+/** The built-in tools `remember` and `forget`. They act on the memories of the turn's own participant alone. */
 export function memoryTools(sql: Sql): readonly ServerTool[] {
   const remember = defineTool({
     description:

@@ -5,8 +5,8 @@ import type { NewTurn, TurnInput } from "../turns/turn-queue.ts";
 import type { KnownMemories } from "./known-memories.ts";
 
 /**
- * Tells the model what it is to remember of a participant: in that one's first turn since the session was opened, or as
- * soon after it as it can be read.
+ * Tells the model a participant's memories: in the participant's first turn since the session was opened, or in the
+ * first one after they could be read.
  */
 export class ToldMemories {
   readonly #memories: Pick<KnownMemories, "of" | "read">;
@@ -17,7 +17,7 @@ export class ToldMemories {
     this.#memories = memories;
   }
 
-  /** The turn as it is to begin; a promise of it while there is something to wait for, which never rejects. */
+  /** The turn with the memories that it begins with; a promise, which never rejects, if they must be waited for. */
   tell(turn: TurnInput): TurnInput | Promise<TurnInput> {
     if ("turn" in turn || turn.messageId === null || this.#told.has(turn.participant)) return turn;
     const reading = this.#memories.read([turn.participant]);

@@ -9,13 +9,13 @@ import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
 
 const MAX_DESCRIPTION_LENGTH = 2_000;
 const MAX_SCHEMA_LENGTH = 32_768;
-/** For all schemas of one announcement together: it limits what compiling hostile ones costs. */
+/** Limit of all schemas of one announcement together, which bounds the cost of compiling hostile ones. */
 const MAX_SCHEMAS_LENGTH = 131_072;
 
-/** For a schema as the model is shown it, where each text is quoted with the name of its participant. */
+/** Limit of a schema as the model is shown it, with each text quoted under the name of its participant. */
 const MAX_SHOWN_LENGTH = 2 * MAX_SCHEMA_LENGTH;
 
-/** Errors that one announcement is answered with: a packet with many bad tools must not fill the outbox. */
+/** How many errors answer one announcement: a packet with many bad tools must not fill the outbox. */
 const MAX_ERRORS = 16;
 
 /** A Configuration's tool list, compiled: the tools that can be used, and errors for the others. */
@@ -24,7 +24,7 @@ export interface Announcement {
   readonly errors: readonly AppError[];
 }
 
-/** The owner, and prefixes that its tools' names may not have: they are kept for MCP servers, listed or not. */
+/** The owner, and the prefixes of MCP servers, which names of announced tools must not have. */
 interface Announcer {
   readonly identity: string;
   readonly reserved: readonly string[];
@@ -82,7 +82,7 @@ function compile(tool: ToolAnnouncement, { schema, identity }: { schema: string;
   };
 }
 
-/** A participant wrote the texts in its schema, so the model gets them as quotations, as it does the description. */
+/** Texts in a schema are a participant's words, so the model gets them as quotations, like the description. */
 function quoteOf(identity: string, text: string): string {
   return `Participant ${JSON.stringify(identity)} describes it as: ${JSON.stringify(text)}`;
 }

@@ -20,21 +20,21 @@ const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
 
 interface ConfigurationsOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** @defaultValue they stay as they are */
+  /** @defaultValue the worker's tools do not change */
   readonly liveTools?: LiveTools | undefined;
   readonly outbox: Outbox;
   readonly peers: Pick<Peers, "clients" | "hosts">;
   readonly archive: Pick<TalkArchive, "answers">;
-  /** The language that was chosen for a participant holds no more. */
+  /** Called when the language that `set_language` chose for a participant is not valid any more. */
   readonly onLanguageDropped: (identity: string) => void;
 }
 
-/** A turn that an earlier worker left, or had yet to begin. */
+/** A turn that an earlier worker left running or had not begun. */
 interface LeftTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
   readonly calls: readonly Call[];
 }
 
-/** Sends the worker's Configuration and takes the clients'. */
+/** Sends the worker's Configuration, and takes those of clients. */
 export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
   readonly #liveTools: LiveTools;
@@ -43,7 +43,7 @@ export class Configurations {
   readonly #archive: ConfigurationsOptions["archive"];
   readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
   readonly #closing = new AbortController();
-  /** Aborted when clients have had the time to announce their tools to a new worker. */
+  /** Aborted when clients have had time enough to announce their tools to a new worker. */
   readonly #announcedAgain = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
   readonly #unread = new Set<Peer>();
   readonly #awaited = new Set<(from: Peer) => void>();
@@ -94,7 +94,7 @@ export class Configurations {
     for (const onTaken of this.#awaited) onTaken(from);
   }
 
-  /** Reads a tool list soon even if nobody asks for it, so that its owner learns of bad tools. */
+  /** Reads a tool list soon, even if nobody needs it yet, so that its owner learns of bad tools. */
   #readSoon(from: Peer): void {
     if (this.#unread.has(from)) return;
     this.#unread.add(from);
@@ -112,9 +112,8 @@ export class Configurations {
   }
 
   /**
-   * Waits for a moment until a new worker knows the tools of a turn that an earlier one left, or had yet to begin: those
-   * of the turn's participant, of calls that wait for permission, and of the MCP servers that the turn has called.
-   * Never rejects.
+   * Waits for a moment for the tools of a turn that an earlier worker left: those of the turn's participant, of calls
+   * that wait for permission, and of the MCP servers that the turn has called. Never rejects.
    */
   async untilAnnounced({ participantIdentity, blocks, calls }: LeftTurn, signal: AbortSignal): Promise<void> {
     const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
@@ -124,8 +123,8 @@ export class Configurations {
   }
 
   /**
-   * Runs `goOn` for a call that an earlier worker left, when its tool is known or after `TOOL_TIMES.returnMs`. Does not
-   * run it when the session closes first: the call is left for the next worker.
+   * Runs `goOn` for a call that an earlier worker left, when its tool is known or after `TOOL_TIMES.returnMs`. If the
+   * session closes first, `goOn` is not run: the call is left for the next worker.
    */
   async whenKnown(call: Call, goOn: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;

@@ -3,14 +3,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 /** The shortest wait that a sender is told. */
 const MIN_RETRY_MS = 1_000;
 
-/** How a participant sends something: that is how it is told that it sends too much. */
+/** How a participant sends something. It is told in the same way that it sends too much. */
 export type Way = "packet" | "text" | "stream";
 
 /** A token bucket for what one participant sends without being asked. It fills at `LIMITS.messagesPerSecond`. */
 export class MessageBudget {
   #tokens: number = LIMITS.messageBurst;
   #at = 0;
-  /** A way that has not been told hears nothing of what another one was told. */
+  /** Until when each way has been told to wait. One way does not hear what another was told. */
   readonly #toldUntil: Record<Way, number> = { packet: -Infinity, text: -Infinity, stream: -Infinity };
 
   /** `false` if less than one token is left. A higher cost is let in, and leaves the budget negative. `now` in ms. */
@@ -28,7 +28,7 @@ export class MessageBudget {
     this.#tokens -= cost;
   }
 
-  /** In how many ms to try again; `undefined` while the wait that was last told in this way is not over. */
+  /** In how many ms to try again; `undefined` while the last wait that was told in this way is not over. */
   tell(way: Way, now: number): number | undefined {
     if (now < this.#toldUntil[way]) return undefined;
     const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / LIMITS.messagesPerSecond);

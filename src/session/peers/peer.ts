@@ -18,11 +18,11 @@ export class Peer {
   /** Whether it has spoken the protocol, and so can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
-  /** What `set_language` has chosen. It holds until the client names another language than it did before. */
+  /** The language that `set_language` has chosen. It is valid until the client names another one than before. */
   chosenLanguage: string | undefined;
   #preferredLanguage: string | undefined;
   #seenStanzas = new Set<number>();
-  /** Of messages that are being stored, or could not be. */
+  /** Messages, by stanza, that are being stored or could not be. */
   #storing = new Map<number, Promise<void>>();
   #tools: Tools | undefined;
   #readTools: (() => Tools) | undefined;
@@ -39,7 +39,7 @@ export class Peer {
     return this.chosenLanguage ?? this.#preferredLanguage;
   }
 
-  /** Takes the language that the client names with each Configuration. `true` when it has put an end to a chosen one. */
+  /** Takes the language of a Configuration. @returns whether that has replaced a language that was chosen */
   preferLanguage(language: string): boolean {
     const before = this.#preferredLanguage ?? language;
     const isAnother = language !== before && this.chosenLanguage !== undefined;
@@ -59,7 +59,7 @@ export class Peer {
     return this.#tools;
   }
 
-  /** Sets how its tool list is read. That is done when it is needed, so of several lists in a row only the last is. */
+  /** Takes a tool list. It is read when it is first needed, so of several lists in a row only the last one is read. */
   announce(read: () => Tools): void {
     this.#readTools = read;
   }
@@ -70,7 +70,7 @@ export class Peer {
     if (read) this.#tools = read();
   }
 
-  /** `true` for another join than before: stanza numbers begin again. */
+  /** @returns whether this is a new join, after which stanza numbers begin again */
   join({ sid }: RoomParticipant): boolean {
     const isNewJoin = !this.isPresent || (this.sid !== "" && sid !== "" && sid !== this.sid);
     if (isNewJoin) this.forgetStanzas();
@@ -79,13 +79,13 @@ export class Peer {
     return isNewJoin;
   }
 
-  /** Its stanza numbers may begin again. Messages that must not be handled twice are known by their ids, too. */
+  /** Lets stanza numbers begin again. Messages that must not be handled twice are also known by their ids. */
   forgetStanzas(): void {
     this.#seenStanzas = new Set();
     this.#storing = new Map();
   }
 
-  /** `false` for a stanza of this join that has come before. */
+  /** @returns false for a stanza of this join that has come before */
   takeStanza(stanzaId: number): boolean {
     if (this.#seenStanzas.has(stanzaId)) return false;
     this.#seenStanzas.add(stanzaId);
@@ -104,7 +104,7 @@ export class Peer {
     );
   }
 
-  /** Calls `onStored` when the message of this stanza is stored: now, where it need not be; never, if that failed. */
+  /** Calls `onStored` when the message of this stanza is stored: at once if it need not be, never if that failed. */
   whenStored(stanzaId: number, onStored: () => void): void {
     const storing = this.#storing.get(stanzaId);
     if (storing) void storing.then(onStored, () => {});

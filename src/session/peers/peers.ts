@@ -6,10 +6,10 @@ import type { RoomParticipant } from "../room/room-input.ts";
 /** The participants of a session. Those that left are kept, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
-  /** By identity, and not with the peer: what an earlier worker stored is known before the participant comes. */
+  /** Chosen languages by identity. They are apart from the peers, because stored ones are known before these join. */
   readonly #languages = new Map<string, string>();
 
-  /** The peer of this participant, which is present from now on. `isNewJoin`: it has come, or come back. */
+  /** The peer of a participant that is present from now on. `isNewJoin`: it has joined, or joined again. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
     const known = this.#peers.get(participant.identity);
     if (known) return { peer: known, isNewJoin: known.join(participant) };

@@ -12,7 +12,7 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 
-/** What the rules say of a call. Using the tool is a deed of its own, of type `tool`. */
+/** What the rules say of a call. To use the tool at all is a deed of its own, of type `tool`. */
 export function judgeCall(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -25,8 +25,8 @@ export function judgeCall(
 }
 
 /**
- * What a decided request lets its call do. An approval is for this tool, these arguments and the values that they had
- * when the participant was asked: when another worker takes the call up, a path may lead elsewhere.
+ * What a decided request lets its call do. An approval is for this tool, these arguments, and the values that these had
+ * when the participant was asked: by the time another worker takes the call up, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
@@ -73,8 +73,8 @@ export interface EditGuard {
 }
 
 /**
- * Whether a request takes these arguments in the place of those that were shown, and what they touch. An answer with
- * others is not stored, so no rule keeps the call of a stored answer from running.
+ * Checks edited arguments by the tool's schema and the rules, and says what they touch. An answer whose arguments fail
+ * is not stored, so a call with a stored answer can always run.
  */
 export function checkEditedInput(
   { toolName, editedInputSchema }: Pick<PermissionRecord, "toolName" | "editedInputSchema">,

@@ -64,8 +64,8 @@ export class OpenPermissions {
   }
 
   /**
-   * Ends a request without an answer. An answer that the store already has stays, and a request that was given more time
-   * does not expire. Never rejects.
+   * Ends a request without an answer. An answer that the store already has stays, and a request that was given more
+   * time does not expire. Never rejects.
    */
   async end(end: PermissionEnd): Promise<void> {
     const { store, logger } = this.#options;
@@ -81,7 +81,7 @@ export class OpenPermissions {
           error instanceof AppError && error.code === "unavailable" && this.#open.has(permissionId),
       });
       if (record) this.apply(record);
-      // It has been given more time.
+      // The request was given more time.
       if (record?.state === "asked" && request) return this.#waitOn(request, record);
     } catch (error) {
       logger.warn({ permissionId, error }, "the end of a permission request could not be stored");

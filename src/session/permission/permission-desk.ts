@@ -49,7 +49,7 @@ interface PermissionDeskOptions {
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
   readonly logger: Logger;
   readonly tell: (event: SessionEvent) => void;
-  /** Resolves when the call is on record: a request names it. */
+  /** Resolves when the call is stored, because a stored request names it. */
   readonly untilStored: (callId: string) => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ interface Asked extends AskedNeed {
   readonly whileRunning: boolean;
 }
 
-/** Gives a session's calls permission to run: by the rules, by earlier grants, or by asking a participant. */
+/** Gives a session's calls permission to run: by rules, by grants, or by asking a participant. */
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
@@ -84,9 +84,9 @@ export class PermissionDesk {
   }
 
   /**
-   * The same for what a running call asks permission for. Its tool's name was judged before it began. When the call's
-   * turn is over, a participant that is present and has no dialogs is shown the question in a message of its own. To
-   * any other, `sayAgain` says it after that participant's next answer, if the question is put in words at all.
+   * The same for something that a running call wants to do. The use of its tool was judged before it began. When the
+   * call's turn is over, a participant that is present and has no dialogs is shown the question in a message of its
+   * own. To any other, `sayAgain` says it after that participant's next answer, if the question is put in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
@@ -111,7 +111,7 @@ export class PermissionDesk {
     return judgeCall(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
-  /** Whether calls of a tool may start at once: nobody need be asked. */
+  /** Whether calls of a tool may start at once, because nobody has to be asked. */
   isFree(toolName: string, declaresPermission: boolean): boolean {
     if (declaresPermission) return false;
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
@@ -161,8 +161,8 @@ export class PermissionDesk {
   }
 
   /**
-   * Takes an utterance as the answer to the oldest question that this participant may answer in this way. `false`: it
-   * is no yes or no to such a question, but a message.
+   * Takes an utterance as the answer to the oldest question that this participant may answer in this way. Returns
+   * `false` when it is no yes or no to such a question, and so is a message.
    */
   takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
     const taken = this.#questions.take(from, utterance, via);
@@ -208,7 +208,7 @@ export class PermissionDesk {
     const { store, sessionId, serverTools, policy } = this.#options;
     const permission = await store.load(permissionId);
     const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
-    // Not checked here: the store refuses such an answer, and says why.
+    // Not checked here, because the store refuses such an answer and says why.
     if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
     const checked = checkEditedInput(permission, input, { serverTools, rules: policy.rules });
     if ("error" in checked) throw new AppError("malformed", `permission_response.editedInputJson: ${checked.error}`);
@@ -249,7 +249,7 @@ export class PermissionDesk {
     return toPermit(permission, call.current, need);
   }
 
-  /** Whether the approver is a caller by telephone, who can only answer by voice, and may not. */
+  /** Whether the approver calls by telephone, and so could answer by voice alone, but must not for this tool. */
   #isOutOfReach({ approver, voiceApproval }: AskedNeed): boolean {
     const { peers, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;

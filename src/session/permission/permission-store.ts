@@ -27,11 +27,11 @@ export interface PermissionStore {
 export interface PermissionListener {
   /** Must not throw. */
   readonly onAnswered: (permissionId: string) => void;
-  /** Answers are heard from now on. Those before were not. */
+  /** Called when answers are heard from now on. Earlier ones were missed. */
   readonly onListening: () => void;
 }
 
-/** @param events hears of answers, for all sessions of this process */
+/** @param events tells of answers, for all sessions of this process */
 export function createPermissionStore(writer: SessionWriter, events: PermissionEvents): PermissionStore {
   const { sql, lease } = writer;
   return {

@@ -11,8 +11,8 @@ type Via = "voice" | "text";
 interface Question {
   readonly record: PermissionRecord;
   /**
-   * Whether a spoken yes counts, and any typed one. If not, only a typed yes to a question that was shown whole; a no
-   * always.
+   * Whether a spoken yes counts, and any typed one. If false, only a typed yes to a question that was shown whole
+   * counts. A no always counts.
    */
   readonly voiceApproval: boolean;
   /** Aborted when the question need not be said any more. */
@@ -31,9 +31,9 @@ interface WordedQuestionsOptions {
 }
 
 /**
- * Questions that are put in words beside an answer: spoken if the answer is, else shown. A participant whose client
- * shows no dialogs is always asked in words, for it would see nothing else. Any other is with `byVoice`, unless the
- * tool has `voiceApproval: false`.
+ * Questions that are put in words beside an answer: spoken if the answer is spoken, else shown. A participant whose
+ * client shows no dialogs is always asked in words, because it would see nothing else. Others are asked in words with
+ * `byVoice`, unless the tool has `voiceApproval: false`.
  */
 export class WordedQuestions {
   readonly #options: WordedQuestionsOptions;
@@ -54,13 +54,13 @@ export class WordedQuestions {
     await this.#say(asked, saying);
   }
 
-  /** Says the questions that this participant has not heard in full: its turn was cut off, say. Never rejects. */
+  /** Says the questions that this participant has not heard in full, as when its turn was cut off. Never rejects. */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const question of this.#questions.values())
       if (!question.ways && question.record.participantIdentity === participant) await this.#say(question, saying);
   }
 
-  /** The oldest question that this participant may answer so, if this is a yes or a no. It takes no second answer. */
+  /** Takes a yes or a no for the oldest question that this participant may answer so. It takes no second answer. */
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,
     utterance: string,
@@ -69,7 +69,7 @@ export class WordedQuestions {
     const said = this.#saidTo(identity);
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
-    // One that takes no yes is asked beside another: the no is the other's.
+    // A question that takes a yes comes first: a no is meant for it, and not for one that takes no yes.
     const asked = said.find(({ ways }) => ways?.yes.includes(via)) ?? said.find(({ ways }) => ways?.no.includes(via));
     if (!asked?.ways?.[answer].includes(via)) return undefined;
     asked.ways = { yes: [], no: [] };
@@ -81,7 +81,7 @@ export class WordedQuestions {
     return this.#saidTo(identity)[0]?.record.id;
   }
 
-  /** The questions that still take an answer of this participant: at least a no. */
+  /** The questions that still take an answer of this participant, at least a no. */
   #saidTo(identity: string): Question[] {
     const isSaidTo = ({ record, ways }: Question) => record.participantIdentity === identity && ways?.no.length;
     return [...this.#questions.values()].filter(isSaidTo);

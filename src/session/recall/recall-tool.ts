@@ -7,7 +7,7 @@ import { resultText } from "../../tool/outcome.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 
 const MAX_TURNS = 20;
-/** Of a result, at once. */
+/** How much of a result is given at once. */
 const MAX_CHARACTERS = 20_000;
 
 const time = z.iso.datetime({ offset: true, error: "expected a time as 2026-11-22T16:00:00Z" });
@@ -30,13 +30,13 @@ const input = z.strictObject({
 type Search = Omit<z.output<typeof input>, "id" | "offset">;
 
 interface RecallOptions {
-  /** Offered from the talk's beginning. If not, once the model is not shown the whole talk. */
+  /** Whether it is offered from the start. If not, it is offered once turns are left out of what the model is shown. */
   readonly isAlwaysOffered: boolean;
 }
 
 /**
- * The built-in tool `recall`: searches what was said and done in the conversation that the call belongs to, and gives
- * stored results back. It can reach no other conversation.
+ * The built-in tool `recall`: searches the call's own conversation, and gives stored results of its calls. It cannot
+ * reach any other conversation.
  */
 export function recallTool(sql: Sql, { isAlwaysOffered }: RecallOptions): ServerTool {
   const tool = defineTool({

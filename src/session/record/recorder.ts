@@ -33,11 +33,11 @@ const GIVE_UP_AFTER_MS = 10_000;
 const MAX_BESIDE = 64;
 
 interface RecorderEvents {
-  /** A write has failed for good; must not throw. */
+  /** Called when a write has failed for good; must not throw. */
   readonly onLost: (error: AppError) => void;
-  /** A further answer to a call was not kept, of which participants can send many; must not throw. */
+  /** Called when a further answer to a call was not kept, because participants can send many; must not throw. */
   readonly onUnkept?: (error: AppError) => void;
-  /** The call is stored in this state; must not throw. */
+  /** Called when the call is stored in this state; must not throw. */
   readonly onCallStored?: (call: Call) => void;
 }
 
@@ -50,16 +50,16 @@ export class Recorder implements LedgerListener {
   readonly #writer: SessionWriter;
   readonly #blocks: BlockWriter;
   readonly #events: Required<RecorderEvents>;
-  /** By id of a turn or call: its last write, while that is under way. */
+  /** The last write of a turn or call, by its id, while that is under way. */
   readonly #chains = new Map<string, Promise<void>>();
-  /** By id of a call: its states that are not stored yet, oldest first. Only the last one is written. */
+  /** A call's states that are not stored yet, by its id, oldest first. Only the last one is written. */
   readonly #unsaved = new Map<string, Call[]>();
-  /** Notes and extra answers, one at a time: all other connections stay free for the turn. */
+  /** Notes and extra answers are stored one at a time, so that the other connections stay free for the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
-  /** One after another: they are answered in this order. */
+  /** Messages are stored one after another, in the order in which they are answered. */
   readonly #messages = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
-  /** The turn that was begun last. */
+  /** The newest turn. */
   #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
   #failure: AppError | undefined;
 
@@ -136,7 +136,9 @@ export class Recorder implements LedgerListener {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }
 
-  /** Stores what a running turn goes on from: before the blocks that come next, and after what stands for older turns. */
+  /**
+   * Stores what a running turn goes on from: before the blocks that come next, and after what stands for older turns.
+   */
   keepContext(turnId: string, context: ShownContext): void {
     const summary = this.#chains.get(context.summary ?? "")?.catch(() => {});
     this.#write(turnId, async () => {
@@ -186,7 +188,7 @@ export class Recorder implements LedgerListener {
     this.#saveCall(call, this.#chains.get(call.turnId));
   }
 
-  /** A pending call is not stored again: what changes before it is started need not outlive the worker. */
+  /** A pending call is not stored again, because what changes before its start need not outlive the worker. */
   onChanged(call: Call): void {
     if (call.state !== "pending") this.#saveCall(call);
   }
@@ -229,8 +231,8 @@ export class Recorder implements LedgerListener {
   }
 
   /**
-   * The call's input and result are clean already (`cleanJson`). A call that is opened and begun in one go is one
-   * statement. `onCallStored` is called after a write that was tried again, too.
+   * The call's input and result are clean already (`cleanJson`). A call that is opened and begun in the same tick takes
+   * one statement. `onCallStored` is also called after a write that was tried again.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
     const unsaved = this.#unsaved.get(call.id) ?? [];
@@ -246,7 +248,7 @@ export class Recorder implements LedgerListener {
     this.#write(call.id, write, after);
   }
 
-  /** Runs after the writes that are under way now: it may be about one of those turns or calls. */
+  /** Runs after the writes that are under way now, because it may be about one of those turns or calls. */
   async #beside<Result>(operation: () => Promise<Result>): Promise<Result> {
     if (this.#besides.size >= MAX_BESIDE) throw new AppError("queue_overflow", "Too much waits to be stored");
     const before = Promise.allSettled(this.#chains.values());

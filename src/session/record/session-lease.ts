@@ -9,14 +9,14 @@ interface SessionLeaseOptions {
   readonly leaseMs: number;
   /** The time by `performance.now()` before the claim was sent. */
   readonly claimedAt: number;
-  /** Whether no other agent is in the room: then no other worker can be going on with the session there. */
+  /** Whether no other agent is in the room. If so, no other worker can have the session there. */
   readonly isAlone: () => boolean;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
 
 /** How often the database is asked again while it is away. */
 const RETRY_MS = 250;
-/** Of the lease, what stays to a worker that cannot reach its room: a short break of the network costs no session. */
+/** The share of the lease that a worker keeps when it cannot reach its room, so that a short break costs no session. */
 const CUT_OFF_SHARE = 1 / 3;
 
 /**
@@ -45,14 +45,14 @@ export class SessionLease {
 
   /**
    * While the room cannot be reached, the lease is not renewed and soon runs out, so that a worker that can reach the
-   * room takes the session. If none has when this one is back, it goes on.
+   * room takes the session. If no worker has taken it when the room can be reached again, this one goes on.
    */
   setCutOff(isCutOff: boolean): void {
     if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;
     this.#isCutOff = isCutOff;
     const { logger } = this.#options;
     if (isCutOff) logger.warn("the room cannot be reached: the session is another worker's soon");
-    // One that is under way asks for the other time.
+    // A renewal that is under way has asked for the other duration.
     void Promise.resolve(this.#renewing).then(() => this.#renew());
   }
 
@@ -61,7 +61,7 @@ export class SessionLease {
     return this.#lost.signal;
   }
 
-  /** Tells that another worker has the session: a write has found it out. */
+  /** Notes that another worker has the session, as a failed write shows. */
   lose(why = "another worker has taken the session over"): void {
     if (this.#lost.signal.aborted) return;
     clearInterval(this.#timer);
@@ -80,7 +80,8 @@ export class SessionLease {
   }
 
   /**
-   * The same for what the worker says. It may also speak while the database is away and no other agent is in the room.
+   * The same, before the worker says something. It may also speak while the database is away and no other agent is in
+   * the room.
    *
    * @throws {AppError} `lost_lease`
    */
@@ -93,7 +94,7 @@ export class SessionLease {
     return this.#isOwned || (this.#isDatabaseAway && this.#options.isAlone());
   }
 
-  /** Leaves the session as it is, with a turn that runs, to the next worker: this one is done with it. */
+  /** Leaves the session to the next worker, with the running turn as it is. */
   async abandon(): Promise<void> {
     await abandonLease(this.writer);
     this.lose("the session is left to another worker");
@@ -129,7 +130,7 @@ export class SessionLease {
     const leaseMs = this.#options.leaseMs * (this.#isCutOff ? CUT_OFF_SHARE : 1);
     const askedAt = performance.now();
     const unanswered = setTimeout(() => {
-      // A process that stood still meanwhile has not heard the answer yet, which tells nothing of the database.
+      // Only if this process has not stood still: an answer may be here then, and not read yet.
       if (performance.now() - askedAt < (2 * leaseMs) / 3) this.#unansweredAt = performance.now();
     }, leaseMs / 3);
     try {

@@ -12,24 +12,24 @@ interface SessionMediaOptions {
   readonly archive: Pick<TalkArchive, "loadMedia">;
 }
 
-/** The bytes of a session's pictures and documents. In memory are those that the model was shown last. */
+/** The bytes of a session's pictures and documents. Those that the model was shown last are kept in memory. */
 export class SessionMedia {
   readonly #options: SessionMediaOptions;
-  /** By id, in base64. */
+  /** Media in memory: base64 by id. */
   readonly #held = new Map<string, string>();
-  /** Not stored yet. */
+  /** Ids of media that are not stored yet. */
   readonly #unstored = new Set<string>();
 
   constructor(options: SessionMediaOptions) {
     this.#options = options;
   }
 
-  /** Keeps what a call's outcome names. It is stored before the outcome. */
+  /** Keeps the media that a call's outcome names. They are stored before the outcome. */
   keepResult({ id: callId, executionResolved, addressee }: Call, media: readonly Media[]): void {
     this.keep({ callId, from: executionResolved === "server" ? null : (addressee ?? null), media }).catch(() => {});
   }
 
-  /** Resolves when it is stored. @throws {AppError} `unavailable` when the database stays away */
+  /** Resolves when the media are stored. @throws {AppError} `unavailable` when the database stays away */
   async keep(given: GivenMedia): Promise<void> {
     const ids = given.media.map(({ id }) => id);
     if (ids.length === 0) return;
@@ -42,7 +42,7 @@ export class SessionMedia {
     }
   }
 
-  /** All bytes that a history names; `undefined` where it names none. What is not stored any more is missing. */
+  /** All media that a history names, without those that are not stored any more; `undefined` when it names none. */
   of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
     const ids = new Set<string>();
     for (const message of history) for (const id of idsIn(message)) ids.add(id);
@@ -59,7 +59,7 @@ export class SessionMedia {
     return data;
   }
 
-  /** What is stored can be loaded again. */
+  /** Drops stored media from memory: they can be loaded again. */
   #forgetAllBut(ids: ReadonlySet<string>): void {
     for (const id of this.#held.keys()) if (!ids.has(id) && !this.#unstored.has(id)) this.#held.delete(id);
   }
@@ -69,7 +69,7 @@ export class SessionMedia {
   }
 }
 
-/** By message. A talk's messages are shown again with every request, and stay what they are. */
+/** The ids that a message names. Kept by message, because the same messages come with every request. */
 const named = new WeakMap<HistoryMessage, readonly string[]>();
 
 function idsIn(message: HistoryMessage): readonly string[] {

@@ -14,21 +14,21 @@ import {
 import { loadWindow, type WindowLimits } from "../../store/turns/load-turns.ts";
 import type { Window } from "../../turn/shown-talk.ts";
 
-/** The talk as it is stored. A session keeps in memory only what the model is shown, and reads the rest from here. */
+/** A session's stored turns. A session keeps in memory only what the model is shown, and reads the rest from here. */
 export interface TalkArchive {
   /** The newest turn of the history with this user's or assistant's message. */
   readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
   /**
-   * What a turn goes on from that stands at this position; the newest turns without it.
+   * What the model is shown in a turn at this position; without a position, in the next turn.
    *
    * @param resumed what that turn was shown, if it is taken up again
    */
   readonly windowBefore: (position?: number, resumed?: ShownContext) => Promise<Window>;
-  /** What turns from this position on told of promises that turns before it had made. */
+  /** Blocks of turns from this position on that told the outcomes of calls of earlier turns. */
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** Whether a participant has had a turn, replaced or not. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;
-  /** The bytes of these ids, as far as they are stored still. */
+  /** The media of these ids, without those that are not stored any more. */
   readonly loadMedia: (ids: readonly string[]) => Promise<readonly Media[]>;
   /** The newest answers that ended between two of the worker's stanzas, oldest first. */
   readonly answers: (between: { after: number; until: number; limit: number }) => Promise<readonly StoredAnswer[]>;

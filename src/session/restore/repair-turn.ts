@@ -9,7 +9,7 @@ import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 
-/** The outcome of a call that its worker left, and that nobody takes up again. */
+/** The outcome of a call that its worker left and that is not taken up again. */
 export function outcomeOfLeft({ state }: Call): Failure {
   return state === "pending" ? UNSTARTED : UNKNOWN;
 }
@@ -19,7 +19,7 @@ const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STAR
 
 /**
  * Ends a turn whose worker stopped in the middle of it. Every tool use without a result gets one: that of its call if
- * the call had ended, else one that says what is known. Blocks that were stored before stay as they are.
+ * the call had ended, else one that says what is known. Stored blocks stay as they are.
  */
 export async function repairTurn(
   session: SessionWriter,
@@ -43,7 +43,7 @@ export async function repairTurn(
   return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
 }
 
-/** A call is stored as running before it is handed to a runner: one that is not stored so was never started. */
+/** A call is stored as running before it is handed to a runner. A call that is not was never started. */
 function answerOf(call: Call | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   if (call.outcome) return toModelAnswer(call.outcome, { timeoutMs: call.timeoutMs, maxBytes });

@@ -26,7 +26,7 @@ const RESUMABLE_MS = 10 * 60_000;
 export interface Restored {
   /** What the next turn goes on from. */
   readonly window: Window;
-  /** Of the newest turn that has ended, replaced or not; 0 without turns. */
+  /** The position of the newest turn that has ended, replaced or not; 0 without turns. */
   readonly lastPosition: number;
   /** The ids of the newest user messages that turns began with, oldest first. */
   readonly messageIds: readonly string[];
@@ -35,19 +35,19 @@ export interface Restored {
   readonly waiting: readonly WaitingMessage[];
   /** The calls whose outcome the model was promised, whether they have ended or not. */
   readonly promised: readonly Call[];
-  /** What calls that may go on had somebody fill in, answered or not. */
+  /** The forms of calls that may go on, answered or not. */
   readonly forms: readonly Call[];
 }
 
 interface RestoreOptions {
   readonly archive: TalkArchive;
-  /** Of a result, in the model's words. */
+  /** Limit of a result that the model is shown. */
   readonly resultMaxBytes: number;
 }
 
 /**
- * Loads what a session goes on from: the part of its talk that the model is shown, and what is open, however long the
- * talk is. If the last turn was left running, it may be taken up again; any other running turn is ended.
+ * Loads what a session goes on from, whose size does not grow with the talk: the turns that the model is shown, and
+ * what is open. If the last turn was left running, it may be taken up again; any other running turn is ended.
  */
 export async function restore(writer: SessionWriter, { archive, resultMaxBytes }: RestoreOptions): Promise<Restored> {
   const { sql, lease } = writer;
@@ -76,9 +76,9 @@ interface Settled {
 }
 
 /**
- * Tells the calls that go on, and ends those that nobody waits for any more; a form goes with its call. A result block
- * and the end of its call are stored separately, and a worker may have died between the two: then the call ends as the
- * model was told.
+ * Finds the calls that go on, and ends those that nobody waits for any more. A form is treated as its call. A result
+ * block and the end of its call are stored separately, and a worker may have died between the two: then the call ends
+ * with what the model was told.
  */
 async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<Settled> {
   const taken = new Set(danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId));
@@ -103,7 +103,7 @@ function isPromise(result: UnsettledCall["given"]): boolean {
   return isReceipt(result?.["content"]);
 }
 
-/** As the model was told. A promise tells nothing. */
+/** The outcome that the model was told; `undefined` when it was only promised one. */
 function toldOutcome({ given, told }: UnsettledCall): Outcome | undefined {
   const { content, is_error: isError = false } = told ?? (isPromise(given) ? {} : (given ?? {}));
   if (content === undefined) return undefined;

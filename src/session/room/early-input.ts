@@ -1,18 +1,18 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { RoomInput } from "./room-input.ts";
 
-/** What an input takes beside its bytes, so that many empty ones reach the limit too. */
+/** Added to the bytes of each input, so that many empty ones reach the limit, too. */
 const BYTES_AN_INPUT = 256;
 
 /**
- * What comes from a room before its session is open, which may take until a dead worker's lease has run out. Nobody's
- * budget counts yet, so only so much is kept of what participants send. A client sends again what has no Ack.
+ * Keeps a room's input until its session is open, which may take until a dead worker's lease has run out. Budgets do
+ * not count yet, so the bytes that participants send are limited. A client sends again what gets no Ack.
  */
 export class EarlyInput {
   #inputs: RoomInput[] = [];
   #bytes = 0;
 
-  /** Who comes and goes is always kept. */
+  /** Joining and leaving is always kept. */
   add(input: RoomInput): void {
     const bytes = BYTES_AN_INPUT + sizeOf(input);
     const isSent = input.type !== "joined" && input.type !== "left" && input.type !== "disconnected";

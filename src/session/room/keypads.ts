@@ -9,7 +9,7 @@ interface Entry {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Puts the keys together that a caller presses. `#` or a pause ends an entry. */
+/** Collects the keys that a caller presses into entries. `#` or a pause ends an entry. */
 export class Keypads {
   readonly #onEntered: (from: RoomParticipant, keys: string) => void;
   /** By identity. */
@@ -19,7 +19,7 @@ export class Keypads {
     this.#onEntered = onEntered;
   }
 
-  /** Ignores what is no key of a telephone. */
+  /** Takes a key, unless it is none of a telephone's. */
   press(from: RoomParticipant, key: string): void {
     if (!/^[0-9*#A-D]$/u.test(key)) return;
     const before = this.#entries.get(from.identity);

@@ -6,8 +6,8 @@ import type { RoomLink } from "./room-link.ts";
 import type { RoomInput, RoomParticipant } from "./room-input.ts";
 
 /**
- * Takes the place of a session in a room that gets none. Tells each participant why, once. The job stays, or the room
- * would be given another agent again and again.
+ * Takes the place of a session in a room that gets none, and tells each participant once why. The job stays, because
+ * the room would otherwise get another agent again and again.
  */
 export class RefusedRoom {
   readonly #link: Pick<RoomLink, "publish">;

@@ -22,7 +22,7 @@ export type RoomInput =
   | { readonly type: "packet"; readonly from: RoomParticipant; readonly bytes: Uint8Array }
   /** Text on `lk.chat`, from an ordinary LiveKit client. */
   | { readonly type: "chat"; readonly from: RoomParticipant; readonly id: string; readonly text: string }
-  /** What is understood so far of an utterance that goes on. Words that are final stay; more may follow them. */
+  /** What is understood so far of an utterance that goes on. Final words do not change; more may follow. */
   | {
       readonly type: "transcript";
       readonly from: RoomParticipant;
@@ -36,7 +36,7 @@ export type RoomInput =
   /** A stream was dropped: its sender's open streams are too many, or hold too much. */
   | { readonly type: "stream_refused"; readonly identity: string }
   | { readonly type: "dropped"; readonly reason: "unknown_sender" | "stream_failed" | "too_large" }
-  /** With `over` the room is closed for all; without, the agent alone has lost it, as far as is known. */
+  /** With `over` the room is closed for all; without it, as far as is known only the agent has lost it. */
   | { readonly type: "disconnected"; readonly over?: RoomOver };
 
 /** Must not throw. */
@@ -49,7 +49,7 @@ export function isPerson({ kind, identity }: RemoteParticipant): boolean {
   return kind !== ParticipantKind.AGENT && isCleanText(identity);
 }
 
-/** Whether this is a telephone that is called and nobody has picked up, by what LiveKit's SIP service says of it. */
+/** Whether this is a telephone that nobody has picked up yet, by the attributes of LiveKit's SIP service. */
 export function isRinging({ kind, attributes }: RemoteParticipant): boolean {
   return kind === ParticipantKind.SIP && NOT_PICKED_UP.has(attributes["sip.callStatus"] ?? "");
 }

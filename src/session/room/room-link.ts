@@ -45,7 +45,7 @@ export class RoomLink {
       take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
     });
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
-      // Absent while the participant is not announced. A caller publishes a track, so it is announced at once.
+      // The participant is absent until it is announced, which is at once for callers, because they publish a track.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
@@ -69,7 +69,7 @@ export class RoomLink {
     });
     room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        // A frame that is too large is handed on with that size: its head may name a call that waits for it.
+        // A stream that is too large is cut, and padded to a size that is refused: its head may name a call that waits.
         take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
       });
     });

@@ -7,7 +7,7 @@ interface StreamShare {
   readonly close: () => void;
 }
 
-/** What a piece takes beside its bytes: a stream may come in pieces of one byte. */
+/** Added to the bytes of each piece, because a stream may come in pieces of one byte. */
 const BYTES_A_PIECE = 256;
 
 /** Limits how many streams one sender has open, and how many bytes they hold, even if they never end. */
@@ -36,7 +36,7 @@ export class StreamBudget {
     };
   }
 
-  /** The sender has left. If it comes back, it begins with nothing used. */
+  /** The sender has left. If it joins again, it has its whole budget. */
   forget(identity: string): void {
     this.#senders.delete(identity);
   }

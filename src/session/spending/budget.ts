@@ -3,7 +3,7 @@ import type { BudgetScope, Spent } from "../../store/spending/spending.ts";
 
 /** A budget is used up when either number is reached. */
 interface Limit {
-  /** All tokens alike: input, output, and those read from and written to the cache. */
+  /** The sum of all tokens: input, output, read from the cache and written to it. */
   readonly tokens?: number;
   /** In the currency of the prices. */
   readonly money?: number;
@@ -11,13 +11,13 @@ interface Limit {
 
 export interface Budget {
   readonly session?: Limit;
-  /** Of a UTC day, in all sessions. */
+  /** For one identity and UTC day, in all sessions. */
   readonly identityPerDay?: Limit;
-  /** Of a UTC day, in all sessions of the worker's host. */
+  /** For one UTC day, in all sessions on the worker's machine. */
   readonly workerPerDay?: Limit;
 }
 
-/** Of a million tokens. */
+/** The price of a million tokens. */
 interface Price {
   readonly input: number;
   readonly output: number;
@@ -25,7 +25,7 @@ interface Price {
   readonly cacheWrite: number;
 }
 
-/** By model. */
+/** Prices by model. */
 export type Prices = Readonly<Record<string, Price>>;
 
 export const BUDGET_NAMES = {
@@ -34,7 +34,7 @@ export const BUDGET_NAMES = {
   worker: "workerPerDay",
 } as const satisfies Record<BudgetScope, keyof Budget>;
 
-/** How much of a budget is used, from 0; 1 and more is all of it. A budget that is not set is never used. */
+/** The share of a budget that is used, from 0; at 1 or more it is used up. 0 for a budget that is not set. */
 export function usedShare(budget: Budget, scope: BudgetScope, { tokens, money }: Spent): number {
   const limit = budget[BUDGET_NAMES[scope]] ?? {};
   return Math.max(

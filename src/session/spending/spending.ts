@@ -15,25 +15,25 @@ import type { NotesModel } from "../context/summariser.ts";
 import type { OpenStream } from "../turns/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
 
-/** What a model is called for. */
+/** Why a model is called: for a turn's step, or to write notes. */
 export type Purpose = "step" | "summary";
 
 /** For how long a write is tried again while the database is away. */
 const GIVE_UP_AFTER_MS = 10_000;
-/** Without a budget nobody asks at once: what a call's start and end cost is stored together, beside no turn. */
+/** Without a budget the sums are not needed at once, so the costs of a call's start and end are stored together. */
 const STORE_AFTER_MS = 250;
 const WARN_AT = 0.8;
-/** What was streamed of an answer that was cut off is not told by the API: so many bytes count as a token. */
+/** The API does not tell the output tokens of an answer that was cut off. They are estimated by bytes. */
 const BYTES_A_TOKEN = 4;
 
 interface SpendingOptions {
   readonly sql: Sql;
   readonly sessionId: string;
-  /** The worker's host. */
+  /** The name of the worker's machine. */
   readonly worker: string;
   readonly budget: Budget;
   readonly prices: Prices;
-  /** Something could not be stored; must not throw. */
+  /** Called when something could not be stored; must not throw. */
   readonly onLost: (error: AppError) => void;
   readonly onSpent: (spent: {
     readonly tokens: number;
@@ -62,9 +62,9 @@ interface Waiting extends Counted {
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** One after another, so that a session takes one connection for them. */
+  /** Writes go one after another, so that they take one connection of the pool. */
   readonly #writes = new PQueue({ concurrency: 1 });
-  /** Not handed to the database yet; by participant, model and purpose. */
+  /** Costs that are not handed to the database yet, by participant, model and purpose. */
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -72,13 +72,13 @@ export class Spending {
     this.#options = options;
   }
 
-  /** The same model, which is asked for nothing more when a budget is used up, and whose calls count. */
+  /** Counts a model's calls, and does not make a call when a budget is used up. */
   limited(openStream: OpenStream, model: () => string): OpenStream {
     return (request, signal) =>
       this.#step(() => openStream(request, signal), { participant: request.participant, model: model() });
   }
 
-  /** The same model for notes, whose calls count. It is asked for nothing when a budget is used up. */
+  /** The same for the model that writes notes. */
   countedNotes({ name, ask }: NotesModel): NotesModel {
     return {
       name,
@@ -88,8 +88,8 @@ export class Spending {
   }
 
   /**
-   * Passes a model call's events on and counts its tokens: those of the request when it is answered, so that with a
-   * budget they are known even if the worker is killed, the rest at the end. Each attempt counts.
+   * Passes a model call's events on and counts its tokens: those of the request as soon as the answer begins, so that
+   * with a budget they count even if the worker is killed; the rest at the end. Each attempt counts.
    */
   async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
     let known = NO_USAGE;
@@ -126,8 +126,7 @@ export class Spending {
   }
 
   /**
-   * Whether a budget is used up: no model call may be made for this participant then. What was counted before is
-   * stored first.
+   * Whether a budget is used up, so that no model call may be made for this participant. First stores what was counted.
    *
    * @throws {AppError} `unavailable`
    */
@@ -138,7 +137,7 @@ export class Spending {
     return spent !== undefined;
   }
 
-  /** Whether to warn now: a budget is nearly used up, and nobody has been warned of it. Never rejects. */
+  /** Whether a budget is nearly used up and no warning was given yet; then it counts as given. Never rejects. */
   async isWarningDue(participant: string): Promise<boolean> {
     try {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
@@ -153,7 +152,7 @@ export class Spending {
     }
   }
 
-  /** Resolves when what was counted is stored, or cannot be. */
+  /** Resolves when everything that was counted is stored, or has failed. */
   async close(): Promise<void> {
     await this.#stored();
   }
@@ -189,7 +188,7 @@ export class Spending {
     else this.#timer ??= setTimeout(() => this.#store(), STORE_AFTER_MS);
   }
 
-  /** Hands what waits to the database. */
+  /** Hands the waiting costs to the database. */
   #store(): void {
     const { sql, onLost } = this.#options;
     clearTimeout(this.#timer);

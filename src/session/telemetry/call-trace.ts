@@ -22,14 +22,14 @@ export class CallTrace {
   readonly #label: string;
   #claim: Span | undefined;
   #current: Call;
-  /** Whether the model was told that the call goes on without its turn. */
+  /** Whether the model was told that the call goes on after its turn. */
   isLate = false;
 
   constructor(telemetry: Telemetry, call: Call, { parent, description, label }: CallOptions) {
     this.#telemetry = telemetry;
     this.#current = call;
     this.#label = label;
-    // A client's tool has a description that the client wrote: that is content.
+    // The description of a client's tool is the client's own text, and so counts as content.
     const isShown = description !== undefined && (call.executionAsked === "server" || capturesSpans(telemetry));
     const attributes: Attributes = {
       [ATTR.operation]: OPERATION.executeTool,

@@ -20,7 +20,7 @@ interface Where {
   readonly attributes: Attributes;
 }
 
-/** The content of a model call, shown where the operator asked for it. If nowhere, nothing is kept or built. */
+/** A model call's content, for spans or events as the operator has chosen. If for neither, nothing is kept. */
 export class ChatContent {
   readonly #telemetry: Telemetry;
   readonly #call: ChatCall;

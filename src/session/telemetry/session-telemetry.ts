@@ -32,7 +32,7 @@ interface Begin {
   readonly agent?: { readonly name: string; readonly model: string } | undefined;
 }
 
-/** What a part of a model call has cost. */
+/** The cost of a part of a model call. */
 interface SpentNote {
   readonly tokens: number;
   readonly money: number;
@@ -130,7 +130,7 @@ export class SessionTelemetry {
     else action();
   }
 
-  /** Links the span of its own that a client names in its result. */
+  /** Links the client's own span, which a result names. */
   noteAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;
@@ -171,7 +171,7 @@ export class SessionTelemetry {
   #watchCall(call: Call): void {
     let known = this.#calls.get(call.id);
     if (!known) {
-      // A form belongs to the call that asks for it, and is none of the model's.
+      // A form belongs to the call that asks for it: the model did not ask for it itself.
       const asking = this.#calls.get(asksFor(call) ?? "")?.context;
       const ofForm = asking && { parent: asking, description: undefined, label: call.toolName };
       const options = ofForm ?? this.#turn?.beginToolCall(call.toolName);

@@ -2,7 +2,7 @@ import { toOutcomeTurn, type LateOutcome } from "./outcome-turn.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 interface LateOutcomePorts {
-  /** Whether no turn runs or waits, and somebody is there to hear of an outcome. */
+  /** Whether no turn runs or waits, and a participant is there to hear of an outcome. */
   readonly isPause: () => boolean;
   /** Resolves when nobody speaks; rejects with the signal's reason. */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
@@ -10,8 +10,8 @@ interface LateOutcomePorts {
 }
 
 /**
- * Keeps outcomes that the model was promised until a turn tells it of them: the participant's next turn, or, with
- * `onResult: "speak"`, a turn of its own at the next pause. None is lost at the session's end: the calls are stored.
+ * Keeps late outcomes until a turn tells the model of them: the participant's next turn, or, with `onResult: "speak"`,
+ * a turn of its own at the next pause. None is lost at the session's end, because the calls are stored.
  */
 export class LateOutcomes {
   readonly #ports: LateOutcomePorts;
@@ -28,7 +28,7 @@ export class LateOutcomes {
     void this.speak();
   }
 
-  /** Removes and returns the outcomes of this participant's calls: a turn begins with them. */
+  /** Removes and returns the outcomes of this participant's calls, for a turn that begins with them. */
   take(participant: string): readonly LateOutcome[] {
     const isTaken = ({ call }: LateOutcome) => call.participant === participant;
     const taken = this.#waiting.filter(isTaken);

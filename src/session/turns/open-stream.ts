@@ -13,7 +13,7 @@ import type { StepRequest } from "../../turn/run-step.ts";
 import type { Others } from "../../turn/token-gauge.ts";
 import type { SessionMedia } from "../record/session-media.ts";
 
-/** The tools that the model may use in a call, and what is told when the API refuses one. */
+/** The tools that the model may use, and what is called when the API refuses one. */
 export interface Offer {
   readonly tools: readonly OfferedTool[];
   readonly onRefusedTool: (tool: OfferedTool, field: string) => void;
@@ -21,24 +21,24 @@ export interface Offer {
 
 /** What the session adds to a step's request. */
 interface OfSession extends Offer {
-  /** The system prompt. @defaultValue that of `createOpenStream` */
+  /** The system prompt. @defaultValue the one of `createOpenStream` */
   readonly instructions?: string;
   /** The bytes that the history names. @defaultValue none */
   readonly media?: MediaData;
 }
 
-/** One model call. */
+/** Makes one model call. */
 export type OpenStream = (
   request: StepRequest & OfSession & { readonly participant: string; readonly observe?: ChatObserver },
   signal: AbortSignal,
 ) => AsyncIterable<ModelEvent>;
 
-/** How many tokens the API counts in such a call; `undefined` when it does not tell. Rejects only when aborted. */
+/** Counts the tokens of such a call by the API; `undefined` when it cannot count. Rejects only when aborted. */
 export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools" | "edits"> & {
   readonly instructions?: string;
-  /** Tools that come and go are told in the history, and are not among the request's tools. @defaultValue false */
+  /** Whether tools that come and go are told in the history, and not in the request's list. @defaultValue false */
   readonly inlineTools?: boolean;
 };
 
@@ -52,8 +52,8 @@ const MAX_REFUSALS_ONE_BY_ONE = 4;
 const MAX_REFUSALS = 8;
 
 /**
- * The session's model with all that is the same in each of its calls. Anthropic's server tools hide tools of the same
- * name. When the API refuses a request because of a tool, it is sent again without that tool.
+ * Adds to each of the session's model calls what is the same in all of them. Anthropic's server tools hide tools of the
+ * same name. When the API refuses a request because of a tool, it is sent again without that tool.
  */
 export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   return ({ observe, onRefusedTool, tools, ...step }, signal) => {
@@ -77,7 +77,7 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   };
 }
 
-/** Counts what `createOpenStream` would send. */
+/** Counts the tokens of what `createOpenStream` would send. */
 export function createCountTokens(model: Model, fixed: Fixed): CountTokens {
   const hidden = (fixed.serverTools ?? []).map((tool) => tool["name"]);
   return ({ tools, ...step }, signal) => {
@@ -108,12 +108,12 @@ function toRequest(
   });
 }
 
-/** A tool that comes and goes, as it is told in the talk; those that stay are not. */
+/** A tool in the form in which the history tells it; none for a tool that stays in the request's list. */
 export function toToldTool({ mayGo, ...tool }: OfferedTool): ToldTool[] {
   return mayGo ? [tool] : [];
 }
 
-/** The history without what it tells of some tools: those that the API refuses, or whose names are Anthropic's. */
+/** The history without what it tells of tools of these names. */
 function withoutTools(history: readonly HistoryMessage[], names: readonly unknown[]): readonly HistoryMessage[] {
   if (names.length === 0) return history;
   return history.flatMap((message) => {
@@ -126,7 +126,7 @@ function withoutTools(history: readonly HistoryMessage[], names: readonly unknow
 
 const toolBytes = new WeakMap<object, number>();
 
-/** What goes with the history in a model call, as a gauge of its tokens sees it. */
+/** The sizes of what goes with the history in a model call, for the estimate of its tokens. */
 export function othersOf(tools: readonly OfferedTool[], instructionBytes: number): Others {
   const bytes = tools.reduce((sum, { name, description, inputSchema }) => {
     const schema = toolBytes.get(inputSchema) ?? byteLength(JSON.stringify(inputSchema));
@@ -164,7 +164,7 @@ async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): Async
   }
 }
 
-/** The name of the tool in a place of a request: among its tools, or told in one of its messages. */
+/** The name of a refused tool, which is in the request's list or told in one of its messages. */
 function nameAt({ tools, messages }: ModelRequest, { index, message }: RefusedTool): unknown {
   if (message === undefined) return (tools?.[index] as { name?: unknown } | undefined)?.name;
   const content = messages[message]?.content as unknown as { tool?: { definition?: { name?: unknown } } }[] | undefined;
@@ -179,7 +179,7 @@ function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   return answers && first !== "thinking" && first !== "redacted_thinking";
 }
 
-/** One model call, as its observer is told of it before it begins. */
+/** One model call, as its observer gets it before it begins. */
 export interface ChatCall {
   readonly request: ModelRequest;
   readonly history: readonly HistoryMessage[];
@@ -194,7 +194,7 @@ export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) =
 
 type Media = Pick<SessionMedia, "of">;
 
-/** Opens streams as `openStream` does, and hands it the media that the history names by their ids. */
+/** The same as `openStream`, but adds the media whose ids the history names. */
 export function withMedia(openStream: OpenStream, media: Media): OpenStream {
   return (request, signal) => {
     const named = media.of(request.history);
@@ -203,7 +203,7 @@ export function withMedia(openStream: OpenStream, media: Media): OpenStream {
   };
 }
 
-/** The same for counting a request's tokens. */
+/** The same for `countTokens`. */
 export function countingWithMedia(countTokens: CountTokens, media: Media): CountTokens {
   return async (request, signal) => {
     const data = await media.of(request.history);

@@ -28,8 +28,8 @@ export function toOutcomeTurn(participant: string, outcomes: readonly LateOutcom
 }
 
 /**
- * Begins a turn with a tool use and its result for each outcome. An outcome is a tool's data, so the model gets it in a
- * tool result, as any other.
+ * Lets a turn begin with a tool use and its result for each outcome. An outcome is a tool's data, so the model gets it
+ * in a tool result, like any other.
  */
 export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): NewTurn {
   const blocks = outcomes.flatMap(({ call, answer, onResult }) => {
@@ -41,7 +41,7 @@ export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): N
   return withOpening(turn, blocks);
 }
 
-/** Begins a turn with blocks, after those that it begins with already. */
+/** Lets a turn begin with these blocks, after those that it begins with already. */
 export function withOpening(turn: NewTurn, blocks: readonly Omit<TurnBlock, "sequence">[]): NewTurn {
   const opening = [...(turn.opening ?? []), ...blocks];
   return { ...turn, opening: opening.map((block, sequence) => ({ ...block, sequence })) };

@@ -21,12 +21,12 @@ export interface SessionTurnPorts {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice: VoicePort | undefined;
-  /** The participant spoke over the answer: the turn is to be aborted. */
+  /** Called when the participant speaks over the answer: the turn must be aborted. */
   readonly onInterrupted: () => void;
   /** Hands the answer out: ControlStop may silence it. */
   readonly onAnswer: (answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
-  /** What the model is shown of the talk before this turn, without turns that it replaces. */
+  /** What the model is shown of earlier turns, without turns that this one replaces. */
   readonly shown: ShownTalk;
   /** The turn's position in the session. Replaced turns count. */
   readonly nextPosition: number;
@@ -106,7 +106,7 @@ export async function runSessionTurn(
     if (event.type !== "turn_start") announce();
     if (event.type === "block_stop") blocks.push(event.block);
     if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
-    // Before the final sentence: a client that waits for that must know by then how the turn ended.
+    // Before the final sentence, because a client that waits for that one must know by then how the turn ended.
     const failure = event.type === "turn_complete" ? event.error : undefined;
     if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
     speak(event, answer);
@@ -119,11 +119,11 @@ export async function runSessionTurn(
     const timings = timer.toTimings();
     if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
     const { heard: spoken } = await answer.end();
-    // The worker before may have died with sentences that it had stored and not sent.
+    // The earlier worker may have died after it stored sentences, and before it sent them.
     if (said.length > 0) postWhole({ messageId, parentMessageId: previousId, texts: textsOf(blocks) }, outbox);
     signal.removeEventListener("abort", onAbort);
     const heard = spoken === undefined ? undefined : [...said, spoken].join("");
-    // The answer was cut off while its last words were spoken; the model had ended by then.
+    // The answer was cut off while its last words were spoken, when the model had already ended.
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
     const { context } = shown;
@@ -137,7 +137,7 @@ export async function runSessionTurn(
     };
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
-    // Words are sent before they are stored, but the end is told only when it is stored.
+    // Words are sent before they are stored, but the turn's end only when it is stored.
     const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : ended;
     ports.onEvent(turn, told);
     return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code };
@@ -159,7 +159,7 @@ export function createTurn({ participant, messageId, input, opening = [] }: NewT
   };
 }
 
-/** Says text blocks only: a tool result's text is not the assistant's. */
+/** Says text blocks alone, because the text of a tool result is not the assistant's. */
 function speak(event: TurnEvent, answer: AnswerOutput): void {
   switch (event.type) {
     case "block_delta":

@@ -6,9 +6,9 @@ interface SpeakersOptions {
   readonly agents: {
     readonly current: {
       readonly replyTo: "all" | "mentioned";
-      /** What participants call it. */
+      /** The names by which a message can mention the agent. */
       readonly names: readonly string[];
-      /** Whether the model is told who comes and goes. */
+      /** Whether the model is told who joins and leaves. */
       readonly presence: boolean;
     };
     /** The display name of a participant's token. */
@@ -16,13 +16,13 @@ interface SpeakersOptions {
   };
 }
 
-/** What a line of a message that is told apart begins with. Nobody else's plain message may have one. */
+/** The beginning of a message that is shown with its sender. A plain message must have no line that begins so. */
 const LIKE_TOLD_APART = /^\{\s*"from"/u;
 const LINES = /[\r\n\u0085\u2028\u2029]+/u;
 
 /**
- * Tells the model who says what, once more than one participant has part in the talk. From then on each message is shown
- * as a JSON object with its sender: inside of a JSON string nobody can write as if another one did.
+ * Tells the model who says what, once the session has more than one participant. From then on each message is shown as
+ * a JSON object with its sender, because nobody can write in another's name from inside a JSON string.
  */
 export class Speakers {
   readonly #options: SpeakersOptions;
@@ -32,7 +32,7 @@ export class Speakers {
     this.#options = options;
   }
 
-  /** A participant's turn as it is to begin, after the turns that the model is shown. */
+  /** The turn with its notes and its sender. @param shown the earlier turns that the model is shown */
   tell(turn: NewTurn, shown: readonly TurnRecord[]): NewTurn {
     const { peers, agents } = this.#options;
     const { replyTo, names, presence } = agents.current;
@@ -53,13 +53,13 @@ export class Speakers {
     const said = turn.input.map((part): InputPart => {
       return part.type === "text" && part.from === undefined ? { ...part, ...sender } : part;
     });
-    // A variation is asked of the agent, whatever the words are.
+    // A variation is addressed to the agent, whatever its words are.
     const isIgnored = isWithOthers && replyTo === "mentioned" && !turn.isVariation && !isAddressed(text, names);
     const silence = { type: "note", note: "It was not addressed to you, and you said nothing.", say: "" } as const;
     return { ...turn, input: [...notes, ...said, ...(isIgnored ? [silence] : [])] };
   }
 
-  /** Who has come and gone since the last message. */
+  /** Notes who has joined and left since the last message. */
   #comings(isTold: boolean): InputNote[] {
     const now = new Set(this.#options.peers.present.map(({ identity }) => identity));
     const before = this.#before ?? now;
@@ -88,7 +88,7 @@ function isNamed({ input }: Pick<TurnRecord, "input">): boolean {
   return input.some((part) => part.type === "text" && part.from !== undefined);
 }
 
-/** Whether a part of the text could be taken for a message that is told apart, or for a note of the worker. */
+/** Whether a part of the text could be taken for a message with its sender, or for a note of the worker. */
 function looksLikeOurs(text: string): boolean {
   const lines = text.split(LINES).map((line) => line.trim());
   const opening = lines.findIndex((line) => line.startsWith("["));

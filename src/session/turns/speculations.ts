@@ -3,14 +3,14 @@ import type { ModelEvent } from "../../llm/model-event.ts";
 import { Speaker } from "../answer/speaker.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
-/** So many calls may be made for one turn that come to nothing, as a participant goes on speaking. */
+/** The most calls that are made ahead for one turn: a participant that goes on speaking makes them useless. */
 const MAX_PER_TURN = 2;
-/** Of the last turns so many are looked at. For each of them so many calls may have been made in vain, on average. */
+/** How many of the last turns are looked at, and how many useless calls each may have had, on average. */
 const LOOKED_AT = 10;
 const MAX_VOID_A_TURN = 0.4;
-/** In a new session, too. */
+/** This many useless calls are always allowed, as in a new session. */
 const MIN_VOID = 2;
-/** The participant has said something, and no turn came of it. */
+/** A call is dropped when no turn has begun by then. */
 const VOID_AFTER_MS = 10_000;
 
 type Asked = Omit<Parameters<OpenStream>[0], "observe">;
@@ -29,35 +29,35 @@ interface Attempt {
 
 interface Means {
   readonly openStream: OpenStream;
-  /** BCP 47; of the answer. */
+  /** The language of the answer, BCP 47. */
   readonly language?: string | undefined;
-  /** Makes the sound of the answer's first sentence. Returns what throws it away. @defaultValue no sound is made early */
+  /** Makes the sound of the first sentence; the returned function drops it. @defaultValue no sound is made early */
   readonly prepare?: ((sentence: string) => () => void) | undefined;
 }
 
-/** A model call that was made before it was certain that it is wanted, for the turn that wants it. */
+/** A model call that was made ahead, for the turn that needs it. */
 interface Adopted {
   readonly call: ChatCall;
   readonly stream: (signal: AbortSignal) => AsyncIterable<ModelEvent>;
 }
 
 /**
- * Model calls that are made while it is not yet certain that a participant has said all. Their events wait here: nothing
- * is heard, stored, sent, asked or run of them. The turn that would make the very same call takes the one that was made;
- * otherwise the call is cut off, and what it cost is all that stays.
+ * Model calls that are made ahead, while it is not certain that a participant has finished. Their events wait here:
+ * nothing of them is heard, stored, sent, asked or run. A turn that would make the very same call takes this one.
+ * Otherwise the call is cut off, and only its cost is kept.
  */
 export class Speculations {
   readonly #onEnd: (end: "adopted" | "void") => void;
   #attempt: Attempt | undefined;
   #begun = 0;
-  /** How many calls came to nothing, for each of the last turns. */
+  /** The number of useless calls of each of the last turns. */
   #void: readonly number[] = [0];
 
   constructor(onEnd: (end: "adopted" | "void") => void) {
     this.#onEnd = onEnd;
   }
 
-  /** `false` while too many of the last came to nothing: this participant's pauses are no ends. */
+  /** `false` while too many of the last calls were useless: pauses are no ends then. */
   get mayBegin(): boolean {
     const voided = this.#void.reduce((sum, count) => sum + count, 0);
     return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;
@@ -84,12 +84,12 @@ export class Speculations {
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
   }
 
-  /** What a turn's model call takes instead of making it. Whatever was asked for another one is dropped. */
+  /** Gives a turn the call that was made ahead, if it is the same. Any other call is dropped. */
   take(asked: Asked): Adopted | undefined {
     const attempt = this.#attempt;
     if (!attempt) return undefined;
     const { held, known } = attempt;
-    // A call that has failed or has not even begun is made anew.
+    // A call that has failed, or has not even begun, is made anew by the turn.
     if (!known.call || held.hasFailed || attempt.key !== keyOf(asked)) {
       this.drop();
       return undefined;
@@ -98,7 +98,7 @@ export class Speculations {
     return { call: known.call, stream: (signal) => held.read(signal) };
   }
 
-  /** Cuts off what was asked for in vain. */
+  /** Cuts off the call that was made ahead. */
   drop(): void {
     const attempt = this.#attempt;
     if (!attempt) return;
@@ -120,7 +120,7 @@ function keyOf({ history, toolChoice, containerId, isCut, tools, participant, in
   return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCut, offered]);
 }
 
-/** Tells the first sentence of an answer, once it is whole. */
+/** Finds the first sentence of an answer, and calls `onFirst` when it is complete. */
 function firstSentence(language: string | undefined, onFirst: (sentence: string) => void): (event: ModelEvent) => void {
   let isTold = false;
   const onSentence = ({ text }: { readonly text: string }) => {

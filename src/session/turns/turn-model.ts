@@ -33,13 +33,13 @@ interface TurnModelOptions {
   readonly peers: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
 }
 
-/** The session's model as its turns ask it: with the tools that the participant may use, and perhaps ahead of the turn. */
+/** Asks the session's model for its turns: with the tools of the participant, and sometimes ahead of the turn. */
 export class TurnModel {
   readonly #options: TurnModelOptions;
   readonly #shown: () => ShownTalk;
   readonly #speculations: Speculations | undefined;
 
-  /** @param shown what of the talk the model is shown now */
+  /** @param shown gives what the model is shown of earlier turns */
   constructor(options: TurnModelOptions, shown: () => ShownTalk) {
     this.#options = options;
     this.#shown = shown;
@@ -47,7 +47,7 @@ export class TurnModel {
     if (policy.speculates) this.#speculations = new Speculations((end) => telemetry.noteSpeculation(end));
   }
 
-  /** For one turn: how it asks the model, and what that is told beside the talk. */
+  /** What one turn needs to ask the model, and to measure what goes with the history. */
   of(participant: string) {
     this.#speculations?.noteTurn();
     return this.#of(participant);
@@ -74,13 +74,13 @@ export class TurnModel {
     };
   }
 
-  /** Makes the first model call of a turn that may come, if it still may when the call is ready. Never rejects. */
+  /** Makes the first model call of a turn that may begin soon, if `mayCome` is still true then. Never rejects. */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
     const { openStream, voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { others, passingTools } = this.#of(participant);
-    // Where the API would have to count first, there is no time to be won.
+    // No call is made ahead if the API would have to count first, because that takes the time that would be won.
     const count = () => Promise.reject(new Error("It cannot be known at once"));
     const shown = this.#shown();
     const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
@@ -92,7 +92,7 @@ export class TurnModel {
     this.#speculations.begin(asked, { openStream, language, prepare });
   }
 
-  /** Cuts off a call that was made ahead: no turn comes of it. */
+  /** Cuts off a call that was made ahead. */
   drop(): void {
     this.#speculations?.drop();
   }
@@ -103,7 +103,7 @@ export class TurnModel {
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** A tool that the API refuses is not told of any more. */
+  /** Also takes a tool that the API refuses out of what the history tells. */
   #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, talk);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {

@@ -12,7 +12,7 @@ export interface NewTurn {
   /** The user message's id; `null` if the worker begins the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputPart[];
-  /** The message has been answered before (ControlVariation). */
+  /** Whether the message has been answered before (ControlVariation). */
   readonly isVariation?: boolean;
   /** The turn that this one replaces in the history, with all after it (regenerate, edit). */
   readonly replaces?: Pick<TurnRecord, "id" | "messageId" | "position">;
@@ -20,9 +20,9 @@ export interface NewTurn {
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the envelope that the message came in. */
   readonly meta?: JsonObject;
-  /** Asked when its time has come: a turn that is not wanted any more is dropped. */
+  /** Asked when the turn would begin: if true, it is dropped. */
   readonly isStale?: () => boolean;
-  /** An earlier worker took the message: to this one, nobody has announced anything yet. */
+  /** Whether an earlier worker took the message, so that clients have not announced their tools to this one yet. */
   readonly isLeft?: boolean;
 }
 
@@ -78,7 +78,7 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** No turn runs, and none is about to. */
+  /** Whether no turn runs, and none is about to. */
   get isIdle(): boolean {
     return !this.isRunning && (this.#isHeld || !this.hasWaiting);
   }
@@ -88,7 +88,7 @@ export class TurnQueue {
     return !this.isRunning && !this.hasWaiting && !this.#isHeld && !this.#isClosed;
   }
 
-  /** Begins no more turns: those that come wait, for another worker. */
+  /** From now on no turn begins: new ones wait for another worker. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -109,7 +109,8 @@ export class TurnQueue {
   }
 
   /**
-   * Takes no more turns. Returns the variations that waited and will not be answered: the caller tells their senders.
+   * Takes no more turns. Returns the variations that waited and will not be answered, so that the caller can tell their
+   * senders.
    */
   shut(): readonly Refused[] {
     this.#isClosed = true;

@@ -23,7 +23,7 @@ export function toVariationTurn(
       return { ...varied, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
       return { ...varied, input: saidAgain(target, participant), replaces: target };
-    // What came with the message stays.
+    // The edited message keeps its attachments.
     case "edit":
       if (newContent === undefined || newContent.trim() === "") {
         throw new AppError("malformed", "control_variation.newContent: expected some text");
@@ -36,7 +36,9 @@ export function toVariationTurn(
   }
 }
 
-/** What came with the message, as its sender's. What the worker told the model beside it, it tells anew. */
+/**
+ * What was said, with its sender only if another participant asks. The worker's notes are left out: it adds new ones.
+ */
 function saidAgain({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
   return input.flatMap((part): InputPart[] => {
     if (part.type === "note") return [];

@@ -11,7 +11,7 @@ interface Window {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Limits warnings that others can cause: one line of each kind, and after 10 s one with the number of further ones. */
+/** Limits warnings that others can cause: one line of each kind, and after 10 s one with the number of the others. */
 export class CountedLog {
   readonly #logger: Pick<Logger, "warn">;
   readonly #text: string;

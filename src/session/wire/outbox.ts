@@ -18,7 +18,7 @@ interface OutboxOptions {
   /** The last stanza number of an earlier worker in this session, positive; 0 for none. */
   readonly sentBefore: number;
   readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
-  /** A posted message could not be sent; must not throw. */
+  /** Called when a posted message could not be sent; must not throw. */
   readonly onFailed: (type: Message["type"], error: unknown) => void;
 }
 
@@ -173,7 +173,7 @@ export class StanzaCounter {
       const first = await this.#reserve(RESERVED_AT_ONCE);
       this.#reservedUntil = first + RESERVED_AT_ONCE - 1;
     } catch {
-      // The next number tries again.
+      // Ignored: it is tried again with the next number.
     } finally {
       this.#isReserving = false;
     }
@@ -190,7 +190,7 @@ export class StreamedRequests {
     void over.then(() => this.#streaming.get(id) === over && this.#streaming.delete(id));
   }
 
-  /** Sends after the request with this id; at once if that is not a stream under way. */
+  /** Sends after the request with this id: at once, unless that is a stream under way. */
   after(id: string, send: () => void): void {
     const streaming = this.#streaming.get(id);
     if (streaming) void streaming.then(send);
