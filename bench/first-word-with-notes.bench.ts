@@ -5,7 +5,7 @@ import { TestAgent } from "../test/support/agent.ts";
 import type { Participant } from "../test/support/participant.ts";
 
 const TURNS = Number(process.env["TURNS"] ?? 300);
-/** Between two turns of a talk, as for somebody who reads the answer; 0: notes are written while the next turn runs. */
+/** The pause between two turns, as of somebody who reads the answer; with 0, notes are written during the next turn. */
 const PAUSE_MS = Number(process.env["PAUSE_MS"] ?? 100);
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
 const context = { budgetTokens: 2_000, hardTokens: 20_000, instructionBytes: 0 };

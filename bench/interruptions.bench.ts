@@ -5,19 +5,19 @@ import { reply, text } from "../src/testing/model-server/step.ts";
 import type { Speaker } from "../test/support/speaker.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
 
-/** How many of each, and in how many rooms at a time. */
+/** How many of each kind. Below it, in how many rooms at a time. */
 const COUNT = Number(process.env["INTERRUPTIONS"] ?? 200);
 const ROOMS = 2;
 const TIMEOUT_MS = 120_000 + COUNT * 8_000;
 const COUGHS_AN_ANSWER = 10;
-/** About 40 s of it. */
+/** An answer that takes about 40 s. */
 const LONG =
   "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start. And once more. ".repeat(
     5,
   );
 const QUESTION = "Hold on, what about the weather tomorrow?";
 const NOISES = ["Ahem", "Hm.", "Uh.", "Ha!", 80, 150, 250, 350] as const;
-/** What of an answer may be missing by chance: sound comes in parts of 10 ms, and its edges are no silence. */
+/** How much of an answer may be missing by chance: sound comes in parts of 10 ms, and its edges are not silent. */
 const A_WORD_SECONDS = 0.25;
 
 /** A burst that rises at once and dies away, as a cough does. */
@@ -89,7 +89,7 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
   let stopped = 0;
   await inRooms(async (voice, user) => {
     voice.understand(QUESTION);
-    // The model is asked ahead as well, so its answers are no list.
+    // A function and no list of answers, because the model is also asked ahead.
     voice.agent.model.script(({ body }) => {
       const last = JSON.stringify((body["messages"] as object[]).at(-1));
       return reply([text(last.includes("weather") ? "Sunny." : LONG)]);
@@ -111,7 +111,7 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
         () => false,
       );
       await user.untilSilence(1_000, 60_000);
-      // Of the rest of the long answer, half a minute, nothing is heard; "Sunny." takes less than a second.
+      // Stopped: "Sunny." takes less than a second, and the rest of the long answer would take half a minute.
       if (isHeard && user.secondsHeard(to) < 2) stopped += 1;
     }
   });

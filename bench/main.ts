@@ -97,7 +97,7 @@ async function measure(options: BenchOptions): Promise<Result> {
   };
 }
 
-/** Those that can be had here; Python, above all, may be missing. */
+/** The agents that can be installed here; Python may be missing. */
 function installArms({ arms, areArmsNamed }: BenchOptions): AgentName[] {
   return arms.filter((name) => {
     if (name === "parley") return true;

@@ -24,7 +24,7 @@ export interface BenchOptions {
   readonly extent: Extent;
   readonly works: readonly WorkName[];
   readonly arms: readonly AgentName[];
-  /** Which arms were asked for by name: then it is an error when one cannot be had. */
+  /** Whether the arms were named: then it is an error when one cannot be installed. */
   readonly areArmsNamed: boolean;
   readonly isCheck: boolean;
   readonly isRecord: boolean;
@@ -47,7 +47,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions | undef
   const extent = quick ? QUICK : FULL;
   return {
     extent: turns === undefined ? extent : { ...extent, turns: readTurns(turns) },
-    // The floors are measured with the answers, too.
+    // Left out by default, because the answers measure the floors, too.
     works: only === undefined ? WORK_NAMES.filter((name) => name !== "floors") : readNames("--only", only, WORK_NAMES),
     arms: arms === undefined ? ARMS : readNames("--arms", arms, ARMS),
     areArmsNamed: arms !== undefined,

@@ -11,7 +11,7 @@ import { Watching } from "../test/telemetry/watching.ts";
 
 const PAIRS = 300;
 const WARM_UP = 20;
-/** Said here, for this process has registered a provider. */
+/** Given explicitly, because this process has registered a provider. */
 const UNWATCHED = createTelemetry({}, { tracerProvider: new ProxyTracerProvider() });
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
@@ -23,7 +23,9 @@ function script(agent: TestAgent): void {
 
 interface Cost {
   readonly ms: number;
-  /** Of this process, in which the participant and the model are, too; other programs count less in it. */
+  /**
+   * CPU time of this process, which includes the participant and the model. Other programs change it less than time.
+   */
   readonly cpuMs: number;
 }
 
@@ -36,7 +38,7 @@ async function costOfTurn(agent: TestAgent, user: Participant): Promise<Cost> {
   return { ms: performance.now() - from, cpuMs: (own + system) / 1_000 };
 }
 
-/** Turns of a watched and of an unwatched session take turns, so that both have the same machine. */
+/** The watched and the unwatched session are asked in turns, so that both have the same machine. */
 test("what telemetry costs a turn", async () => {
   await using watching = await Watching.start();
   const { telemetry, logger } = watching;
@@ -50,7 +52,7 @@ test("what telemetry costs a turn", async () => {
   const [unwatched, watched] = [await off.client("user"), await on.client("user")];
   const costs: { readonly off: Cost; readonly on: Cost }[] = [];
   for (let pair = -WARM_UP; pair < PAIRS; pair++) {
-    // Who goes first changes, too.
+    // Which one goes first changes, too.
     const first = pair % 2 === 0 ? await costOfTurn(off, unwatched) : undefined;
     const watchedCost = await costOfTurn(on, watched);
     const cost = { off: first ?? (await costOfTurn(off, unwatched)), on: watchedCost };

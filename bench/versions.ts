@@ -6,7 +6,7 @@ import type { AgentName } from "./options.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Of everything that takes part. */
+/** The versions of everything that takes part. */
 export async function readVersions(
   databaseUrl: string,
   arms: readonly AgentName[],

@@ -13,10 +13,10 @@ import { median, quantile } from "./report/stats.ts";
 import { rotate } from "./works/work.ts";
 
 const TURNS = 8;
-/** Into an answer that lasts for five seconds. A little later in each turn, so that no word's end decides. */
+/** When an answer of five seconds is interrupted: a little later in each turn, so that no word's end decides. */
 const INTERRUPTED_AFTER_MS = 1_500;
 const LATER_MS = 50;
-/** Silence after which an agent has stopped, and is not between two words. */
+/** A silence of this length is a stop, and not a gap between two words. */
 const GAP_MS = 400;
 
 const ARMS = ["Parley", "Parley, speculate: false", "agents-js"] as const;
@@ -61,7 +61,7 @@ test.each([
       if (!user) throw new TypeError("unreachable");
       const { to } = await user.sayAloud(SPOKEN_QUESTION);
       const heard = await user.untilSound(to);
-      // The first one loads what the others find loaded.
+      // Not the first turn, which loads what the others find loaded.
       if (turn > 0) answered.get(name)?.push(heard - to);
       if (interrupts) {
         await sleep(heard + INTERRUPTED_AFTER_MS + turn * LATER_MS - performance.now());

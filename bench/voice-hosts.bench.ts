@@ -10,19 +10,19 @@ import { cpuMs } from "../test/support/cpu-ms.ts";
 import { tempFolder } from "../test/support/temp-folder.ts";
 import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";
 
-// What talking aloud costs a session host. `VOICE_CASES` names the runs and their order, as sessions:places of a process;
-// with 1 place each session has a process of its own. `VOICE_PAUSE` is the pause between questions in seconds;
-// `VOICE_PROFILE` a folder for CPU profiles of all processes.
+// Measures what talks by voice cost a session host. `VOICE_CASES` has the runs in their order, each as sessions:places,
+// where places are those of one process; with 1 each session has a process of its own. `VOICE_PAUSE` is the pause
+// between questions in seconds, `VOICE_PROFILE` a folder for CPU profiles of all processes.
 const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").split(",").map((name) => {
   const [sessions = 0, places = 0] = name.split(":").map(Number);
   return { name, sessions, places };
 });
 const TURNS = 4;
-/** A participant thinks before it speaks again. */
+/** The pause before a participant speaks again, in seconds. */
 const PAUSE_S = process.env["VOICE_PAUSE"] ?? "5";
-/** Costs are counted in this time, in which all talk. */
+/** Costs are counted for this time, in which all sessions talk. */
 const WINDOW_MS = 20_000;
-/** A new worker looks so often whether it needs one more host; joins that fall between two looks share one. */
+/** How often a worker looks whether it needs one more host. Joins between two looks share a host. */
 const LOOK_EVERY_MS = 5_000;
 const QUESTION = "What is 3 plus 4?";
 
@@ -89,7 +89,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
 interface Costs {
   /** Milliseconds of CPU since their start, by what the processes are; of hosts also by thread. */
   readonly cpu: Map<string, number>;
-  /** Of each host; one that waits for sessions has 205. */
+  /** The memory of each host. A host without sessions has 205. */
   readonly hostMb: readonly number[];
 }
 
@@ -120,7 +120,7 @@ function costs(mainPid: number, driverPid: number): Costs {
   return { cpu, hostMb };
 }
 
-/** A process and all below it. */
+/** The ids of a process and all its descendants. */
 function family(root: number): number[] {
   const parents = list("/proc")
     .filter((name) => /^\d+$/u.test(name))
@@ -130,7 +130,7 @@ function family(root: number): number[] {
   return found;
 }
 
-/** Of a process, or of one thread. */
+/** The CPU time of a process or a thread. */
 function ticksMs(path: string): number {
   const { 11: user = 0, 12: system = 0 } = fields(path);
   return (Number(user) + Number(system)) * 10;

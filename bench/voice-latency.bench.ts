@@ -9,7 +9,7 @@ const TURNS = 8;
 const QUESTION = "What time is it?";
 const ANSWER = "It is ten past two. And the sun is out.";
 
-/** Names a moment of a turn, in the order in which they come. */
+/** The moments of a turn, in their order. */
 const PARTS = {
   recogniserAsked: "silence is noticed, the recogniser is asked",
   understood: "the recogniser has answered",
@@ -49,7 +49,7 @@ test("from the end of speech to the first sound of the answer", async () => {
     moments.heard = await user.untilSound(to);
     moments.modelAsked = voice.agent.model.requests.at(-1)?.at ?? 0;
     const since = Object.entries(moments).map(([name, at]) => [name, at - to]);
-    // The first one loads what the others find loaded.
+    // Not the first turn, which loads what the others find loaded.
     if (turn > 0) turns.push(Object.fromEntries(since) as Moments);
     await user.untilSilence(1_500);
     await sleep(200);
@@ -62,12 +62,12 @@ test("from the end of speech to the first sound of the answer", async () => {
 const SLOW_MODEL_MS = 600;
 const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;
 
-/** The same with a model that takes its time to the first word, asked ahead or not, in turns. */
+/** The same with a model whose first word takes time. Turns with and without asking it ahead alternate. */
 test("from the end of speech to the first sound, with a slow model", async () => {
   await warmUp(QUESTION);
   const agents = [true, false].map(async (speculate) => {
     const voice = await VoiceAgent.start({ settings: { speculate } });
-    // Two events come before the first words.
+    // A third, because two events come before the first words.
     voice.agent.model.script(() => reply([text(ANSWER)], { chunking: 80, slow: SLOW_MODEL_MS / 3 }));
     voice.understand(QUESTION);
     return { voice, user: await voice.speaker("user") };
@@ -92,7 +92,7 @@ test("from the end of speech to the first sound, with a slow model", async () =>
   expect(turns).toHaveLength(TURNS);
 });
 
-/** Names a moment of an interruption, in the order in which they come. */
+/** The moments of an interruption, in their order. */
 const INTERRUPTION = {
   detected: "speech is detected",
   stopped: "the agent stops its sound",
@@ -134,7 +134,7 @@ test("from the beginning of an interruption to silence", async () => {
   expect(turns).toHaveLength(TURNS);
 });
 
-/** Notes when AgentSession detects speech, and when it stops its own: only it knows. */
+/** Notes when AgentSession detects speech and stops its own, which only AgentSession knows. */
 function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {
   const moments: Partial<Record<"detected" | "stopped", number>> = {};
   const emit = Reflect.get(livekit.AgentSession.prototype, "emit") as livekit.AgentSession["emit"];

@@ -16,10 +16,10 @@ export default defineConfig({
   build: {
     outDir: join(ROOT, "web/dist"),
     emptyOutDir: true,
-    // Inlined files would be `data:` addresses, which the page's policy does not let scripts and styles come from.
+    // Inlined files would have `data:` addresses, which the page's policy does not allow for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // livekit-client alone is above Vite's default.
+    // livekit-client alone is larger than Vite's default.
     chunkSizeWarningLimit: 1_000,
   },
 });

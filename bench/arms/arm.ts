@@ -1,7 +1,7 @@
 import { cpuOfTree } from "./processes.ts";
 import { type LivekitServer, Talk, type ToolWay } from "./talk.ts";
 
-/** What is measured beside each other. `floor` is what no agent can do without, on the same machine. */
+/** What is compared. `floor` is the least that any agent needs on this machine. */
 export type ArmName = "parley" | "agents-js" | "agents-python" | "floor";
 
 export const ARM_TITLES: Readonly<Record<ArmName, string>> = {
@@ -16,7 +16,7 @@ interface ArmParts {
   readonly pid: number;
   readonly livekit: LivekitServer;
   readonly toolWay: ToolWay;
-  /** Ends it, and then what it needs. */
+  /** Ends the agent, then what it needs. */
   readonly cleanup: AsyncDisposableStack;
 }
 
@@ -42,7 +42,7 @@ export class Arm implements AsyncDisposable {
     return Talk.join(livekit, `${this.name}-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
   }
 
-  /** Does some work and says what the process computed meanwhile that computed most: the session's. */
+  /** Does some work. @returns the CPU time of the process that has computed most meanwhile, which is the session's */
   async cpuOf(work: () => Promise<void>): Promise<number> {
     const before = cpuOfTree(this.#parts.pid);
     await work();

@@ -7,18 +7,18 @@ import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
 import { Arm } from "./arm.ts";
 import { endTree } from "./processes.ts";
 
-/** What the agents are told; none has any other tool than the participant's. */
+/** The instructions of all agents. Their only tool is the participant's. */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
 
 interface ParleyParts {
   readonly databaseUrl: string;
   readonly modelUrl: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** More of parley.config.ts. */
+  /** Further fields of parley.config.ts. */
   readonly config?: JsonObject;
 }
 
-/** A worker as `npm run worker` starts it: record and metrics on, and nothing exported. */
+/** Starts a worker as `npm run worker` does: with record and metrics, without export of telemetry. */
 export async function startParley({ databaseUrl, modelUrl, env = {}, config: more }: ParleyParts): Promise<Arm> {
   await using starting = new AsyncDisposableStack();
   const { path: folder } = starting.use(await tempFolder());

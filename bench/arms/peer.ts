@@ -12,7 +12,7 @@ const START_MS = 120_000;
 /** A folder with packages of its own. */
 interface Installable {
   readonly folder: string;
-  /** A file that is there once they are. */
+  /** A file that exists once the packages are installed. */
   readonly proof: string;
   readonly install: readonly (readonly [command: string, ...args: string[]])[];
 }
@@ -25,7 +25,7 @@ interface PeerKind extends Installable {
 
 const NPM = { proof: "node_modules/.package-lock.json", install: [["npm", "ci", "--no-audit", "--no-fund"]] } as const;
 
-/** Clients of others, for the sizes of their bundles. */
+/** Other projects' clients, to measure their bundles. */
 export const CLIENTS: Installable = { folder: join(PEERS, "clients"), ...NPM };
 
 export const AGENTS_JS: PeerKind = {
@@ -51,7 +51,7 @@ export const AGENTS_PYTHON: PeerKind = {
   modelVariables: (url) => ({ ANTHROPIC_BASE_URL: `${url}/agents-python`, ANTHROPIC_API_KEY: "bench" }),
 };
 
-/** Installs what is not there. @throws when that cannot be done here */
+/** Installs the packages, unless they are there. @throws when that is not possible here */
 export function installPeer({ folder, proof, install }: Installable, progress: (line: string) => void): void {
   if (existsSync(join(folder, proof))) return;
   progress(`installing ${folder}`);
@@ -59,7 +59,7 @@ export function installPeer({ folder, proof, install }: Installable, progress: (
     execFileSync(command, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** A stock agent as its own documentation starts it. Returns when LiveKit would give it rooms. */
+/** Starts a stock agent as its documentation says. Returns when LiveKit would give it rooms. */
 export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> {
   await using starting = new AsyncDisposableStack();
   const livekit = await startOwnLivekit();
@@ -70,7 +70,7 @@ export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> 
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
-      // Else rtc-node logs each of its steps.
+      // With any other value rtc-node logs everything that it does.
       NODE_ENV: "production",
       LIVEKIT_URL: livekit.url,
       LIVEKIT_API_KEY: livekit.apiKey,

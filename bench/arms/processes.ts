@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Linux counts in hundredths of a second. */
+/** Linux tells times in hundredths of a second. */
 const MS_A_TICK = 10;
 const END_MS = 6_000;
 
@@ -10,13 +10,13 @@ interface Seen {
   readonly cpuMs: number;
 }
 
-/** What a process and all below it have computed so far, in all their threads, by process. */
+/** The CPU time of a process and all its descendants, by process id, in all threads. */
 export function cpuOfTree(pid: number): ReadonlyMap<number, number> {
   const all = listProcesses();
   return new Map(treeOf(pid, all).map((each) => [each, all.get(each)?.cpuMs ?? 0]));
 }
 
-/** Asks a process to end; kills what is left of it and of all below it. Returns when nothing of it runs any more. */
+/** Ends a process and all its descendants: asks it first, and kills what is left. Returns when none runs any more. */
 export async function endTree(pid: number): Promise<void> {
   const until = performance.now() + END_MS;
   let left = treeOf(pid, listProcesses());
@@ -25,7 +25,7 @@ export async function endTree(pid: number): Promise<void> {
     if (performance.now() > until) for (const each of left) signal(each, "SIGKILL");
     await sleep(50);
     const all = listProcesses();
-    // Also what they have started meanwhile.
+    // Includes what they have started meanwhile.
     left = [...new Set(left.flatMap((each) => treeOf(each, all)))];
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AccessToken } from "livekit-server-sdk";
-// A mere type: `loadRtcNode` decides where its log goes.
+// A type alone: `loadRtcNode` loads the module itself, and directs its log.
 import type { Room } from "@livekit/rtc-node";
 import { connect, type Parley, roomTransport } from "../../src/client/index.ts";
 import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
@@ -8,7 +8,7 @@ import { forgetRoom, hearOwnEvents } from "../../src/livekit/room-events.ts";
 import { clockMs } from "../clock.ts";
 import { timedTransport } from "./timed-transport.ts";
 
-/** How a participant offers the tool `look_up`: by Parley's SDK, or as an RPC method; or it has no tool. */
+/** How a participant offers the tool `look_up`: by Parley's SDK, as an RPC method, or not at all. */
 export type ToolWay = "parley" | "rpc" | "none";
 /** `long` gets a long answer, `input` a long input for the tool. */
 export type Question = "plain" | "tool" | "long" | "input";
@@ -25,7 +25,7 @@ export interface LivekitServer {
   readonly apiSecret: string;
 }
 
-/** One question, by its mark. Times are `clockMs`. */
+/** One question and its answer. Times are by `clockMs`. */
 export interface Asked {
   readonly id: string;
   readonly askedAt: number;
@@ -38,13 +38,13 @@ export interface Asked {
 
 const JOIN_MS = 60_000;
 const ANSWER_MS = 60_000;
-/** The end of an answer is looked for in so much of it. */
+/** How many characters at its end are searched for the end of an answer. */
 const TAIL = 100;
 let last = 0;
 
 /** A participant that asks on `lk.chat` and reads `lk.transcription`, as any LiveKit client may. */
 export class Talk implements AsyncDisposable {
-  /** From the joining to the agent's being there to listen. */
+  /** Time from joining until the agent listens. */
   readonly joinMs: number;
   readonly #name: string;
   readonly #room: Room;
@@ -103,7 +103,7 @@ export class Talk implements AsyncDisposable {
     return { id, askedAt, ...times };
   }
 
-  /** How long the tool's results took to be acknowledged since this was asked last, in ms; by Parley's SDK only. */
+  /** The times, in ms, in which tool results were acknowledged since the last call of this; with Parley's SDK only. */
   takeResultAcks(): number[] {
     return this.#state.resultAcks.splice(0);
   }
@@ -117,7 +117,7 @@ export class Talk implements AsyncDisposable {
 
 type Times = Omit<Asked, "id" | "askedAt">;
 
-/** What of a talk the handlers of its room write. */
+/** What the room's handlers have received in a talk. */
 class TalkState {
   readonly resultAcks: number[] = [];
   #id = "";
@@ -139,7 +139,7 @@ class TalkState {
     try {
       for await (const text of texts) this.#hear(text);
     } catch {
-      // We have left before it was closed. Who waits for its words is told by the time limit.
+      // We left before the stream was closed. Whoever waits for its words has a time limit.
     }
   }
 
@@ -174,7 +174,7 @@ async function offerBySdk(room: Room, state: TalkState): Promise<Parley> {
   return parley;
 }
 
-/** Agents say so by an attribute once they read what is written to them. */
+/** Whether an agent reads messages already, which it says by an attribute. */
 function isListening({ attributes }: { readonly attributes: Readonly<Record<string, string>> }): boolean {
   return attributes["lk.agent.state"] === "listening";
 }

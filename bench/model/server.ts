@@ -10,20 +10,20 @@ import { toOpenAiEvents } from "./openai.ts";
 import { SPOKEN_QUESTION } from "./start-model.ts";
 
 /**
- * A model that answers at once, or after a time, as a process: the Messages API and Chat Completions, with the same words
- * in the same pieces, and OpenAI's API of a recogniser and of a voice. What it looks at is where the last question's mark
- * stands, so that it takes no longer at a long history.
+ * A model as a process, which answers at once or after a given time. It serves the Messages API and Chat Completions,
+ * with the same words in the same pieces, and OpenAI's API for a recogniser and a voice. It looks only for the mark of
+ * the last question, so that a long history takes it no longer.
  */
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
-/** To a question without a mark. After its first sentence it makes no pause that could pass for the end of an interruption. */
+/** The answer to a question without a mark. After its first sentence it has no pause that looks like a stop. */
 const SPOKEN_ANSWER = "It is ten past two. One two three four five six seven eight nine ten.";
 const PIECE = 8;
-/** `[q-id]` asks for words, `[t-id]` for the tool; `[l-deltas-id]` and `[i-deltas-id]` for long words and a long input. */
+/** `[q-id]` asks for words, `[t-id]` for the tool, `[l-deltas-id]` for long words, `[i-deltas-id]` for a long input. */
 const MARKS = ["[q-", "[t-", "[l-", "[i-"];
 let calls: ModelCall[] = [];
 
 const SLOW_MS = Number(process.argv[2]);
-/** OpenAI's sound has another rate: it is spoken a tenth too fast. */
+/** OpenAI's sound has another sample rate than espeak-ng's: it sounds a tenth too fast. */
 const espeak = new EspeakPackage();
 
 function plan(body: string): { readonly id: string; readonly step: Step } {

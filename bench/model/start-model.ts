@@ -5,17 +5,17 @@ import type { FromModel, ModelCall } from "./messages.ts";
 
 export interface Model extends AsyncDisposable {
   readonly url: string;
-  /** The calls since this was asked last, by the question's mark, in the order in which they came. */
+  /** The calls since the last time, by the question's mark, in the order in which they came. */
   readonly takeCalls: () => Promise<ReadonlyMap<string, readonly ModelCall[]>>;
 }
 
-/** What its recogniser understands, whatever it hears. */
+/** The words that its recogniser returns, whatever it hears. */
 export const SPOKEN_QUESTION = "What time is it?";
 
 /**
- * The model in a process of its own, so that its work and that of the participants do not wait for each other.
+ * Starts the model in a process of its own, so that it does not delay the participants, nor they the model.
  *
- * @param options.slowMs to the first word of an answer
+ * @param options.slowMs time to the first word of an answer
  */
 export async function startModel({ slowMs = 0 } = {}): Promise<Model> {
   const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)), [String(slowMs)]);

@@ -1,6 +1,6 @@
 import type { ArmName } from "../arms/arm.ts";
 
-/** What is measured: a name for the JSON, a title for people, a unit. In the order of the table. */
+/** The figures in the table's order: the name in JSON, the title for people, and the unit. */
 export const FIGURES = {
   answer: { title: "question → whole answer", unit: "ms" },
   firstWord: { title: "question → first word", unit: "ms" },
@@ -43,7 +43,7 @@ export const FIGURES = {
 } as const satisfies Record<string, { readonly title: string; readonly unit: string }>;
 export type FigureName = keyof typeof FIGURES;
 
-/** Of all values, and of the medians of the rounds: their band is the noise. */
+/** Quantiles of all values, and the band of the rounds' medians, which is the noise. */
 export interface Figure {
   readonly count: number;
   readonly p50: number;
@@ -52,7 +52,7 @@ export interface Figure {
 }
 export type Figures = Partial<Record<FigureName, Partial<Record<ArmName, Figure>>>>;
 
-/** The ratios that are watched: how a figure of one arm stands beside another's of the same round. */
+/** The ratios that are watched: a figure of one arm divided by another one of the same round. */
 export const RATIOS: readonly Ratio[] = [
   { of: ["answer", "parley"], to: ["answer", "agents-js"] },
   { of: ["answer", "parley"], to: ["answer", "agents-python"] },

@@ -15,7 +15,7 @@ const CHARTS: Readonly<Record<string, readonly FigureName[]>> = {
 };
 const TURN: readonly FigureName[] = ["spanBegin", "spanFirstCall", "spanTool", "spanNext", "spanSecondCall", "spanEnd"];
 
-/** @returns `undefined` before the first record */
+/** The recorded result; `undefined` before the first record. */
 export async function readRecorded(): Promise<Result | undefined> {
   const text = await readFile(RECORDED, "utf8").catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Result);
@@ -25,7 +25,9 @@ export async function writeLatest(result: Result): Promise<void> {
   await write(join(ROOT, "bench/results/latest.json"), toJson(result));
 }
 
-/** Writes the result down as the one that later runs are checked against, and draws and prints it in docs/performance.md. */
+/**
+ * Records a result, against which later runs are checked, and writes its tables and charts into docs/performance.md.
+ */
 export async function record(result: Result): Promise<void> {
   await write(RECORDED, toJson(result));
   for (const [file, names] of Object.entries(CHARTS))

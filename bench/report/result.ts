@@ -10,15 +10,15 @@ export interface Result {
     readonly cpu: string;
     readonly cores: number;
     readonly memoryGb: number;
-    /** The mean number of programs that wanted to compute in the minute before the run: 0 on a quiet machine. */
+    /** The load average of the minute before the run: 0 on a quiet machine. */
     readonly loadBefore: number;
   };
   readonly versions: Readonly<Record<string, string>>;
   readonly extent: Extent;
   readonly figures: Figures;
   readonly ratios: readonly RatioFigure[];
-  /** What the session's process computes in a turn, if it was measured: ms by module and by function. */
+  /** The CPU time of the session's process in a turn, in ms by module and by function; undefined: not measured. */
   readonly profile: Profile | undefined;
-  /** kB by title. */
+  /** Sizes in kB, by title. */
   readonly bundles: Readonly<Record<string, number>>;
 }

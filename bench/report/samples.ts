@@ -2,7 +2,7 @@ import type { ArmName } from "../arms/arm.ts";
 import { type FigureName, type Figures, RATIOS, type RatioFigure } from "./figures.ts";
 import { median, quantile } from "./stats.ts";
 
-/** All that was measured, by figure, arm and round. */
+/** All measured values, by figure, arm and round. */
 export class Samples {
   readonly #values: Partial<Record<FigureName, Partial<Record<ArmName, number[][]>>>> = {};
 
@@ -26,7 +26,7 @@ export class Samples {
   }
 }
 
-/** Those for which both were measured. Works have rounds of their own: the shorter list says how many are compared. */
+/** The ratios for which both figures were measured. Of two lists of rounds, the shorter one's length is compared. */
 export function toRatios(figures: Figures): RatioFigure[] {
   return RATIOS.flatMap((ratio) => {
     const [of, to] = [ratio.of, ratio.to].map(([figure, arm]) => figures[figure]?.[arm]?.rounds);

@@ -30,7 +30,7 @@ export function toTables(result: Result): string {
     .join("\n\n");
 }
 
-/** What was measured on what, in one line. */
+/** A line that says what was measured, on which machine and with which versions. */
 export function toSetting({ at, machine, versions, extent }: Result): string {
   const parts = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const isQuiet = machine.loadBefore < machine.cores / 2;

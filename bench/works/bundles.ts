@@ -6,7 +6,7 @@ import { rolldown } from "rolldown";
 const SDK = join(import.meta.dirname, "../../src/client/index.ts");
 const CLIENTS = join(import.meta.dirname, "../peers/clients");
 
-/** By title: what a page that imports all of these loads. */
+/** The imports of a page, by the page's title. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   "Parley's SDK alone": [SDK],
   "livekit-client alone": ["livekit-client"],
@@ -18,9 +18,9 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Bundled whole for browsers, minified and gzipped: kB by title. */
+/** The sizes of these pages in kB, by title: bundled for browsers, minified and gzipped. */
 export async function measureBundles(): Promise<Readonly<Record<string, number>>> {
-  // Beside node_modules, where the imports are found.
+  // Beside node_modules, so that the imports are found.
   const folder = await mkdtemp(join(CLIENTS, "page-"));
   try {
     const sizes = Object.entries(PAGES).map(async ([title, names], index) => {

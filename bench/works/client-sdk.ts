@@ -8,7 +8,7 @@ import type { Work } from "./work.ts";
 const SENTENCES = 20_000;
 const TEXTS = 2_000;
 
-/** What the SDK itself costs, in a room in memory: a sentence taken in beside its bare decoding, a text sent and acknowledged. */
+/** What the SDK itself costs, in a room in memory: to take a sentence beside bare decoding, and to send a text. */
 export const clientSdk: Work = {
   name: "client",
   hasArms: false,

@@ -10,10 +10,10 @@ import { clockMs } from "../clock.ts";
 import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
-/** As long as a small tool request with its envelope. */
+/** The length of a small tool request with its envelope. */
 const PACKET_BYTES = 300;
 
-/** What no agent can do without: hops, model calls, statements, each by itself. */
+/** The least that any agent needs, measured one by one: network hops, model calls, SQL statements. */
 export const floors: Work = {
   name: "floors",
   hasArms: false,
@@ -68,7 +68,7 @@ async function callModel(client: Anthropic): Promise<void> {
   if (!text.endsWith("That was floor.")) throw new Error(`The model said: ${text}`);
 }
 
-/** Two participants in two processes; the other one sends everything back. */
+/** Connects two participants in two processes, of which one sends everything back. */
 async function openHops() {
   await using opening = new AsyncDisposableStack();
   const livekit = await startOwnLivekit();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { repeat, rotate, type Work } from "./work.ts";
 
 const JOINS_A_ROUND = 3;
-/** Peers start the process for the next session meanwhile. */
+/** A pause between joins, in which other agents start the process of their next session. */
 const REST_MS = 1_500;
 
 /** From joining a new room to an agent that listens. */

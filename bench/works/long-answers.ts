@@ -9,7 +9,7 @@ const LENGTHS = [
   { question: "input", deltas: 12_000, figure: "input12k" },
 ] as const satisfies readonly { readonly figure: FigureName; readonly [key: string]: unknown }[];
 const ROUNDS = 3;
-/** What is done behind an answer belongs to it. */
+/** A pause, so that work after an answer is counted with that answer. */
 const REST_MS = 1_000;
 
 /** Long answers and long tool inputs: a delta of a long one must cost what one of a short one does. */
@@ -24,7 +24,7 @@ export const longAnswers: Work = {
         await using talk = await arm.join("tool");
         await talk.ask("plain");
         for (const { question, deltas, figure } of LENGTHS) {
-          // An RPC takes so long an input only where both ends speak its second version.
+          // Not for others: an RPC takes so long an input only if both ends speak its second version.
           if (question === "input" && arm.name !== "parley") continue;
           const cpuMs = await arm.cpuOf(async () => {
             await talk.ask(question, deltas);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Asked } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
-/** Parley takes 50 texts a second of a participant, and tells it of those that it does not take. */
+/** Parley takes 50 texts a second from a participant, and refuses more. */
 const LEAST_MS_A_TURN = 25;
 
 /** The same short question after many turns: what a turn costs must not grow with its talk. */

@@ -8,7 +8,7 @@ import { type Bench, repeat } from "./work.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const MODULES = 20;
 const FUNCTIONS = 30;
-/** Under this, a share is chance. */
+/** Smaller shares are chance. */
 const LEAST_MS = 0.01;
 
 interface CpuProfile {
@@ -26,13 +26,13 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** What the session's process computes in a turn: ms by module and by function, the most first. Sampling costs something, too. */
+/** The CPU time of the session's process in a turn, in ms by module and by function, largest first; with sampling. */
 export interface Profile {
   readonly modules: Readonly<Record<string, number>>;
   readonly functions: Readonly<Record<string, number>>;
 }
 
-/** Of plain turns, in a process that has warmed up. */
+/** Measures plain turns, in a process that has warmed up. */
 export async function measureProfile({ databaseUrl, model, extent, progress }: Bench): Promise<Profile> {
   progress("profile of a turn");
   await using folder = await tempFolder();
@@ -76,7 +76,7 @@ function selfTimes({ nodes, samples, timeDeltas, startTime }: CpuProfile, window
   return selves;
 }
 
-/** A native function counts to the module that calls it. */
+/** The place of each node. A native function is counted for the module that calls it. */
 function placesOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Omit<SelfTime, "ms">> {
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));

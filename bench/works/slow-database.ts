@@ -5,11 +5,11 @@ import type { Talk } from "../arms/talk.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 const DELAY_MS = 100;
-/** As people talk: what the last turn still has to store is stored meanwhile. */
+/** A pause as in a talk of people, in which the rest of the last turn is stored. */
 const PAUSE_MS = 1_000;
 const QUESTIONS = 8;
 
-/** The same questions with a database that answers at once, and with one whose every answer comes later. */
+/** The same questions with a database that answers at once, and with one that delays every answer. */
 export const slowDatabase: Work = {
   name: "slow-database",
   hasArms: false,

@@ -5,12 +5,12 @@ import type { Samples } from "../report/samples.ts";
 /** How much is measured. */
 export interface Extent {
   readonly rounds: number;
-  /** Questions of each kind in one round of one arm. */
+  /** The number of questions of each kind, for each arm and round. */
   readonly questions: number;
   readonly warmUp: number;
-  /** Turns of a talk before it counts as long. */
+  /** The number of turns that make a long talk. */
   readonly turns: number;
-  /** Sessions that ask at once. */
+  /** The number of sessions that ask at once. */
   readonly sessions: number;
 }
 
@@ -41,9 +41,9 @@ export const WORK_NAMES = [
 export type WorkName = (typeof WORK_NAMES)[number];
 
 export interface Work {
-  /** What `--only` calls it. */
+  /** Its name for `--only`. */
   readonly name: WorkName;
-  /** Whether agents are started for it. */
+  /** Whether it needs agents. */
   readonly hasArms: boolean;
   readonly run: (bench: Bench) => Promise<void>;
 }

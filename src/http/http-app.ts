@@ -15,7 +15,7 @@ export interface RoomParts {
   readonly source: EventSource;
   readonly streams: SseStreams;
   readonly edits: EditGuard;
-  /** How long a request for permission is open. */
+  /** How long a permission request is open. */
   readonly permissionWaitMs: number;
   readonly budget: Budget;
 }

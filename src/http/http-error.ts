@@ -8,8 +8,8 @@ interface HttpErrorOptions {
 }
 
 /**
- * Why a request is refused. Hooks and handlers throw it; the server makes the answer. The message names a field or a
- * header, and never contains its value.
+ * Refuses a request. Hooks and handlers throw it, and the server makes the answer. The message may name a field or a
+ * header, but never contains its value.
  */
 export class HttpError extends Error {
   readonly statusCode: 400 | 401 | 403 | 404 | 409 | 429 | 503;
@@ -29,7 +29,7 @@ export class HttpError extends Error {
   }
 }
 
-/** For temporary errors: the client may ask again in five seconds. */
+/** A header for temporary errors: the client may ask again in five seconds. */
 export const RETRY_SOON = { "retry-after": "5" };
 
 /** The answer to an error; `undefined` for a bug. A database that is away is a 503. */

@@ -78,7 +78,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
     // One line for each request would hide the turns' lines. The error handler logs errors.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    // A conversation's id may be a room's name, percent-encoded.
+    // Long enough for a conversation's id that is a room's name, percent-encoded.
     routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,
     forceCloseConnections: true,
@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
-  // Before all routes: those without a token, such as `/metrics`, must be answered to this machine only, too.
+  // Before all routes, because those without a token, such as `/metrics`, must also be answered to this machine alone.
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);
@@ -104,7 +104,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
     for (const routes of ROOM_ROUTES) scope.register(async (own) => routes(own, parts));
   });
   app.register((scope, _options, done) => {
-    // Connect adds its own parser for bodies.
+    // Removed, because Connect adds its own parser for bodies.
     scope.removeContentTypeParser("application/json");
     fastifyConnectPlugin(scope, { routes: permissionService({ livekit, sql, logger }), grpc: false }, done);
   });

@@ -30,7 +30,7 @@ const FIXED = {
   startedAt: "started_at",
 } as const;
 
-/** Those that change while the call is open, with those of its outcome. */
+/** The columns that change while the call is open, with those of its outcome. */
 const CHANGING = {
   state: "state",
   executionResolved: "execution_resolved",
@@ -81,7 +81,7 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
   if (rows.length === 0) throw lostLease();
 }
 
-/** The call as JSON, by its columns' names: PostgreSQL makes of each value what its column takes. */
+/** The call as JSON, by its columns' names. PostgreSQL converts each value to its column's type. */
 function toRow(call: Call): JsonObject {
   const fields: Readonly<Record<string, unknown>> = { ...call, ...call.outcome };
   return Object.fromEntries(
@@ -89,7 +89,9 @@ function toRow(call: Call): JsonObject {
   ) as JsonObject;
 }
 
-/** A field whose name ends with `At` is a time. Half a surrogate pair, as in a model's name of a tool, is no JSON. */
+/**
+ * A field whose name ends with `At` is a time. Half a surrogate pair, which a model may write in a name, is no JSON.
+ */
 function toColumn(field: string, value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   return field.endsWith("At") && typeof value === "number" ? new Date(value).toISOString() : value;
@@ -100,21 +102,21 @@ export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: s
   return loadCalls(sql, sql`turn_id = ${turnId}`);
 }
 
-/** A call that is open, or of whose end the model may not know. */
+/** A call that is open, or whose end the model may not know. */
 export interface UnsettledCall {
   readonly call: Call;
-  /** The result that its turn was given: the outcome, or a promise of it. */
+  /** The result that the model got in the call's turn: the outcome, or a receipt. */
   readonly given: JsonObject | null;
-  /** The result in which the outcome was told later. */
+  /** The result in which the model got the outcome later. */
   readonly told: JsonObject | null;
-  /** Its turn has left the history. */
+  /** Whether its turn was replaced. */
   readonly isReplaced: boolean;
 }
 
-/** The index `tool_calls_not_over` has these calls alone. */
+/** The condition of the index `tool_calls_not_over`, so that it can be used. */
 const notOver = (sql: Sql) => sql`(tool_calls.state in ('pending', 'running') or (is_background and not is_told))`;
 
-/** A session's calls that are open, or of whose end the model may not know; also those of replaced turns. */
+/** A session's calls that are open, or whose end the model may not know; those of replaced turns included. */
 export async function loadUnsettledCalls(
   sql: Sql,
   { sessionId }: { readonly sessionId: string },
@@ -158,7 +160,7 @@ export async function loadForms(
   return calls.filter((call) => callIds.includes(asksFor(call) ?? ""));
 }
 
-/** The model knows how these calls ended, or was not promised to hear of it. */
+/** Stores that the model knows how these calls ended, or need not know it. */
 export async function markTold(
   writer: SessionWriter,
   { callIds }: { readonly callIds: readonly string[] },
@@ -184,7 +186,7 @@ export async function loadCallsNow(sql: Sql, { sessionId }: { readonly sessionId
   );
 }
 
-/** `undefined` for a call that is not stored, or not in this session. */
+/** @returns `undefined` for a call that is not stored, or not in this session */
 export async function loadCall(
   sql: Sql,
   { sessionId, callId }: { readonly sessionId: string; readonly callId: string },

@@ -3,20 +3,20 @@ import { type EventListener, listenEvents } from "./events.ts";
 import { pollSessions } from "./poll-sessions.ts";
 import type { LoadMarks } from "./sessions/session-marks.ts";
 
-/** Hears of one session. Its methods must not throw. */
+/** Follows one session. Its methods must not throw. */
 export interface SessionFollower {
   /** A notification's payload. */
   readonly onEvent: (payload: string) => void;
-  /** Something may have been missed. */
+  /** Called when something may have been missed. */
   readonly onGap: () => void;
 }
 
 /**
- * One listening connection for all sessions of a process. While notifications are not heard, sessions are polled: their
- * followers hear of changes by `onGap`, at most about a second later.
+ * One listening connection for all sessions of a process. While notifications are not heard, sessions are polled, and
+ * their followers hear of changes by `onGap`, about a second later at most.
  */
 export interface EventHub {
-  /** Resolves when notifications are heard or polling has begun. What is missed until then is told by `onGap`. */
+  /** Resolves when notifications are heard or polling has begun. `onGap` tells of what was missed until then. */
   readonly listen: () => Promise<void>;
   /** Returns a function that stops following. */
   readonly follow: (sessionId: string, follower: SessionFollower) => () => void;
@@ -27,7 +27,7 @@ interface HubOptions {
   /** As in `listenEvents`. Undefined: sessions are polled. */
   readonly listenUrl: string | undefined;
   readonly channel: string;
-  /** What polling notices. */
+  /** Reads what polling compares. */
   readonly loadMarks: LoadMarks;
   /** Sends the pings, and polls. */
   readonly sql: Sql;

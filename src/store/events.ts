@@ -4,7 +4,7 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow } from "./sessions/session-writer.ts";
 
 export interface ListenOptions {
-  /** The address of PostgreSQL itself: a pooler in transaction mode hands no notifications on. */
+  /** The address of PostgreSQL itself, because a pooler in transaction mode does not pass notifications on. */
   readonly listenUrl: string;
   /** The channel. Its payloads begin with a session's id and a space. */
   readonly channel: string;
@@ -12,7 +12,7 @@ export interface ListenOptions {
   readonly sql: Sql;
   /** `payload` without the session's id. Must not throw. */
   readonly onEvent: (sessionId: string, payload: string) => void;
-  /** Notifications are heard from now on. Those since it was last connected were missed. */
+  /** Called when notifications are heard from now on. Those since the last connection were missed. */
   readonly onListening: () => void;
   readonly onError: (error: unknown) => void;
   /** How often it checks that it still hears its own pings. @defaultValue 5000 */
@@ -20,9 +20,9 @@ export interface ListenOptions {
 }
 
 const PING = "ping";
-/** After this many checks without a notification, it is not sure any more that any are heard. */
+/** After this many checks without a notification, `isHearing` is false. */
 const UNSURE_CHECKS = 2;
-/** After this many, the connection counts as dead. */
+/** After this many checks without one, the connection counts as dead. */
 const SILENT_CHECKS = 3;
 
 export interface EventListener {

@@ -2,16 +2,16 @@ import type { Media } from "../conversation/content.ts";
 import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, writeFenced } from "./sessions/session-writer.ts";
 
-/** What the model is to be shown, and whose it is. */
+/** Media for the model, and where they came from. */
 export interface GivenMedia {
-  /** The call whose outcome names it; null for what came with a message. */
+  /** The call whose outcome names them; null when they came with a message. */
   readonly callId: string | null;
-  /** The participant who gave it; null for what the worker's own tools made. */
+  /** The participant who gave them; null when the worker's own tools made them. */
   readonly from: string | null;
   readonly media: readonly Media[];
 }
 
-/** Stores bytes that blocks will name. What is stored already stays as it is. */
+/** Stores bytes that blocks will name. Bytes that are stored already stay as they are. */
 export async function insertMedia(writer: SessionWriter, { callId, from, media }: GivenMedia): Promise<void> {
   const { sql, lease } = writer;
   for (const { id, mediaType, bytes } of media) {
@@ -26,7 +26,7 @@ export async function insertMedia(writer: SessionWriter, { callId, from, media }
   }
 }
 
-/** The bytes of these ids, as far as the session has them still. */
+/** The media of these ids, without those that the session does not have any more. */
 export async function loadMedia(
   { sql, lease }: SessionWriter,
   { ids }: { readonly ids: readonly string[] },

@@ -7,9 +7,9 @@ interface PollOptions {
   readonly loadMarks: LoadMarks;
   /** The sessions to look at now. */
   readonly followed: () => readonly string[];
-  /** Something may have changed in the session. Must not throw. */
+  /** Called when something may have changed in the session. Must not throw. */
   readonly onChanged: (sessionId: string) => void;
-  /** Told once until it works again. */
+  /** Called at the first failure, and then not again until it works. */
   readonly onError: (error: unknown) => void;
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import { connectTalk, type JoinedTalk, joinTalk, toJoinError } from "./join/join
 import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/remembered.ts";
 import { TalkPage } from "./talk/talk-page.tsx";
 
-/** A reload comes back to the talk that the tab was in. */
+/** The talk that this tab was in before a reload. */
 function reopened(): JoinedTalk | undefined {
   const open = loadOpenTalk();
   return open && { ...open, secret: "", liveKit: new Room() };
@@ -32,7 +32,7 @@ export function App(): ReactNode {
     if (!talk) return undefined;
     let isLeft = false;
     saveOpenTalk(talk);
-    // In a task of its own: StrictMode ends an effect and begins it again at once, and a room must not be joined twice.
+    // In a later task, because StrictMode ends an effect and begins it again at once, and a room must be joined once.
     const timer = setTimeout(() => {
       connectTalk(talk).catch((error: unknown) => {
         if (!isLeft) leave({ error, room: talk.room });

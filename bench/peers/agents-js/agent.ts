@@ -4,8 +4,8 @@ import { z } from "zod";
 import { serve } from "./serve.ts";
 
 /**
- * A text agent with one tool that is forwarded to the participant by RPC, as LiveKit's pages on text-only sessions and on
- * forwarding tools to the frontend have it.
+ * A text agent with one tool, which is forwarded to the participant by RPC. It follows LiveKit's pages on text-only
+ * sessions and on forwarding tools to the frontend.
  */
 export default defineAgent({
   entry: async (ctx: JobContext) => {

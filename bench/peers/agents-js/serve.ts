@@ -7,7 +7,7 @@ export function serve(agentUrl: string): void {
     new ServerOptions({
       agent: fileURLToPath(agentUrl),
       port: Number(process.env["AGENT_PORT"]),
-      // By CPU it would call itself full, and rooms would get no agent, whenever the machine is busy.
+      // Its default is by CPU: on a busy machine it would be full, and rooms would get no agent.
       loadFunc: async () => 0,
     }),
   );

@@ -11,7 +11,7 @@ interface HttpAccess {
 }
 
 interface ParleyProviderProps extends ParleyOptions {
-  /** A `Room` of livekit-client, connected or not, or a transport. Another object goes on with the same talk. */
+  /** A `Room` of livekit-client, connected or not, or a transport. A new object continues the same talk. */
   readonly room: Parameters<typeof connect>[0];
   /** For `useUsage`, and to extend questions. */
   readonly http?: HttpAccess;
@@ -28,7 +28,7 @@ const ParleyContext = createContext<ParleyContextValue | undefined>(undefined);
 /** Gives the hooks below it one client of the worker in `room`. It never joins or leaves the room. */
 export function ParleyProvider({ room, http, children, ...options }: ParleyProviderProps): ReactNode {
   const [client] = useState(() => new TalkClient());
-  // What a client says of itself is said once: other options later do not make another client.
+  // A client says once what it is, so options that change later are ignored.
   const [first] = useState(options);
   useEffect(() => client.open(room, first), [client, room, first]);
   return <ParleyContext value={{ client, http }}>{children}</ParleyContext>;
@@ -44,7 +44,7 @@ export function useParleyContext(): ParleyContextValue {
 /** @internal */
 export const useTalkClient = (): TalkClient => useParleyContext().client;
 
-/** The SDK's client, for all that has no hook; `undefined` until it is there. */
+/** The SDK's client, for everything that has no hook; `undefined` until there is one. */
 export function useParley() {
   const client = useTalkClient();
   return useWatched(client.subscribe, () => client.parley);

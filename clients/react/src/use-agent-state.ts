@@ -16,11 +16,11 @@ export type AgentState =
 
 interface Agent {
   readonly state: AgentState;
-  /** Of `connecting` and `failed`: `workers_full`, or `no_agent` when none has come. */
+  /** Why it is `connecting` or `failed`: all workers are full, or no agent has joined. */
   readonly reason?: "workers_full" | "no_agent";
 }
 
-/** What `Room` of livekit-client tells that the SDK does not need. */
+/** The part of livekit-client's `Room` that the SDK does not need. */
 interface WatchedRoom {
   readonly state?: string;
   readonly localParticipant?: { readonly attributes?: Readonly<Record<string, string>> };
@@ -44,9 +44,9 @@ const WORDS: readonly string[] = ["listening", "thinking", "speaking", "using_to
 const NO_AGENT_MS = 10_000;
 
 /**
- * What the agent does. It is gone when LiveKit has noticed that: within 25 s of an agent that was killed.
+ * What the agent does. That an agent was killed is noticed by LiveKit within 25 s.
  *
- * @param noAgentMs after how long without an agent the talk counts as failed
+ * @param noAgentMs after this time without an agent the state is `failed`
  */
 export function useAgentState({ noAgentMs = NO_AGENT_MS } = {}): Agent {
   const client = useTalkClient();

@@ -9,7 +9,7 @@ type ToolOptions<Input> = Omit<ClientTool<Input>, "name" | "input" | "run">;
  * the one of the last render.
  *
  * @param input as `ClientTool.input`, made outside of the component
- * @param tool the description, what else a tool may say of itself, and `run`
+ * @param tool the description, `run`, and optional fields of a `ClientTool`
  * @example
  * useClientTool("set_theme", themeInput, {
  *   description: "Switches the page between light and dark.",

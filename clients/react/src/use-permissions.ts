@@ -5,11 +5,15 @@ import type { Permission } from "./store/permission.ts";
 import { useWatched } from "./use-watched.ts";
 
 interface Permissions {
-  /** Questions that wait for this participant, the oldest first. One that was answered elsewhere goes by itself. */
+  /**
+   * Questions that wait for this participant, the oldest first. One that is answered elsewhere disappears by itself.
+   */
   readonly open: readonly Permission[];
   readonly approve: (id: string, how?: "once" | "always", options?: PermissionOptions<"once">) => Promise<void>;
   readonly reject: (id: string, options?: PermissionOptions<"reject">) => Promise<void>;
-  /** Gives a question its whole time again. Needs the provider's `http`; rejects when it can be open no longer. */
+  /**
+   * Gives a question its whole time again. Needs the provider's `http`. Rejects when it cannot be extended any more.
+   */
   readonly extend: (id: string) => Promise<void>;
 }
 

@@ -6,14 +6,14 @@ import type { TalkEntry } from "./store/talk-log.ts";
 import { useWatched } from "./use-watched.ts";
 
 interface Talk {
-  /** In order; changes only when a message comes or goes. What each says: `useMessage(id)`. */
+  /** The messages in order. Changes only when one comes or goes; `useMessage(id)` gives what each says. */
   readonly messages: readonly TalkEntry[];
   /** Whether a worker knows this client. Messages can be sent before that, and wait for it. */
   readonly isConnected: boolean;
-  /** The worker's last error that was about no message. */
+  /** The worker's last error that is not about a message. */
   readonly problem: string | undefined;
   /**
-   * Says something, with `attachments` where there are any. Returns the message's id.
+   * Says something, optionally with `attachments`. Returns the message's id.
    *
    * @throws when there is nothing to send, or the provider has no client yet
    */
@@ -26,7 +26,7 @@ interface Talk {
   readonly regenerate: (messageId: string) => Promise<void>;
 }
 
-/** The talk's messages, and what a participant does in it. */
+/** The talk's messages, and what a participant can do in it. */
 export function useTalk(): Talk {
   const client = useTalkClient();
   const messages = useWatched(client.log.subscribe, () => client.log.entries);

@@ -2,7 +2,7 @@ import { useTalkClient } from "./parley-provider.tsx";
 import type { ToolCall } from "./store/tool-call.ts";
 import { useWatched } from "./use-watched.ts";
 
-/** All calls since this client came, the oldest first, wherever they run. */
+/** All calls since this client joined, the oldest first, wherever they run. */
 export function useToolCalls(): readonly ToolCall[] {
   const { log } = useTalkClient();
   return useWatched(log.subscribe, () => log.calls);

@@ -13,13 +13,13 @@ export function useToolUI(toolName: string, Component: ToolView): void {
 }
 
 interface ToolCallViewProps {
-  /** Of the message's part. */
+  /** The `toolUseId` of the message's part. */
   readonly toolUseId: string;
-  /** For tools without a component of their own. */
+  /** The component for tools that have no component of their own. */
   readonly fallback: ToolView;
 }
 
-/** One call, by the component that `useToolUI` has given to its tool. */
+/** Shows one call with the component that `useToolUI` has set for its tool. */
 export function ToolCallView({ toolUseId, fallback: Fallback }: ToolCallViewProps): ReactNode {
   const { views } = useTalkClient();
   const call = useToolCall(toolUseId);

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { useParley, useParleyContext } from "./parley-provider.tsx";
 
-/** As `GET /session/{id}/usage` answers: docs/spending.md. */
+/** The answer of `GET /session/{id}/usage` (docs/spending.md). */
 export interface Usage {
   readonly models: readonly ModelUsage[];
   readonly budgets: readonly BudgetUsage[];
@@ -22,7 +22,7 @@ interface BudgetUsage {
   readonly budget: "session" | "identityPerDay";
   readonly used: { readonly tokens: number; readonly money: number };
   readonly limit?: { readonly tokens?: number; readonly money?: number };
-  /** Of the limit, from 0; above 1 when more was spent. */
+  /** The used share of the limit, from 0; above 1 when more was spent. */
   readonly share?: number;
 }
 

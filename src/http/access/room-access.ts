@@ -73,7 +73,7 @@ export async function checkRoomToken(
   if (!isCleanText(identity) || !isCleanText(video.room))
     throw new HttpError(403, "The token names a participant or a room that cannot be");
   const expiresAt = exp * 1_000;
-  // The verifier allows ten seconds more, in which a stream would be opened only to be ended.
+  // The verifier allows ten seconds more, but a stream that is opened then would be ended at once.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
   return { room: video.room, identity, expiresAt };
 }
@@ -82,7 +82,7 @@ function unauthorized(message: string): HttpError {
   return new HttpError(401, message, { headers: { "www-authenticate": "Bearer" } });
 }
 
-/** The session of the token's room, if that has one. */
+/** The session of the token's room; `undefined` when the room has none yet. */
 export async function findRoomSession(sql: Sql, { room }: RoomAccess): Promise<SessionRecord | undefined> {
   const session = await loadSession(sql, { conversationId: conversationIdOfRoom(room) });
   return session?.room === room ? session : undefined;

@@ -11,11 +11,11 @@ interface CallFeedOptions {
   readonly sql: Sql;
   readonly sessionId: string;
   readonly send: (event: SseEvent) => Promise<void>;
-  /** `undefined` for a call that is not shown. */
+  /** Makes the event for a call; `undefined` for a call that is not shown. */
   readonly toEvent: (call: Call) => SseEvent | undefined;
 }
 
-/** A call as `tool_state`. */
+/** A call as the event `tool_state`; `undefined` for a call that is not shown. */
 export function toToolStateEvent(call: Call): SseEvent | undefined {
   const { messageId: turnId, revision: sequence } = call;
   const state = toToolCallState(call);
@@ -27,9 +27,9 @@ const REMEMBERED_CALLS = 1_000;
 /** Shows a session's calls. For each call, no state is sent twice, and none after a newer one. */
 export class CallFeed {
   readonly #options: CallFeedOptions;
-  /** By call: the revision that was shown last. */
+  /** The revision that was shown last, by the call's id. */
   readonly #shown = new Map<string, number>();
-  /** Calls that were shown as open. */
+  /** The ids of calls that were shown as open. */
   readonly #open = new Set<string>();
 
   constructor(options: CallFeedOptions) {
@@ -52,7 +52,7 @@ export class CallFeed {
     }
   }
 
-  /** Shows the call that a live event tells of, as it was then. @throws {AppError} `unavailable` */
+  /** Shows the call of a live event, in the state that the event tells. @throws {AppError} `unavailable` */
   async showTold(told: JsonObject): Promise<void> {
     const { sql, sessionId } = this.#options;
     const { callId } = told;

@@ -4,7 +4,7 @@ import { type EventHub, openEventHub } from "../../store/event-hub.ts";
 import { loadSessionMarks } from "../../store/sessions/session-marks.ts";
 import { EVENT_CHANNEL } from "../../store/events.ts";
 
-/** Where streams get their events from: the store, and live events of the job processes, on whatever machine they run. */
+/** Where streams get their events from: the store, and live events of all job processes, on any machine. */
 export interface EventSource extends EventHub {
   readonly sql: Sql;
 }

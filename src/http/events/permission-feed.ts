@@ -16,17 +16,17 @@ interface PermissionFeedOptions {
   readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
-  /** Absent in a feed that has no event for a longer wait. */
+  /** Makes the event for a longer wait. Absent in a feed that has no such event. */
   readonly toExtended?: (permission: PermissionRecord) => SseEvent;
   readonly toReplied: (permission: PermissionRecord) => SseEvent;
 }
 
 const REMEMBERED = 1_000;
 
-/** Shows a session's permissions. For each, it sends once that it is asked, that it waits longer, and once that it is over. */
+/** Shows a session's permission requests. For each it sends one beginning, each longer wait, and one end. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
-  /** By request that was shown as asked and not yet as over: the time until which its reader takes it to be open. */
+  /** Requests that were shown as asked and not as over, with the time until which the reader knows them to be open. */
   readonly #asked = new Map<string, number>();
   readonly #over = new Set<string>();
 
@@ -58,7 +58,7 @@ export class PermissionFeed {
     const { id, state, expiresAt } = shown;
     const toldUntil = this.#asked.get(id);
     this.#asked.set(id, expiresAt);
-    // Even if it is over by now: a reader cannot make sense of an end without a beginning.
+    // Even if it is over by now, because a reader cannot make sense of an end without a beginning.
     if (toldUntil === undefined) await send(toAsked(shown));
     else if (toExtended && state === "asked" && expiresAt > toldUntil) await send(toExtended(shown));
     if (state === "asked") return;

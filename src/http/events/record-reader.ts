@@ -34,19 +34,19 @@ interface ReaderOptions {
   readonly closed: AbortSignal;
 }
 
-/** Where catching up stops. Later events will tell of what comes after it. */
+/** The point at which catching up stops. Later events tell of what follows. */
 export interface Goal {
   readonly turn: string;
   readonly sequence: number | "start" | "end";
 }
 
-/** Shows a session's record once, in order. Of a block whose growth was shown live, only the end is shown. */
+/** Shows a session's record once, in order. For a block whose growth was shown live, it shows only the end. */
 export class RecordReader {
   readonly #options: ReaderOptions;
   #point: RecordPoint;
-  /** The turn that the point is in, once it has been loaded. */
+  /** The id of the current turn, once it has been loaded. */
   #turn: string | undefined;
-  /** Whether that turn's start was shown, by this stream or by an earlier one that the reader continues. */
+  /** Whether the current turn's start was shown, by this stream or by an earlier one that the reader continues. */
   #isBegun: boolean;
   #open: UnendedBlock | undefined;
 
@@ -56,7 +56,7 @@ export class RecordReader {
     this.#isBegun = options.after.sequence !== "end";
   }
 
-  /** Shows what is stored after what was shown, up to the goal if there is one. @throws {AppError} `unavailable` */
+  /** Shows what is stored and was not shown yet, up to the goal if there is one. @throws {AppError} `unavailable` */
   async catchUp(goal?: Goal): Promise<void> {
     const { sql, sessionId, closed } = this.#options;
     const until = goal && { turnId: goal.turn, sequence: lastSequence(goal) };
@@ -70,26 +70,28 @@ export class RecordReader {
     }
   }
 
-  /** Whether this was shown already; `false` for any turn but the one that the reader is in. */
+  /** Whether this was shown already. Only right for the current turn: `false` for any other. */
   has({ turn, sequence }: Goal): boolean {
     if (this.#turn !== turn) return false;
     if (sequence === "start" || this.#point.sequence === "end") return true;
     return sequence !== "end" && sequence <= this.#point.sequence;
   }
 
-  /** Whether the turn that it is in has not ended. */
+  /** Whether the current turn has not ended. */
   get isInTurn(): boolean {
     return this.#turn !== undefined && this.#point.sequence !== "end";
   }
 
-  /** Whether this is an earlier turn than the one that the reader is in. */
+  /** Whether this is an earlier turn than the current one. */
   async isPast(turn: string): Promise<boolean> {
     if (this.#turn === turn) return false;
     const position = await findTurnPosition(this.#options.sql, { turnId: turn });
     return position !== undefined && position <= this.#point.position;
   }
 
-  /** Shows the start of a block that is not stored yet. An open block is given up: it begins anew, or never ended. */
+  /**
+   * Shows the start of a block that is not stored yet. A block that was open is dropped: it begins anew, or never ends.
+   */
   async open({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#turn !== turn || this.has({ turn, sequence })) return;
     this.#open = { turn, sequence, hasDelta: false };
@@ -143,7 +145,7 @@ function lastSequence({ sequence }: Goal): number | undefined {
   return sequence === "end" ? undefined : sequence;
 }
 
-/** How long it may take until something that a live event told of is stored. */
+/** How long it may take until what a live event has told of is stored. */
 export const STORE_LIMIT_MS = 10_000;
 const MAX_RETRY_MS = 250;
 

@@ -11,8 +11,8 @@ import type { SseStream } from "../sse/sse-stream.ts";
 
 const BLOCK_LIMIT_MS = 2_000;
 /**
- * How often the store is read without a live event, while a turn runs and for a while after a gap. Something whose
- * event was lost in the gap may be stored only after it.
+ * How often the store is read without a live event, while a turn runs and for a while after a gap: something whose
+ * event was lost in the gap may be stored later.
  */
 const RECHECK_MS = 1_000;
 
@@ -45,7 +45,7 @@ export async function feedStream({ source, stream, sessionId, identity, after }:
       toReplied: toRepliedEvent,
     }),
   });
-  // Before the record is read, so that nothing falls between the two.
+  // Follows before the record is read, so that nothing is missed between the two.
   const leave = source.follow(sessionId, live);
   try {
     await feed.run();
@@ -62,8 +62,8 @@ interface FeedParts {
 }
 
 /**
- * Everything that will be stored is shown from the store only, in its order: a live event that tells of it makes the
- * reader catch up to it. What the store does not have yet, such as a block that grows, is shown as it comes.
+ * Shows everything that is stored from the store alone, in its order: a live event that tells of it only makes the
+ * reader catch up. What is not stored yet, such as a block that grows, is shown as it comes.
  */
 class SessionFeed {
   readonly #stream: SseStream;
@@ -71,7 +71,7 @@ class SessionFeed {
   readonly #reader: RecordReader;
   readonly #calls: CallFeed;
   readonly #permissions: PermissionFeed;
-  /** A turn whose live events are skipped: it is older than what was shown, or it was never stored. */
+  /** The id of a turn whose live events are skipped: it is older than what was shown, or was never stored. */
   #ignored = "";
   #recheckUntil = 0;
 
@@ -97,7 +97,7 @@ class SessionFeed {
   async #handleGap(): Promise<void> {
     this.#recheckUntil = performance.now() + STORE_LIMIT_MS;
     this.#reader.forgetOpen();
-    // The record cannot be read, so the stream ends. The reader comes back and goes on by its last id.
+    // If the record cannot be read, the stream ends. The reader comes back, and goes on after its last id.
     const showNow = async () => {
       await this.#calls.showNow();
       await this.#permissions.showNow();
@@ -123,7 +123,7 @@ class SessionFeed {
         return void (await this.#reached(turn));
       case "block_start":
         if (!(await this.#reached(turn))) return;
-        // Blocks do not overlap: if the end of the block before was missed, show it first.
+        // Blocks do not overlap, so the block before has ended: its end is shown first, if it was missed.
         if (sequence > 0) await this.#caughtUp({ turn, sequence: sequence - 1 }, BLOCK_LIMIT_MS);
         await reader.open({ turn, sequence }, { event, data });
         return;
@@ -146,7 +146,7 @@ class SessionFeed {
     }
   }
 
-  /** Catches up to this turn if need be. `false` for a turn that is not shown. */
+  /** Catches up to this turn, if it is not reached yet. `false` for a turn that is not shown. */
   async #reached(turn: string): Promise<boolean> {
     const goal: Goal = { turn, sequence: "start" };
     if (this.#reader.has(goal)) return true;

@@ -5,7 +5,7 @@ import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-even
 import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
 
-/** Nine digits stay within PostgreSQL's `int`. */
+/** At most nine digits, which fit into PostgreSQL's `int`. */
 const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end)$/;
 
 /** The id of an SSE event: `<turn's position>.<block's sequence>`, or `<turn's position>.end`. */

@@ -9,14 +9,14 @@ type ToolState = Readonly<Record<string, unknown>> & {
   readonly status: "pending" | "running" | "completed" | "error";
 };
 
-/** One event of opencode's stream: its data says what it is. */
+/** One event of opencode's stream, which has its type in its data. */
 export function opencodeEvent(type: string, properties: object = {}): SseEvent {
   return { data: { id: `evt_${createId()}`, type, properties } };
 }
 
 /**
- * A request in opencode's form (its `PermissionRequest`). The ids are ours, without the prefixes of opencode's own; its
- * clients do not look at these.
+ * A request in the form of opencode's `PermissionRequest`. Its ids are ours, without the prefixes of opencode's own,
+ * which opencode's clients do not look at.
  */
 export function toOpencodePermission(permission: PermissionRecord) {
   const { id, sessionId, type, pattern, metadata, messageId, callId, title } = permission;
@@ -36,7 +36,7 @@ export function toOpencodeAsked(permission: PermissionRecord): SseEvent {
   return opencodeEvent("permission.asked", toOpencodePermission(permission));
 }
 
-/** For opencode every request ends with an answer, so one that expired or was withdrawn is told as a `reject`. */
+/** In opencode every request ends with an answer, so one that expired or was withdrawn ends with a `reject`. */
 export function toOpencodeReplied({ id, sessionId, state, isAlways }: PermissionRecord): SseEvent {
   const approval = isAlways ? "always" : "once";
   const reply = state === "approved" ? approval : "reject";

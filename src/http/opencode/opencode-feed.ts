@@ -18,7 +18,7 @@ interface OpencodeFeedOptions {
 const LOOK_MS = 500;
 
 /**
- * Feeds one stream of opencode's kind: what is open in the room's session now, then what happens to its calls and
+ * Feeds one stream in opencode's form: first what is open in the room's session, then what happens to its calls and
  * permissions, until the reader is gone.
  */
 export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
@@ -47,7 +47,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const leave = source.follow(sessionId, live);
   try {
     await source.listen();
-    // Only now: a client may take this event as the promise that it misses nothing from here on.
+    // Only now, because a client may take this event as a promise that it misses nothing after it.
     if (present) await connected();
     live.onGap();
     for (;;) {

@@ -20,8 +20,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The built page, whole in memory: a handful of files, and no path of a request ever reaches the disk. Empty where it is
- * not built.
+ * Reads the built page into memory, so that no path of a request ever reaches the disk. Empty when the page is not
+ * built.
  */
 export function readPage(folder: string): readonly PageFile[] {
   const names = readNames(folder).filter((name) => TYPES[extname(name)] !== undefined);

@@ -34,7 +34,7 @@ export async function answerPermission({ sql, access, edits, answer }: AnswerOpt
   const decision = toDecision(permission, answer.decision, edits);
   const by = access.identity;
   const decided = await replyToPermission(sql, { permissionId, sessionId, by, via, decision });
-  // All else was checked above: an answer, or the request's end, has come first.
+  // Everything else was checked above, so another answer or the request's end has come first.
   if (typeof decided !== "object") throw tooLate();
 }
 

@@ -2,9 +2,8 @@ import type { Sql } from "../../store/database/pool.ts";
 import { loadOpenPermissions, type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**
- * A request as a reader may see it. The approver sees all of it; others see what the tool's `stateDetail` allows.
- * With `name` that is the tool's name alone, since the patterns and the title would tell its arguments. `undefined`:
- * the reader may not see it.
+ * A request as a reader may see it; `undefined` if not at all. The approver sees all of it; others see what the tool's
+ * `stateDetail` allows. With `name` that is the tool's name alone, because patterns and title would tell its arguments.
  */
 export function redactPermission(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
   const { participantIdentity, detail, toolName } = permission;

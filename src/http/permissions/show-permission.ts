@@ -2,7 +2,7 @@ import { toPermissionRequest } from "../../session/permission/to-permission-requ
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
 
-/** A request as readers are shown it: the body of type 101, its approver, and the time that is left in ms. */
+/** A request in the form for readers: the body of type 101, its approver, and the time that is left in ms. */
 export function showPermission(permission: PermissionRecord) {
   const { participantIdentity, expiresAt, leftMs } = permission;
   return { ...toPermissionRequest(permission), participantIdentity, expiresAt, leftMs };

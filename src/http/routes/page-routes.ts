@@ -44,11 +44,11 @@ function contentPolicy(livekitUrl: string): string {
   ].join("; ");
 }
 
-/** Its signalling is a WebSocket; what it says about a refused one is asked for by HTTP. */
+/** LiveKit's signalling is a WebSocket. When it is refused, its client asks for the reason by HTTP. */
 function livekitSources(livekitUrl: string): readonly string[] {
   const { protocol, host, hostname } = new URL(livekitUrl);
   const [socket, http] = protocol === "wss:" || protocol === "https:" ? ["wss:", "https:"] : ["ws:", "http:"];
-  // LiveKit Cloud names the region that is nearest, each with a host of its own.
+  // LiveKit Cloud names the nearest region, and each region has its own host.
   const hosts = hostname.endsWith(".livekit.cloud") ? [host, "*.livekit.cloud"] : [host];
   return hosts.flatMap((each) => [`${socket}//${each}`, `${http}//${each}`]);
 }

@@ -7,8 +7,9 @@ const MAX_TALKS = 100;
 const MAX_SAID = 200;
 
 /**
- * `GET /session`: the session of the token's room. `GET /sessions`: in which sessions the token's identity has spoken,
- * in all rooms. It tells what that participant knows anyway; what was said there by others needs a token of that room.
+ * `GET /session`: the session of the token's room. `GET /sessions`: the sessions in which the token's identity has
+ * spoken, in all rooms. It tells only what that participant knows anyway: to read what others said needs a token of
+ * that room.
  */
 export const sessionRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/session", async ({ access }) => {

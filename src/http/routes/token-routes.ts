@@ -13,7 +13,7 @@ export interface TokenAccess {
   /** Whether every program on this machine gets one, if there is no secret. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
-  /** LiveKit asks for this agent when the token's participant makes the room. @defaultValue for any that takes every room */
+  /** The agent that is asked for when the participant makes the room. @defaultValue one that takes every room */
   readonly agentName?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface TokenSettings {
   readonly livekitAgentName?: string | undefined;
 }
 
-/** Open if both listen on loopback only: the livekit-server that Parley starts, and its HTTP server. */
+/** Open if both the livekit-server that Parley starts and its HTTP server listen on loopback only. */
 export function tokenAccess({ livekitUrl, httpHost, tokenSecret, livekitAgentName }: TokenSettings): TokenAccess {
   const isOpen = livekitUrl === undefined && isLoopback(httpHost);
   return { isOpen, secret: tokenSecret, agentName: livekitAgentName };

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface SseEvent {
-  /** Absent for streams whose data says what it is. */
+  /** Absent in streams whose data has the type of the event. */
   readonly event?: string;
   /** The id from which a reader that comes back goes on. */
   readonly id?: string | undefined;
@@ -20,13 +20,13 @@ const RETRY_MS = 1_000;
 /** A comment: it keeps the connection in use, and readers skip it. */
 const HEARTBEAT = ": heartbeat";
 
-/** One open `text/event-stream` answer. A reader that does not read is cut: it can come back and go on by id. */
+/** One open `text/event-stream` answer. A reader that does not read is cut off: it can come back and go on by id. */
 export class SseStream {
   readonly #response: ServerResponse;
   readonly #drainMs: number;
   readonly #closed = new AbortController();
 
-  /** Sends the head at once. The caller has taken the answer over from the framework. */
+  /** Sends the head at once. The caller must have taken the answer over from the framework. */
   constructor(
     response: ServerResponse,
     { heartbeatMs = 10_000, drainMs = 30_000 }: SseTimes,

@@ -43,7 +43,7 @@ export class SseStreams {
       throw error;
     });
     reply.hijack();
-    // The reader left while `begin` ran: its `close` event is over, and nothing would give the place back.
+    // The reader left while `begin` ran. Its `close` event is over, so the place must be given back here.
     if (reply.raw.destroyed) {
       leave();
       return reply;
@@ -63,7 +63,7 @@ export class SseStreams {
     return reply;
   }
 
-  /** Takes a place, also for another long answer than events, and returns how to give it back. @throws {HttpError} 429, 503 */
+  /** Takes a place, also for another long answer. The returned function gives it back. @throws {HttpError} 429, 503 */
   take({ room, identity }: RoomAccess): () => void {
     const key = `${room}\n${identity}`;
     const taken = this.#taken.get(key) ?? 0;

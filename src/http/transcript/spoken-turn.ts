@@ -36,7 +36,7 @@ function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): Transcript
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
   const id = toolUseId(block);
   const name = asText(content?.["tool_name"]);
-  // The worker wrote these: an outcome is shown with the call that it is of, and what is remembered is for one person.
+  // Written by the worker. An outcome is shown with its own call, and memories are for one person alone.
   if (id === undefined || name === OUTCOME_TOOL || name === MEMORY_TOOL) return undefined;
   const call = Object.hasOwn(calls, id) ? calls[id] : undefined;
   if (call) return toCalledTool(call, { name, id });
@@ -73,7 +73,7 @@ function toCalledTool(
   };
 }
 
-/** What the model was told of a use that is no call of ours, such as one of Anthropic's tools. */
+/** What the model was told of a tool use that is no call of ours, such as that of a tool of Anthropic. */
 function outcomeOf(result: TurnBlock | undefined): Pick<SpokenTool, "state" | "result" | "errorMessage"> {
   const told = result?.content?.["content"];
   if (told === undefined) return { state: "pending" };

@@ -1,14 +1,14 @@
 import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
-/** Of a tool's input or result; the JSON form has more. */
+/** A tool's input or result is cut to this length; the JSON form has more. */
 const MAX_CHARACTERS = 500;
 
 export function markdownHead({ id, room, conversationId, createdAt }: SessionRecord): string {
   return `# Transcript of ${code(room ?? conversationId)}\n\nSession ${code(id)}, begun ${timeOf(createdAt)}.\n`;
 }
 
-/** Speakers are named outside of quotations, and all words stand inside: nobody can speak in another's name. */
+/** Names stand outside of quotations and words inside, so that nobody can speak in another's name. */
 export function markdownTurn({ participant, said, answer, at, heard, isReplaced, ...turn }: SpokenTurn): string {
   const { saidBy = participant } = turn;
   const replaced = isReplaced ? ", replaced by a later turn" : "";
@@ -42,13 +42,13 @@ function toolLine({ name, state, ranOn, participant, input, result, ...tool }: S
   return `- ${parts.join("")}`;
 }
 
-/** `\<` is shown as `<`, and begins no HTML. */
+/** Quotes a text. `<` is written as `\<`, so that it begins no HTML. */
 function quote(text: string): string {
   const lines = text.trim().split(/\r\n|[\n\r\u2028\u2029]/);
   return lines.map((line) => `> ${line.replaceAll("<", String.raw`\<`)}`.trimEnd()).join("\n");
 }
 
-/** A code span on one line: its fence is longer than any row of backticks in it. */
+/** A code span on one line. Its fence is longer than any run of backticks in it. */
 function code(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   const cut = flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS)}…` : flat;

@@ -5,7 +5,7 @@ import type { Sql } from "../../store/database/pool.ts";
 import { markdownHead, markdownTurn } from "./to-markdown.ts";
 import { toSpokenTurn } from "./spoken-turn.ts";
 
-/** How many turns are held at once, however long the talk is. */
+/** How many turns are in memory at once. */
 const PAGE = 10;
 
 export type TranscriptFormat = "json" | "markdown";
@@ -24,7 +24,7 @@ interface Wanted {
   readonly sessionId: string;
   /** Only turns after this position. @defaultValue 0 */
   readonly after?: number;
-  /** And up to this one. @defaultValue all */
+  /** Only turns up to this position. @defaultValue all */
   readonly last?: number;
 }
 

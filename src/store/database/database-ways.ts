@@ -2,20 +2,20 @@ import { createId } from "../../lib/id.ts";
 import { connect, type Sql } from "./pool.ts";
 import { runQuery } from "./store-error.ts";
 
-/** How a database is used that may be behind a pooler. */
+/** The addresses of a database that may be behind a pooler. */
 export interface DatabaseWays {
-  /** The address for statements. It says `prepare=false` where prepared statements would get lost. */
+  /** The address for statements. It has `prepare=false` if prepared statements would get lost. */
   readonly databaseUrl: string;
-  /** An address by which notifications are heard; undefined: by none. */
+  /** The address at which notifications are heard; undefined when there is none. */
   readonly listenUrl: string | undefined;
 }
 
-/** For a notification to oneself. */
+/** How long a notification to oneself may take. */
 const HEAR_LIMIT_MS = 2_000;
 
 /**
- * Finds out what works by these addresses: a pooler in transaction mode gives each transaction any of its connections.
- * An address that says something about `prepare` itself stays as it is.
+ * Finds out what works at these addresses: a pooler in transaction mode gives each transaction any of its connections.
+ * An address that has `prepare` in it already stays as it is.
  *
  * @param directUrl a way past the pooler, for notifications
  * @throws {AppError} `unavailable` when one of them cannot be reached
@@ -35,10 +35,10 @@ export async function findDatabaseWays(databaseUrl: string, directUrl = database
 }
 
 /**
- * Whether a statement that was prepared is there when it is executed again. A pooler tells another process id at the
- * start than that of the process which answers. If the statement has the name there that we gave it, the pooler passes
- * names on, and the next connection does not have it. PgBouncer from 1.21 on gives names of its own to statements, and
- * prepares them where they are missing.
+ * Whether a prepared statement can be executed again. Behind a pooler, the process id that was told at the start
+ * differs from that of the process which answers. If the statement then has the name that we gave it, the pooler only
+ * passes names on, and its next connection does not know the statement. PgBouncer from 1.21 on gives statements its own
+ * names, and prepares them where they are missing.
  */
 async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   const rows = await runQuery(sql<[{ pid: number; names: readonly string[] }]>`
@@ -48,7 +48,7 @@ async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   return !isPooled || !rows[0].names.includes(rows.statement.name);
 }
 
-/** The address, saying that no statement is prepared: that works through every pooler. */
+/** The address with `prepare=false`, which works through every pooler. */
 export function withoutPreparing(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set("prepare", "false");

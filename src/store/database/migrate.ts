@@ -56,7 +56,7 @@ export async function migrationsAreApplied(sql: Sql): Promise<boolean> {
   return (await migrationStatus(sql)).pending.length === 0;
 }
 
-/** The number of the lock that migrating workers queue at. Any number will do, the same in every release. */
+/** The number of the lock at which migrating workers queue. Any number will do, if it is the same in every release. */
 const LOCK = 4_507_231;
 
 /**
@@ -87,8 +87,8 @@ async function runMigrations(sql: Sql): Promise<void> {
     try {
       await runPending(transaction);
     } catch (error) {
-      // On a lost connection postgres.js rejects by itself. If this rejected too, it would send a rollback on the socket
-      // that is gone, which ends the process.
+      // On a lost connection postgres.js rejects by itself. If this rejected too, it would send a rollback on the
+      // socket that is gone, which ends the process.
       if (!(error instanceof postgres.PostgresError) && errorKind(error) === "unavailable") await new Promise(() => {});
       throw error;
     }
@@ -105,7 +105,7 @@ async function runPending(transaction: postgres.TransactionSql<{ timestamp: numb
     newline: "LF",
     execQuery: async (query) => ({ rows: await transaction.unsafe(query) }),
   });
-  // With a newer database, postgrator would run "undo" files.
+  // Not on a newer database, for which postgrator would run "undo" files.
   if ((await postgrator.getDatabaseVersion()) <= (await postgrator.getMaxVersion())) await postgrator.migrate();
 }
 

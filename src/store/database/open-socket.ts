@@ -10,8 +10,8 @@ interface Target {
 const CHECK_MS = 1_000;
 
 /**
- * Emits an error only together with the close. Between the two, postgres.js would send another query on this connection
- * and never answer it.
+ * Emits an error only together with the close. Between the two, postgres.js would send another query on this
+ * connection, which would never be answered.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;
@@ -34,15 +34,15 @@ export interface SocketTimeouts {
 }
 
 /**
- * A socket for postgres.js that notices a dead server: one that gets no answer in time is destroyed, so that its queries
- * fail. Otherwise they would hang until TCP gives up, after a quarter of an hour.
+ * A socket for postgres.js that notices a dead server: one that gets no answer in time is destroyed, so that its
+ * queries fail. Otherwise they would hang until TCP gives up, after a quarter of an hour.
  */
 export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
   const [host = "localhost"] = target.host;
   const socket = new DatabaseSocket();
   if (target.path) socket.connect(target.path);
   else socket.connect(target.port[0] ?? 5432, host);
-  // A statement would wait in this machine until the server has confirmed the one before it.
+  // Otherwise a statement would wait in this machine until the server has confirmed the one before it.
   socket.setNoDelay(true);
   // postgres.js takes the server's name for TLS from here.
   Object.assign(socket, { host });
@@ -55,8 +55,8 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
 }
 
 /**
- * Counts how often it has looked, not the time: after this process has stood still, the answer may have come and be
- * unread. Over TLS, postgres.js removes the listener, so an idle connection is closed too: the next query reopens it.
+ * Counts how often it has looked, and not the time, because after this process has stood still an answer may be there
+ * unread. Over TLS, postgres.js removes the listener, so an idle connection is closed, too: the next query reopens it.
  */
 function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;

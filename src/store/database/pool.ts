@@ -36,7 +36,8 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   } = options;
   const settings = {
     max: maxConnections,
-    // openSocket has a better one: this one's timer could outlive its socket, and an error of a timer ends the process.
+    // Off, because `openSocket` has its own: the driver's timer could outlive its socket, and its error end the
+    // process.
     connect_timeout: 0,
     connection: { application_name: applicationName },
     types: { timestamp: TIMESTAMP },

@@ -23,7 +23,9 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The message has the code only: the driver's message may quote content. That error stays in `cause`. */
+/**
+ * An error whose message has only the code, because the driver's message may quote content; that one is its `cause`.
+ */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const detail = errorCode(error) ?? "no code";

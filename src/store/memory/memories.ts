@@ -14,10 +14,10 @@ interface Identity {
   readonly identity: string;
 }
 
-/** How much is kept of one identity. */
+/** How many memories an identity may have. */
 export const MAX_MEMORIES = 100;
 
-/** Of an identity, the oldest first. */
+/** An identity's memories, the oldest first. */
 export async function listMemories(sql: Sql, { identity }: Identity): Promise<readonly Memory[]> {
   return await runQuery(sql<Memory[]>`
     select id, content as text, created_at as "createdAt" from memories
@@ -26,7 +26,7 @@ export async function listMemories(sql: Sql, { identity }: Identity): Promise<re
   `);
 }
 
-/** Returns the memory's id, also of one with the same text; `undefined` when the identity has `MAX_MEMORIES`. */
+/** @returns the id of the memory, or of one with the same text; `undefined` when the identity has `MAX_MEMORIES` */
 export async function addMemory(
   sql: Sql,
   { identity, text }: Identity & Pick<Memory, "text">,
@@ -45,7 +45,7 @@ export async function addMemory(
   return same?.id;
 }
 
-/** Deletes one of an identity's own memories, or all of them. Returns how many there were. */
+/** Deletes one of an identity's memories, or all of them. @returns how many were deleted */
 export async function deleteMemories(
   sql: Sql,
   { identity, memoryId }: Identity & { readonly memoryId?: string | undefined },

@@ -19,7 +19,7 @@ export interface NewPermission extends Pick<
   | "inputHash"
   | "editedInputSchema"
 > {
-  /** Whether the running tool asks. A call may have many such requests, and one that lets it start. */
+  /** Whether a running tool asks. A call may have many such requests, beside the one that lets it start. */
   readonly whileRunning: boolean;
   /** How long to wait for an answer, from now on by the database's clock. */
   readonly waitMs: number;
@@ -59,12 +59,12 @@ export type PermissionEnd = {
   readonly permissionId: string;
 } & (
   | {
-      /** Nobody answered by then. */
+      /** Nobody has answered in time. */
       readonly state: "expired";
       /** Milliseconds since the epoch, as the request says it. */
       readonly expiresAt: number;
     }
-  /** The call needs no answer any more. */
+  /** The call does not need an answer any more. */
   | { readonly state: "withdrawn" }
 );
 
@@ -75,7 +75,7 @@ export type PermissionEnd = {
 export async function endPermission(writer: SessionWriter, end: PermissionEnd): Promise<PermissionRecord | undefined> {
   const { sql } = writer;
   const { permissionId, state } = end;
-  // Not by a clock: those of worker and database may differ.
+  // Compared with the request's own time, because the clocks of worker and database may differ.
   const isDue = end.state === "expired" ? sql`expires_at < to_timestamp(${end.expiresAt + 1} / 1000.0)` : sql`true`;
   const statement = sql`
     update permissions set state = ${state}, replied_at = now() from fence

@@ -2,11 +2,11 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { PERMISSION_CHANNEL } from "./reply-to-permission.ts";
 
-/** Who needs more time to answer must be able to get it ten times (WCAG 2.2.1), and nobody holds a call for ever. */
+/** Ten times, as WCAG 2.2.1 demands; a limit, so that nobody holds a call up for ever. */
 const MAX_EXTENSIONS = 10;
 /**
- * A request is extended again only after this share of its time has gone: all who follow the session are told of each
- * extension, so that a hurried client would send them one after another.
+ * A request is extended again only after this share of its time has gone. Otherwise a hurried client could make one
+ * extension after another, and all who follow the session would be told of each.
  */
 const USED_SHARE = 0.1;
 
@@ -24,14 +24,14 @@ export interface ExtendedPermission {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly leftMs: number;
-  /** Set when it was not extended, because it had been a moment ago: how long to wait before asking again. */
+  /** Set when it was not extended because it had just been: how long to wait before asking again. */
   readonly retryAfterMs?: number;
 }
 
 /**
  * Gives an open request its whole time again from now on, and tells its session by `PERMISSION_CHANNEL`. It can be open
- * for at most eleven times as long as a request that nobody extends. After the first time, a tenth of its time must have
- * gone before it gets more.
+ * for at most eleven times as long as a request that nobody extends. After the first time, a tenth of its time must
+ * have gone before it gets more.
  *
  * @returns `undefined` when it is not open, not for this participant, or can be open no longer
  */

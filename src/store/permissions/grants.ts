@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** What a participant has allowed for good: this tool's requests for values that match the pattern. */
+/** A participant's answer `always`: it approves this tool's later requests for values that match the pattern. */
 export interface GrantRecord {
   readonly id: string;
   readonly toolName: string;

@@ -20,7 +20,7 @@ export type PermissionDecision =
 /** Arguments that replace those that were shown. */
 export interface EditedInput {
   readonly input: JsonObject;
-  /** Patterns for what they touch. `always` grants these. */
+  /** Patterns of the values that they touch. `always` grants these. */
   readonly patterns: readonly string[];
 }
 

@@ -3,17 +3,17 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** What came of a tool use. */
+/** The stored result of a tool use. */
 export interface StoredResult {
   readonly toolUseId: string;
   readonly toolName: string | null;
-  /** Unix ms, of the turn's beginning. */
+  /** When the turn began, in Unix ms. */
   readonly at: number;
-  /** Of the call; `null` where the model was told an outcome without one. */
+  /** The call's state; `null` for a result without a call. */
   readonly state: CallState | null;
   readonly result: JsonObject | null;
   readonly errorMessage: string | null;
-  /** What the model was told; it may be cut. */
+  /** The result that the model was shown, which may be cut. */
   readonly told: string | null;
 }
 

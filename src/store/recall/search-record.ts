@@ -3,9 +3,9 @@ import { runQuery } from "../database/store-error.ts";
 
 export interface RecordSearch {
   readonly sessionId: string;
-  /** Of a turn, all must occur; each also fits longer words that begin with it. Empty: any turn fits. */
+  /** Words that must all occur in a turn, also as beginnings of longer words. Empty: any turn fits. */
   readonly words: readonly string[];
-  /** Whose words are looked at: everybody's, the agent's, the tools', or a participant's. */
+  /** Whose words are searched: the agent's, the tools', or a participant's. Absent: everybody's. */
   readonly speaker?: "agent" | "tool" | { readonly participant: string } | undefined;
   /** Only uses and results of this tool. */
   readonly tool?: string | undefined;
@@ -15,28 +15,28 @@ export interface RecordSearch {
   readonly limit: number;
 }
 
-/** A piece of a turn that fits. */
+/** A part of a turn that was found. */
 export interface FoundPiece {
   readonly turn: number;
-  /** Unix ms, of the turn's beginning. */
+  /** When the turn began, in Unix ms. */
   readonly at: number;
   readonly speaker: "participant" | "agent" | "tool";
   /** Whose turn it is. */
   readonly participant: string;
   readonly toolName: string | null;
   readonly toolUseId: string | null;
-  /** What is around the words; without words, the beginning. */
+  /** The text around the words; the beginning, if no words were searched for. */
   readonly excerpt: string;
 }
 
-/** Of one turn. */
+/** The most pieces of one turn. */
 const MAX_PIECES = 3;
-/** A piece of so many characters is shown whole, and the beginning of a longer one where no words are looked for. */
+/** Pieces of up to this many characters are given whole. Without words, longer ones are cut to it. */
 const WHOLE = 300;
 
 /**
- * Searches a session's ended turns, newest first, and in a turn its first pieces that fit. Turns that were replaced
- * are no part of the talk. `undefined`: the words have neither letters nor digits.
+ * Searches a session's ended turns, newest first, without replaced ones, and gives the first pieces of each that fit.
+ * `undefined` when the words have neither letters nor digits.
  */
 export async function searchRecord(sql: Sql, search: RecordSearch): Promise<readonly FoundPiece[] | undefined> {
   const { sessionId, words, speaker, tool, from, to, limit } = search;

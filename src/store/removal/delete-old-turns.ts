@@ -2,10 +2,10 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /**
- * Deletes turns that began more than so many days ago, with their blocks, calls, permissions and notes, the oldest
- * first and at most `limit`; and what tells of sessions that ended then, with webhooks. Returns how many turns there
- * were. A session that is served keeps its newest turn, for the next one gets its position by that, and what still runs
- * there; one whose worker has been gone for an hour keeps nothing. Several workers may do this at once.
+ * Deletes turns that began more than `days` ago, the oldest first and at most `limit`, with their blocks, calls,
+ * permissions and notes; also the session ends (with webhooks), media and waiting messages of that time. Returns the
+ * number of turns. A session that is served keeps what still runs, and its newest turn, from which the next one gets
+ * its position. A session whose worker has been gone for an hour keeps nothing. Several workers may do this at once.
  */
 export async function deleteOldTurns(
   sql: Sql,

@@ -6,7 +6,7 @@ interface Identity {
   readonly identity: string;
 }
 
-/** How much of a person was removed. */
+/** How many rows of a person were removed. */
 export interface Erased {
   /** The person's own turns, with all answers, calls and permissions in them. */
   readonly turns: number;
@@ -18,19 +18,19 @@ export interface Erased {
   /** Notes on messages in turns of others. */
   readonly notes: number;
   readonly waitingMessages: number;
-  /** That tell of sessions in which the person had a turn, delivered or not. */
+  /** Webhooks, delivered or not, about sessions in which the person had a turn. */
   readonly webhooks: number;
   readonly memories: number;
-  /** Sums of what model calls for the person have cost. */
+  /** Sums of the cost of model calls for the person. */
   readonly spending: number;
 }
 
-/** Small enough to hold up nobody else. */
+/** So few rows at once that nobody else has to wait. */
 const BATCH = 100;
 
 /**
- * A room with a session that is served now, in which the person has spoken, waits for an answer or has run a tool: its
- * worker holds that in memory, and may store it again.
+ * Finds a room whose session is served now, and in which the person has spoken, waits for an answer or has run a tool:
+ * its worker has that in memory, and may store it again.
  */
 export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<string | undefined> {
   const [row] = await runQuery(sql<{ room: string | null }[]>`
@@ -45,10 +45,10 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
   return row && (row.room ?? "");
 }
 
-/** Removes all that is stored of a person, in small steps; what was removed before an error stays so. */
+/** Removes all that is stored of a person, in small steps. What was removed before an error stays removed. */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
   const webhooks = await eraseRooms(sql, { identity });
-  // Notes on a talk have everybody's words in them. Without them, its next turn goes on from the turns alone.
+  // Notes contain the words of all participants. Without them, the next turn goes on from the turns alone.
   await runQuery(sql`
     delete from summaries where people @> ${sql.json([{ identity }])}
       or session_id in (select session_id from turns where participant_identity = ${identity})
@@ -61,7 +61,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   });
   await runQuery(sql`delete from media where participant_identity = ${identity}`);
   const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
-  // What the model was told of the person's tools in turns of others: it is told anew, as long as they are announced.
+  // What turns of others have told the model of the person's tools. If these are still announced, it is told anew.
   await runQuery(sql`
     update turns set context = context - 'tools'
     where context -> 'tools' @> ${sql.json([{ added: [{ owner: identity }] }])}
@@ -83,7 +83,9 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   return { turns, deviceResults, permissions, grants, notes, waitingMessages, webhooks, memories, spending };
 }
 
-/** While the turns are there that say in which rooms the person was. Their end is told to nobody any more. */
+/**
+ * Removes the rooms in which the person had a turn, with their webhooks. Call it while those turns are still stored.
+ */
 async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
   const [row] = await runQuery(sql<{ count: number }[]>`
     with gone as (
@@ -99,7 +101,9 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** A stored block is never edited, so the result's block goes; to the model, the outcome is unknown then. */
+/**
+ * Removes result blocks, because a stored block is never edited. The model is then told that the outcome is unknown.
+ */
 async function eraseDeviceResults(sql: Sql, { identity }: Identity): Promise<number> {
   const calls = await runQuery(sql<{ turn_id: string; tool_use_id: string }[]>`
     update tool_calls

@@ -14,21 +14,21 @@ interface ModelTokens {
 export interface EndedRoom {
   readonly conversationId: string;
   readonly room: string;
-  /** That it was served by, at the end. */
+  /** The agent that served it at its end. */
   readonly agent: string;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly reason: EndReason;
-  /** Its turns come after this one, the last of them is the other. */
+  /** The positions before its first turn, and of its last one. */
   readonly afterPosition: number;
   readonly lastPosition: number;
   /** The identities of those who had a turn. */
   readonly participants: readonly string[];
-  /** Of all its turns, by model. */
+  /** The sums of all its turns, by model. */
   readonly usage: readonly ModelTokens[];
 }
 
-/** What is stored of a room that is over, but its turns. `undefined` when it is not over, or removed. */
+/** Loads what is stored of a room that is over, without its turns. `undefined` when it is not over, or was removed. */
 export async function loadEndedRoom(sql: Sql, { sessionId, roomSid }: SessionRoom): Promise<EndedRoom | undefined> {
   const [row] = await runQuery(sql<EndedRoom[]>`
     with ended as (

@@ -17,13 +17,13 @@ export interface SessionClaim {
 }
 
 interface ClaimedSession extends SessionRecord {
-  /** The worker whose lease had run out. It may have stood still, and not be dead. */
+  /** The worker whose lease had run out. It may only have stood still. */
   readonly takenFrom: string | null;
 }
 
 /**
- * Finds the conversation's session or begins it, and takes its lease if that is free, expired or the owner's already.
- * All earlier claims are void then. `undefined` while another owner holds the lease. The database's clock counts, so
+ * Finds the conversation's session or makes it, and takes its lease if that is free, expired or the owner's already,
+ * which makes all earlier claims void. `undefined` while another owner has the lease. The database's clock decides, so
  * workers' clocks may differ.
  *
  * @throws {AppError} `not_allowed` when the conversation is another room's: participants of one room would read what
@@ -63,7 +63,7 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
-/** Also renews a lease that has run out and that nobody took. `false`: another worker has it, or it was released. */
+/** Also renews a lease that has run out and that nobody has taken. `false` when another has it, or it was released. */
 export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { leaseMs: number }): Promise<boolean> {
   const { sessionId, epoch } = lease;
   const result = await runQuery(sql`
@@ -85,7 +85,7 @@ export async function releaseLease({ sql, lease }: SessionWriter): Promise<void>
 }
 
 /**
- * The same for a session whose turn goes on elsewhere: from now on nothing that this worker writes of it counts.
+ * The same for a session whose turn goes on elsewhere: from now on this worker cannot write to it any more.
  */
 export async function abandonLease({ sql, lease }: SessionWriter): Promise<void> {
   const { sessionId, epoch } = lease;

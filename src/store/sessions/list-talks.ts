@@ -2,12 +2,12 @@ import type { InputPart } from "../../conversation/turn-record.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A session as one participant knows it: by what that participant itself has said there. */
+/** A session in which a participant has spoken, with what that participant itself has said. */
 export interface TalkRecord {
   readonly id: string;
   readonly conversationId: string;
   readonly room: string;
-  /** How many turns this participant has had; those that a later one replaced are not counted. */
+  /** How many turns this participant has had, without replaced ones. */
   readonly turns: number;
   /** Milliseconds since the epoch: when this participant's first and last turn began. */
   readonly firstAt: number;

@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** By session: a text that is another one when something has changed. One statement, however many sessions. */
+/** Reads a text for each session, which changes when something in the session has changed. Takes one statement. */
 export type LoadMarks = (
   sql: Sql,
   options: { readonly sessionIds: readonly string[] },
@@ -12,7 +12,7 @@ interface MarkRow {
   readonly mark: string;
 }
 
-/** For those that wait for answers: the session's open permission requests, and until when each is open. */
+/** Marks for who waits for answers: made of the open permission requests, and until when each is open. */
 export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(
     await runQuery(sql<MarkRow[]>`
@@ -25,7 +25,9 @@ export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
   );
 };
 
-/** For those that are shown the session: its last turn, that turn's blocks and calls, all open calls and requests. */
+/**
+ * Marks for who follows the session: made of the last turn with its blocks and calls, and all open calls and requests.
+ */
 export const loadSessionMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(
     await runQuery(sql<MarkRow[]>`

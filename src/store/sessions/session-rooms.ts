@@ -12,24 +12,24 @@ export interface SessionRoom {
 interface Begin {
   readonly roomSid: string;
   readonly agent: string;
-  /** Of the session's last turn before this room. */
+  /** The position of the session's last turn before this room. */
   readonly afterPosition: number;
-  /** Whether a webhook is to tell of what has ended. */
+  /** Whether webhooks tell of ended rooms. */
   readonly isTold: boolean;
 }
 
 export interface Begun {
-  /** The session starts; else an earlier worker has begun it in this room. */
+  /** Whether the session starts with this. If not, an earlier worker has begun it in this room. */
   readonly isNew: boolean;
-  /** Rooms of this session of which nobody has seen the end. */
+  /** Earlier rooms of this session whose end nobody has seen. They are ended now. */
   readonly ended: readonly SessionRoom[];
 }
 
-/** Leaves it to workers that are about to begin a room which LiveKit has just made, and to those that have just died. */
+/** A room that began later than this is left alone: LiveKit's list of rooms may be older than it. */
 const SETTLED_FOR = "10 seconds";
 const LAPSED_FOR = "1 second";
 
-/** Stores that a session starts in a room. Its earlier rooms are over then: LiveKit has one of a name. */
+/** Stores that a session starts in a room. Its earlier rooms are ended: LiveKit has only one room of a name. */
 export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Begun> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
@@ -63,7 +63,7 @@ interface End {
   readonly isTold: boolean;
 }
 
-/** Stores that the session's room is over. `false`: that was stored before, or the session had not started in it. */
+/** Stores that the session's room is over. `false` when that was stored, or the session had not started in it. */
 export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }: End): Promise<boolean> {
   const { sql, lease } = writer;
   const [row] = await runQuery(sql<{ isEnded: boolean }[]>`
@@ -82,7 +82,7 @@ export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }
 }
 
 /**
- * Ends the rooms that are over and of which no worker has seen the end.
+ * Ends the rooms that are over, and whose end no worker has seen.
  *
  * @param roomSids all rooms that LiveKit has
  */
@@ -109,7 +109,7 @@ function lastPosition(sql: Sql) {
   return sql`(select coalesce(max(position), 0) from turns where turns.session_id = session_rooms.session_id)`;
 }
 
-/** The id is made of the room's: whatever happens to the rows, receivers get one for each. */
+/** The webhook's id is made from the room's, so that there is only one for each room. */
 function tellOfEnded(sql: Sql, isTold: boolean) {
   return sql`
     insert into webhooks (id, session_id, room_sid)

@@ -16,8 +16,8 @@ export interface SessionWriter {
 }
 
 /**
- * For `with fence as (…)`: one row while nobody has claimed the session anew, else none. It locks the session's row: a
- * statement that has begun ends before the next claim, and one that begins after that claim gets no row.
+ * For `with fence as (…)`: selects one row while nobody has claimed the session anew, else none. It locks the session's
+ * row: a statement that has begun ends before the next claim, and one that begins after that claim gets no row.
  */
 export function fencingRow({ sql, lease }: SessionWriter) {
   return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;

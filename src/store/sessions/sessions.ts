@@ -96,7 +96,7 @@ export async function keepSessionAgent(
   );
 }
 
-/** What `set_language` has chosen for the session's participants. */
+/** The languages that `set_language` has chosen, by identity. */
 export async function loadLanguages(
   sql: Sql,
   { sessionId }: { readonly sessionId: string },
@@ -107,7 +107,7 @@ export async function loadLanguages(
   return new Map(Object.entries(row?.languages ?? {}));
 }
 
-/** @param language undefined: what was chosen holds no more. @throws {AppError} `lost_lease`, `unavailable` */
+/** @param language undefined: removes the chosen language. @throws {AppError} `lost_lease`, `unavailable` */
 export async function keepLanguage(
   writer: SessionWriter,
   { identity, language }: { readonly identity: string; readonly language: string | undefined },

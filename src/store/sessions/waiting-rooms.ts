@@ -4,7 +4,7 @@ import { runQuery } from "../database/store-error.ts";
 /** A room whose session nobody serves. */
 export interface UnservedRoom {
   readonly room: string;
-  /** Whose lease has run out: its agent may still look alive. Absent when there is no lease, or no session. */
+  /** The worker whose lease has run out: its agent may still look alive. Absent without a lease or a session. */
   readonly formerOwner?: string;
 }
 
@@ -14,21 +14,21 @@ interface AgentRequest {
 }
 
 interface Look {
-  /** Nobody else looks within this time. */
+  /** For this time no other worker looks. */
   readonly restMs: number;
-  /** Looks only when nobody has for so long after that. */
+  /** Looks only when that time has been over for this long. */
   readonly overdueMs: number;
 }
 
-/** In the place of a room, for LiveKit knows none without a name: the look at all rooms. */
+/** Stands for the look at all rooms, in the place of a room's name. LiveKit has no room without a name. */
 const ALL_ROOMS = "";
-/** The same: that rooms wait for a place. */
+/** Stands, in the same way, for the note that rooms wait for a place. */
 const WAITING_ROOMS = "\n";
 
-/** An alive worker that could not renew for a moment is not deprived of its session. */
+/** A worker that lives, and could not renew its lease for a moment, keeps its session. */
 const LAPSED_FOR = "1 second";
 
-/** Whether this worker is the one that looks at all rooms now: what that costs LiveKit does not grow with the workers. */
+/** Whether this worker may look at all rooms now. One at a time does, so LiveKit's load does not grow with workers. */
 export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Promise<boolean> {
   const rows = await runQuery(sql`
     insert into agent_requests (room, rests_until)
@@ -40,7 +40,7 @@ export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Pro
   return rows.length > 0;
 }
 
-/** Of these rooms, those whose session no worker has a lease of, in their order. */
+/** Those of these rooms for whose session no worker has a lease, in their order. */
 export async function findUnserved(
   sql: Sql,
   { rooms }: { readonly rooms: readonly string[] },
@@ -55,7 +55,7 @@ export async function findUnserved(
   return rows.map(({ room, lease_owner: owner }) => ({ room, ...(owner !== null && { formerOwner: owner }) }));
 }
 
-/** Whether this worker is the one that asks for an agent for the room; nobody else does so for `restMs` then. */
+/** Whether this worker may ask for an agent for the room. If so, no other one may for `restMs`. */
 export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): Promise<boolean> {
   const rows = await runQuery(sql`
     insert into agent_requests (room, rests_until) values (${room}, now() + ${restMs} * interval '1 millisecond')
@@ -65,7 +65,7 @@ export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): 
   return rows.length > 0;
 }
 
-/** This worker sees to the room, whoever else has: its own agent has ended. */
+/** Keeps all other workers from asking for `restMs`, because this one, whose agent has ended, does. */
 export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
   await runQuery(sql`
     insert into agent_requests (room, rests_until) values (${room}, now() + ${restMs} * interval '1 millisecond')
@@ -73,7 +73,7 @@ export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest)
   `);
 }
 
-/** Forgets what nobody is kept from asking by. */
+/** Deletes the rows whose time is over. */
 export async function forgetAgentRequests(sql: Sql): Promise<void> {
   await runQuery(sql`delete from agent_requests where rests_until <= now() and room <> ${ALL_ROOMS}`);
 }

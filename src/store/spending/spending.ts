@@ -9,11 +9,11 @@ interface Tokens {
   readonly cacheWriteTokens: number;
 }
 
-/** Who spends: a session, for the participant whose turn it is, on a worker. */
+/** For whom something is spent: a session, the participant whose turn it is, and a worker. */
 export interface Spender {
   readonly sessionId: string;
   readonly identity: string;
-  /** The worker's host. */
+  /** The name of the worker's machine. */
   readonly worker: string;
 }
 
@@ -31,8 +31,8 @@ export interface NewSpending extends Spender, Tokens {
 const TODAY = "(now() at time zone 'utc')::date";
 
 /**
- * Adds to the sums of the session, the identity and the worker. Always in this order, so that two never wait for each
- * other. Not fenced: what was spent counts, whoever has the session now.
+ * Adds to the sums of the session, the identity and the worker, always in this order, so that two statements never wait
+ * for each other. Not fenced, because what was spent counts, whoever has the session now.
  */
 export async function addSpending(sql: Sql, spending: NewSpending): Promise<void> {
   const { sessionId, identity, worker, model, purpose, calls, money } = spending;
@@ -55,13 +55,13 @@ export async function addSpending(sql: Sql, spending: NewSpending): Promise<void
   `);
 }
 
-/** All tokens alike, and money. */
+/** The sum of all kinds of tokens, and money. */
 export interface Spent {
   readonly tokens: number;
   readonly money: number;
 }
 
-/** What a session has spent since it began, and its participant and its worker today, on all workers together. */
+/** What a session has spent since it began, and what its participant and its worker have spent today. */
 export async function loadSpent(
   sql: Sql,
   { sessionId, identity, worker }: Spender,
@@ -110,7 +110,7 @@ export async function loadSessionSpending(
   `);
 }
 
-/** Whether nobody has been warned of this budget: a session's once, any other once a day. The first that asks is told. */
+/** Whether to warn of this budget now: `true` once for a session's, once a day for any other. */
 export async function claimWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<boolean> {
   const key = { session: spender.sessionId, identity: spender.identity, worker: spender.worker }[scope];
   const day = sql.unsafe(scope === "session" ? "date '1970-01-01'" : TODAY);

@@ -9,7 +9,7 @@ export interface BlockWriterOptions {
   readonly maxQueued?: number;
   /** @defaultValue 500 */
   readonly maxBatch?: number;
-  /** Told once of each block that is not stored as it was given, as soon as that is known; must not throw. */
+  /** Called once for each block that is not stored as it was handed over; must not throw. */
   readonly onProblem?: (problem: BlockProblem) => void;
 }
 
@@ -20,9 +20,9 @@ interface QueuedBlock {
 }
 
 /**
- * Stores blocks while the model streams, in order and in batches: those that come while one batch is under way make the
- * next. While the database is down, they wait and are tried again. If a block is not stored, a flush rejects and
- * `onProblem` is told. Once another worker has the session, every block is lost.
+ * Stores blocks while the model streams, in order and in batches: blocks that come during a batch make the next one.
+ * While the database is down, they wait and are tried again. If a block is not stored, a flush rejects and `onProblem`
+ * is called. Once another worker has the session, every block is lost.
  */
 export class BlockWriter {
   readonly #writer: SessionWriter;
@@ -100,7 +100,7 @@ export class BlockWriter {
   async #write(): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    // Blocks that are added in one go make one batch.
+    // Blocks that are added in the same tick make one batch.
     await Promise.resolve();
     for (let failures = 0; this.#queue.length > 0;) {
       const batch = this.#queue.slice(0, this.#options.maxBatch);
@@ -154,7 +154,7 @@ export class BlockWriter {
     this.#flushes.settle(this.#queue[0]?.number ?? Infinity);
   }
 
-  /** Until it is time to try again, or the writer is closed. */
+  /** Waits until it is time to try again, or the writer is closed. */
   async #wait(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -168,7 +168,7 @@ export class BlockWriter {
 }
 
 interface Flush {
-  /** It waits for the blocks after number `from`, up to and with `to`. */
+  /** The flush waits for the blocks after number `from`, up to and including `to`. */
   readonly from: number;
   readonly to: number;
   readonly timer: NodeJS.Timeout;
@@ -180,7 +180,7 @@ interface FlushRequest {
   /** The number of the last block that was added. */
   readonly to: number;
   readonly timeoutMs: number;
-  /** Why the database has not answered, as far as is known when the time is over. */
+  /** Asked when the time is over: why the database has not answered, if that is known. */
   readonly cause: () => unknown;
 }
 

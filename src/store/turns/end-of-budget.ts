@@ -9,8 +9,8 @@ interface Budget {
 }
 
 /**
- * How many of the session's first turns fit into `maxBytes`, with their blocks and calls. PostgreSQL measures them, so that
- * none has to be loaded for this.
+ * Finds out how many of the session's first turns, with their blocks and calls, fit into `maxBytes`. PostgreSQL
+ * measures them, so that none has to be loaded.
  *
  * @returns the position of the first turn that does not fit; `before` when all do
  */

@@ -10,8 +10,8 @@ export type FoundTurn = Pick<
 >;
 
 /**
- * The ids of a session's turns with this user's or assistant's message, for an `in`. Each kind by its own index: together,
- * the database may go through the whole talk instead.
+ * For an `in`: selects the ids of a session's turns with this user's or assistant's message. The two are separate
+ * selects, so that each uses its own index.
  */
 export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: string; messageId: string }) {
   return sql`(
@@ -22,8 +22,8 @@ export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: st
 }
 
 /**
- * The turn of the history with this user's or assistant's message: of several that answer it the first, which those that
- * go on from it follow.
+ * The turn of the history with this user's or assistant's message. If several turns answer the same message, it is the
+ * first one: the others go on from it.
  */
 export async function findTurn(
   sql: Sql,
@@ -72,8 +72,7 @@ export async function loadMessageIds(
 }
 
 /**
- * The tool uses with results that told of promised outcomes in turns from a position on, as far as the promises stand in
- * turns before it.
+ * The blocks of turns from a position on that told the model outcomes of calls whose receipts are in earlier turns.
  */
 export async function loadToldOutcomes(
   sql: Sql,
@@ -110,8 +109,8 @@ export interface StoredAnswer {
 }
 
 /**
- * The history's newest answers, at most `limit`, that ended after one of the worker's stanzas and not after another,
- * oldest first. An answer whose worker did not end it counts where it stands.
+ * The history's newest answers, at most `limit`, that ended between two of the worker's stanzas, oldest first. An
+ * answer that its worker did not end counts by its place among the others.
  */
 export async function loadAnswers(
   sql: Sql,

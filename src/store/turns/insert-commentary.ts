@@ -15,7 +15,7 @@ export interface Commentary {
 /** How many notes a turn may have. */
 export const MAX_COMMENTARIES = 20;
 
-/** Stores a note with the turn of its message, or returns why not. */
+/** Stores a note with the turn of its message, unless there is no such turn, or it has `MAX_COMMENTARIES`. */
 export async function insertCommentary(
   writer: SessionWriter,
   commentary: Commentary,

@@ -4,7 +4,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import type { PermissionRecord } from "../permissions/load-permissions.ts";
 
-/** A call as a test is made of it. */
+/** A stored call, with what a test is made from. */
 export interface StoredCall {
   readonly position: number;
   readonly toolUseId: string;
@@ -16,24 +16,24 @@ export interface StoredCall {
   readonly detail: StateDetail;
   readonly ranOn: "server" | "client" | null;
   readonly result: JsonObject | null;
-  /** From its beginning, where it ran, to its end; null: it did not run. */
+  /** The time that it ran; null when it did not run. */
   readonly tookMs: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** It was answered a second time. */
+  /** Whether it was answered twice. */
   readonly isDoubled: boolean;
   readonly permission: Pick<PermissionRecord, "state" | "isAlways" | "message" | "editedInput"> | null;
 }
 
 interface CallRange {
   readonly sessionId: string;
-  /** Of turns before this position. @defaultValue to the end */
+  /** Only calls of turns before this position. @defaultValue all */
   readonly before?: number;
 }
 
 const END = 2 ** 31 - 1;
 
-/** The calls of the session's history, in the order in which the model asked for them; no forms of running calls. */
+/** The calls of the session's history in the model's order, without forms that running calls asked for. */
 export async function loadRecordedCalls(
   sql: Sql,
   { sessionId, before = END }: CallRange,
@@ -61,7 +61,9 @@ export async function loadRecordedCalls(
   `);
 }
 
-/** When each block was stored, by its turn's position: milliseconds since the turn began, in the order of the blocks. */
+/**
+ * When each block was stored, by its turn's position: milliseconds since the turn began, in the order of the blocks.
+ */
 export async function loadBlockTimes(
   sql: Sql,
   { sessionId }: Pick<CallRange, "sessionId">,

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A call as a transcript tells of it. */
+/** A call for a transcript. */
 export interface TranscriptCall {
   readonly callId: string;
   readonly state: CallState;
@@ -16,9 +16,9 @@ export interface TranscriptCall {
   /** The participant on whose device it ran. */
   readonly addressee: string | null;
   readonly result: JsonObject | null;
-  /** What clients were given to display. */
+  /** What clients may show to people. */
   readonly display: JsonObject | null;
-  /** The size of what was not loaded, as JSON: the turn's calls were too large together. */
+  /** Bytes of JSON that were not loaded, because the turn's calls were too large together; null when all was loaded. */
   readonly leftOutBytes: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -26,7 +26,7 @@ export interface TranscriptCall {
   readonly extraAnswers: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
-/** A turn with all that was said and done in it, thinking left out. */
+/** A turn with all that was said and done in it, without thinking. */
 export interface TranscriptTurn {
   readonly position: number;
   readonly messageId: string;
@@ -36,7 +36,7 @@ export interface TranscriptTurn {
   readonly state: TurnState;
   readonly stopReason: string | null;
   readonly heard: string | null;
-  /** A later turn took its place (regenerate, edit). */
+  /** Whether a later turn has replaced it (regenerate, edit). */
   readonly isReplaced: boolean;
   readonly createdAt: number;
   readonly finishedAt: number | null;
@@ -45,7 +45,7 @@ export interface TranscriptTurn {
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
 
-/** How many bytes of JSON are loaded of one turn's inputs, results and displays together. What is over is left out. */
+/** The most bytes of JSON that are loaded of one turn's inputs, results and displays together. */
 const CALLS_BYTES = 262_144;
 
 interface PageRequest {
@@ -56,8 +56,8 @@ interface PageRequest {
 }
 
 /**
- * The next turns of a session, with those that were replaced, in the order in which they began. Of a turn's calls the
- * small ones are loaded whole, as many as fit: what tools have answered does not decide how much memory a page takes.
+ * The next turns of a session, replaced ones included, in the order in which they began. A turn's calls are loaded
+ * whole, the small ones first, as long as they fit, so that large results do not make a page take more memory.
  */
 export async function loadTranscriptPage(
   sql: Sql,

@@ -10,7 +10,7 @@ export interface RecordPoint {
   readonly sequence: number | "end";
 }
 
-/** A turn as it is shown to readers that follow the record. */
+/** A turn for readers that follow the record. */
 export interface FollowedTurn {
   readonly id: string;
   readonly position: number;
@@ -28,7 +28,7 @@ export interface FollowedTurn {
 }
 
 export interface FollowedBlock extends TurnBlock {
-  /** It is a tool use of `MEMORY_TOOL`, or the result of one. */
+  /** Whether it is a tool use of `MEMORY_TOOL`, or the result of one. */
   readonly isMemory: boolean;
 }
 
@@ -37,7 +37,7 @@ const MAX_SEQUENCE = 2 ** 31 - 1;
 interface AfterPoint {
   readonly sessionId: string;
   readonly after: RecordPoint;
-  /** Of this turn, only blocks up to `sequence` are loaded; all, if that is `undefined`. */
+  /** Of this turn only blocks up to `sequence` are loaded; `undefined` loads all of them. */
   readonly until?: { readonly turnId: string; readonly sequence: number | undefined } | undefined;
   readonly limit: number;
 }

@@ -8,7 +8,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { loadSummary } from "./summaries.ts";
 
-/** A turn as it is loaded. */
+/** A stored turn, with the time at which it began. */
 export interface StoredTurn extends TurnRecord {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -20,9 +20,9 @@ interface TurnRange {
   readonly from?: number;
   /** Positions before this one. @defaultValue to the end */
   readonly before?: number;
-  /** Large results before this place are not loaded: placeholders stand for them. @defaultValue none */
+  /** Large results before this place are replaced by placeholders. @defaultValue none */
   readonly shortened?: BlockPlace | undefined;
-  /** At most so many turns, the newest. @defaultValue all */
+  /** How many turns at most; the newest ones. @defaultValue all */
   readonly limit?: number;
 }
 
@@ -44,31 +44,31 @@ export async function loadRunningTurns(sql: Sql, { sessionId }: { readonly sessi
   return turns.toReversed();
 }
 
-/** The turns that the model was shown with the newest turn before a place in the talk, and that turn. */
+/** What the model was shown in the newest turn before a position, with that turn itself. */
 export interface StoredWindow {
   readonly turns: readonly StoredTurn[];
   readonly context: ShownContext | undefined;
-  /** What stood for the turns before. */
+  /** What stands for the turns before these. */
   readonly summary: Summary | undefined;
 }
 
-/** Turns of older versions do not say what was shown. A few are looked at, for a turn may have ended without a call. */
+/** How many turns are searched for what was shown. A turn that ended without a model call does not say it. */
 const LOOKED_AT = 10;
 const PAGE = 25;
 
 export interface WindowLimits {
-  /** The model that is asked next: another one may count its tokens otherwise. */
+  /** The model that is asked next. Another model's token counts are not used. */
   readonly model: string;
-  /** Where no turn says what was shown: so much of the newest turns. */
+  /** How much of the newest turns is loaded when none of them says what was shown, as in older versions. */
   readonly maxBytes: number;
 }
 
 type WindowRange = Pick<TurnRange, "sessionId" | "before"> & {
-  /** What a turn at this position was shown, which is taken up again. @defaultValue as the turns before it */
+  /** What was shown in the turn at this position, if it is taken up again. @defaultValue as in the turns before */
   readonly resumed?: ShownContext | undefined;
 };
 
-/** Loads what a turn at position `before` goes on from: no more than the model was shown, however long the talk is. */
+/** Loads what the model is shown in a turn at position `before`. Its size does not grow with the talk. */
 export async function loadWindow(
   sql: Sql,
   { sessionId, before = END, resumed, model, maxBytes }: WindowRange & WindowLimits,

@@ -3,7 +3,7 @@ import { jsonParameter, type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
 
-/** Stores what stands for turns that are left out, once. */
+/** Stores a summary. Does nothing if it is stored already. */
 export async function insertSummary(writer: SessionWriter, summary: Summary): Promise<void> {
   const { sql, lease } = writer;
   const { id, from, to, toTurn, text, textTo, model, usage, promises, people } = summary;

@@ -2,7 +2,7 @@ import type { InputAttachment } from "../../conversation/turn-record.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
 
-/** A participant's message that no turn has begun with yet. */
+/** A participant's message that has no turn yet. */
 export interface WaitingMessage {
   readonly id: string;
   readonly participantIdentity: string;
@@ -29,8 +29,8 @@ export async function insertWaitingMessage(writer: SessionWriter, message: Waiti
 }
 
 /**
- * Loads the messages that an earlier worker had stored and that no turn has begun with, in their order. Forgets those
- * that came longer ago than `withinMs`: nobody waits for their answer any more.
+ * Loads the messages of an earlier worker that have no turn yet, in their order. Deletes those that came longer than
+ * `withinMs` ago, because nobody waits for their answer any more.
  */
 export async function loadWaitingMessages(
   writer: SessionWriter,

@@ -85,7 +85,7 @@ export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBloc
   return problems;
 }
 
-/** A row that was there already is this writer's, sent twice, or another writer's: then this writer's block is lost. */
+/** A row that is stored already is either this writer's, sent twice, or another writer's: then this block is lost. */
 async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   if ((await insertBlocks(writer, rows)) === rows.length) return [];
   const indexes = await findDifferentBlocks(writer.sql, rows);

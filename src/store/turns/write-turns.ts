@@ -11,19 +11,19 @@ export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity
   readonly input: readonly InputPart[];
   /** The id of a turn that, with all after it, leaves the history for the new one. Those turns stay stored. */
   readonly replaces?: string | undefined;
-  /** It answers a message that has been answered before. @defaultValue false */
+  /** Whether it answers a message that has been answered before. @defaultValue false */
   readonly isVariation?: boolean | undefined;
   /** Blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
 }
 
-/** When two turns are inserted at once, both want the same position, and one must try again. */
+/** Two turns that are inserted at once want the same position, and one must try again. */
 const ATTEMPTS = 20;
 
 /**
- * Inserts a turn as `running`, with its blocks, and returns its position in the session; also when it is inserted again
- * because an answer was lost. Its message waits no longer. `undefined` when the session has another turn for this
- * `parentMessageId`, and the new one is no variation: the message is a duplicate.
+ * Inserts a turn as `running`, with its blocks, and deletes its waiting message. Returns the turn's position in the
+ * session, also when it is inserted again because an answer was lost. `undefined` for a duplicate message: the session
+ * has another turn for this `parentMessageId`, and the new one is no variation.
  */
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
@@ -31,7 +31,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   const { id, parentMessageId, replaces = null, isVariation = false, blocks = [] } = turn;
   const rows = blocks.map((block) => ({ turnId: id, block }));
   const told = blocks.flatMap((block) => outcomeSubject(block) ?? []);
-  // Left out where there is nothing to do: these would look at all of a talk's turns or calls.
+  // Left out when there is nothing to replace, because these parts look at all of a session's turns or calls.
   const replaced = sql`, replaced as (
     update turns set superseded_by = begun.id from begun
     where session_id = ${sessionId} and superseded_by is null

@@ -11,11 +11,11 @@ export interface DueWebhook extends SessionRoom {
 
 interface Take {
   readonly limit: number;
-  /** Nobody else tries meanwhile; after it, another worker does. */
+  /** For this time no other worker sends it; after it, another one may. */
   readonly leaseMs: number;
 }
 
-/** Takes webhooks that are due, the one first that has waited longest. Each is taken by one worker alone. */
+/** Takes due webhooks, those first that have waited longest. Each is taken by one worker alone. */
 export async function takeWebhooks(sql: Sql, { limit, leaseMs }: Take): Promise<readonly DueWebhook[]> {
   return await runQuery(sql<DueWebhook[]>`
     update webhooks set attempts = attempts + 1, due_at = now() + ${leaseMs} * interval '1 millisecond'
@@ -35,11 +35,11 @@ export async function noteDelivered(sql: Sql, { id }: Pick<DueWebhook, "id">): P
 
 interface Failure extends Pick<DueWebhook, "id" | "attempt"> {
   readonly why: string;
-  /** Undefined: there is none. */
+  /** Time until the next attempt; undefined: the webhook is given up. */
   readonly nextInMs: number | undefined;
 }
 
-/** Changes nothing when another worker has begun a later attempt. */
+/** Stores that an attempt has failed. Does nothing when another worker has begun a later attempt. */
 export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failure): Promise<void> {
   const isDead = nextInMs === undefined;
   await runQuery(sql`
@@ -67,7 +67,7 @@ interface WebhookStatus {
   readonly lastError: string | null;
 }
 
-/** Those that have not been delivered, the oldest first. */
+/** The webhooks that were not delivered, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[]> {
   return await runQuery(sql<WebhookStatus[]>`
     select
@@ -79,7 +79,7 @@ export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[
   `);
 }
 
-/** Has webhooks sent again at once, and as often as new ones: those of these ids, or all that are dead. Gives their ids. */
+/** Has webhooks sent again, with as many attempts as new ones: these, or all dead ones. @returns their ids */
 export async function retryWebhooks(sql: Sql, which: readonly string[] | "dead"): Promise<string[]> {
   const rows = await runQuery(sql<{ id: string }[]>`
     update webhooks set state = 'waiting', attempts = 0, due_at = now(), finished_at = null

@@ -1,6 +1,6 @@
 import { deniedError } from "./denied.ts";
 
-/** About 40 kB as base64: so much may be given to display. */
+/** A picture of this width takes about 40 kB as base64, which is little enough for `display`. */
 const WIDTH = 640;
 const QUALITY = 0.6;
 
@@ -11,7 +11,7 @@ interface Photo {
   readonly height: number;
 }
 
-/** One picture of the camera, which is on for that long only. */
+/** Takes one picture. The camera is only on meanwhile. */
 export async function takePhoto(signal: AbortSignal): Promise<Photo> {
   const wanted = { video: { width: { ideal: WIDTH * 2 } } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 type Denied = "location" | "clipboard" | "camera";
 
 const NOT_ALLOWED = "the person or the browser does not allow this page to use it";
-/** By the names of a DOMException, and the codes of a GeolocationPositionError, which has no name. */
+/** Texts by the name of a DOMException, or by the code of a GeolocationPositionError, which has no name. */
 const REASONS: Readonly<Record<string, string>> = {
   NotAllowedError: NOT_ALLOWED,
   1: NOT_ALLOWED,
@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   3: "this device did not find it out in time",
 };
 
-/** Why the page cannot have something of the device, for the model, which tells the person what to do about it. */
+/** Tells the model why the page cannot use something of the device, so that it can tell the person what to do. */
 export function deniedError(what: Denied, error: unknown): Error {
   const { name, code, message } = error as {
     readonly name?: string;

@@ -7,7 +7,7 @@ interface DeviceSwitchProps {
   readonly hint: string;
 }
 
-/** A row of a list: whether the agent is offered a tool of this device. */
+/** A row of a list, with a switch for a tool of this device. */
 export function DeviceSwitch({ tool, title, hint }: DeviceSwitchProps): ReactNode {
   const switches = useSwitches();
   return (

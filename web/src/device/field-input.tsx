@@ -1,7 +1,7 @@
 import type { FormField } from "@parley/react";
 import type { ReactNode } from "react";
 
-/** A field as it is filled in: its text, or what is ticked of several choices. */
+/** A field's value in the form: its text, or the choices that are ticked. */
 export type Filled = string | readonly Choice["value"][];
 
 type Choice = FormField["choices"][number];
@@ -14,11 +14,11 @@ interface FieldInputProps {
   readonly onChange: (value: Filled) => void;
 }
 
-/** More choices than these are a list to open. */
+/** More choices than this are shown as a list to open. */
 const MAX_RADIOS = 6;
 const INPUT_TYPES: Readonly<Record<string, string>> = { email: "email", uri: "url", date: "date" };
 
-/** One field of a form, with its label, what it is for, and what is wrong with it. */
+/** One field of a form, with its label, its description and its problem. */
 export function FieldInput({ field, id, value, problem, onChange }: FieldInputProps): ReactNode {
   const { type, label, description, isRequired, choices, format = "" } = field;
   const hints = [description !== undefined && `${id}-hint`, problem !== undefined && `${id}-problem`];
@@ -105,7 +105,7 @@ function isTicked(filled: Filled, { value }: Choice): boolean {
   return typeof filled === "string" ? filled === String(value) : filled.includes(value);
 }
 
-/** Of a choice the only one that is ticked; of choices those before, with or without this one. */
+/** Ticks or unticks a choice. In a field with one choice the others are unticked. */
 function tick(filled: Filled, { value }: Choice, isOn: boolean): Filled {
   if (typeof filled === "string") return String(value);
   const others = filled.filter((each) => each !== value);

@@ -2,7 +2,7 @@ import { checkField, type FieldValue, type FormField, type OpenForm, parseField,
 import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
 import { FieldInput, type Filled } from "./field-input.tsx";
 
-/** What tools and the model ask this person for. */
+/** The forms by which tools and the model ask this person for something. */
 export function Forms(): ReactNode {
   return useForms().map((form) => <FormCard key={form.id} form={form} />);
 }
@@ -51,7 +51,7 @@ function FormCard({ form: { message, fields, problem, answer } }: { readonly for
   );
 }
 
-/** What is ticked of several choices is kept as it is, every other field as text; a box that is not ticked is "no". */
+/** The first value of a field: a list for several choices, else a text; "no" for a box that is not ticked. */
 function toFilled({ type, initial }: FormField): Filled {
   if (type === "choices") return Array.isArray(initial) ? initial : [];
   if (type === "boolean") return initial === true ? "yes" : "no";
@@ -60,7 +60,7 @@ function toFilled({ type, initial }: FormField): Filled {
 
 interface Read {
   readonly content: Readonly<Record<string, FieldValue>>;
-  /** What is wrong, by the field's name. */
+  /** Problems by the field's name. */
   readonly wrong: ReadonlyMap<string, string>;
 }
 

@@ -6,7 +6,7 @@ interface Notice {
   readonly message: string;
 }
 
-/** More would leave no room for the talk. */
+/** At most so many, to leave room for the talk. */
 const MAX_NOTICES = 3;
 
 const notices = watchedValue<readonly Notice[]>([]);

@@ -3,7 +3,7 @@ import { Forms } from "./forms.tsx";
 import { closeNotice, useNotices } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
-/** What tools show on this page, and what they ask. */
+/** The notices and forms of tools. */
 export function Questions(): ReactNode {
   const notices = useNotices();
   const { ask_user: mayAsk } = useSwitches();

@@ -11,7 +11,7 @@ export type DeviceTool =
   | "list_local_files";
 
 const KEY = "parley.device";
-/** What reads something of the person is off until it is switched on. */
+/** Tools that read something of the person are off until they are switched on. */
 const AT_FIRST: Readonly<Record<DeviceTool, boolean>> = {
   show_notification: true,
   ask_user: true,
@@ -26,7 +26,7 @@ const switches = watchedValue(load());
 
 export const useSwitches = switches.use;
 
-/** The worker is told at once: the tool's component registers it, or withdraws it. */
+/** Switches a tool. Its component then registers or withdraws it, so that the worker knows at once. */
 export function setSwitch(tool: DeviceTool, isOn: boolean): void {
   switches.set({ ...switches.get(), [tool]: isOn });
   localStorage.setItem(KEY, JSON.stringify(switches.get()));

@@ -5,7 +5,7 @@ import { deniedError } from "./denied.ts";
 import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
-/** What a person needs to find what was asked of them, and to think. */
+/** How long a person may take to find the question and to think. */
 const PERSON_MS = 120_000;
 const LOCATION_MS = 20_000;
 
@@ -16,7 +16,7 @@ const message = {
   required: ["message"],
 } as const;
 
-/** Offers the tools of this device that are switched on, from before the join on. Forms are offered where they are shown. */
+/** Offers the tools of this device that are switched on, also before joining. `Forms` offers its own. */
 export function DeviceTools(): ReactNode {
   const on = useSwitches();
   return (

@@ -4,7 +4,7 @@ import { setSwitch } from "../device/switches.ts";
 import { type Folder, fromFiles, hasPicker, pickFolder } from "./folder.ts";
 import { shareFolder, useSharedFolder } from "./shared-folder.ts";
 
-/** Which folder of this device the agent may read, and how. */
+/** Lets the person choose a folder of this device that the agent may read. */
 export function FolderChoice(): ReactNode {
   const folder = useSharedFolder();
   const [problem, setProblem] = useState<string>();

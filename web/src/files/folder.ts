@@ -1,14 +1,14 @@
-/** A folder that a person has picked. What the browser gives leads nowhere else, so neither does this. */
+/** A folder that a person has picked. The browser gives no way out of it. */
 export interface Folder {
   readonly name: string;
-  /** What is in a folder below it, in no order; names of folders end in a slash. */
+  /** The names in a folder below it, in no order; names of folders end in a slash. */
   readonly list: (path: readonly string[]) => AsyncIterable<string> | Iterable<string>;
   readonly open: (path: readonly string[]) => Promise<File>;
 }
 
 type PickWindow = Window & { showDirectoryPicker?: () => Promise<FileSystemDirectoryHandle> };
 
-/** Asks the person for a folder; `undefined` where the browser has no such picker, or nothing was picked. */
+/** Asks the person for a folder; `undefined` when the browser has no such picker, or nothing was picked. */
 export async function pickFolder(): Promise<Folder | undefined> {
   try {
     const handle = await (window as PickWindow).showDirectoryPicker?.();
@@ -41,7 +41,7 @@ function fromHandle(root: FileSystemDirectoryHandle): Folder {
   };
 }
 
-/** What a file input for folders gives: each file with its path, which begins with the folder's name. */
+/** Makes a folder of a file input's files, whose paths begin with the folder's name. */
 export function fromFiles(files: readonly File[]): Folder | undefined {
   const byPath = new Map(files.map((file) => [file.webkitRelativePath.split("/").slice(1).join("/"), file]));
   const [first] = files;

@@ -1,6 +1,6 @@
 import type { Folder } from "./folder.ts";
 
-/** What a model can be shown of one file. */
+/** Larger files are not read. */
 const MAX_FILE_BYTES = 256 * 1_024;
 const MAX_NAMES = 500;
 
@@ -38,7 +38,7 @@ export async function listFiles(folder: Folder, folderPath: string): Promise<{ n
   return { names: names.toSorted(), isCut };
 }
 
-/** The names on the way from the folder down. */
+/** Splits a path into its names. */
 function toNames(path: string): readonly string[] {
   const names = path.split("/").filter((name) => name !== "" && name !== ".");
   if (names.includes("..")) throw new Error("The path is outside the shared folder");
@@ -50,7 +50,7 @@ async function orInWords<Value>(run: () => Promise<Value>, notThere: string): Pr
     return await run();
   } catch (error) {
     const { name } = error as Error;
-    // A folder where a file was expected, and a name that no file can have, are not there either.
+    // A folder in the place of a file, and a name that no file can have, count as missing, too.
     if (["NotFoundError", "TypeMismatchError", "TypeError"].includes(name)) throw new Error(notThere, { cause: error });
     throw new Error("The browser does not let this page read the folder any more: the person must choose it again", {
       cause: error,

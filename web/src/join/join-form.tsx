@@ -4,13 +4,13 @@ import { loadName, loadRooms } from "./remembered.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;
-  /** The room to begin with. */
+  /** The room's name that is filled in at first. */
   readonly room: string | undefined;
   /** Why the last talk could not be joined. */
   readonly problem: JoinError | undefined;
 }
 
-/** `?room=kitchen` names the room; else a new one. */
+/** The room of `?room=kitchen`; without it, a new name. */
 function firstRoom(): string {
   return new URLSearchParams(location.search).get("room") ?? `talk-${Math.random().toString(36).slice(2, 7)}`;
 }

@@ -10,14 +10,14 @@ export interface Place {
 export interface JoinedTalk extends Place {
   readonly token: string;
   readonly livekitUrl: string;
-  /** With which the token was got; empty where none was asked for, or after a reload. */
+  /** The secret with which the token was got; empty when none was needed, or after a reload. */
   readonly secret: string;
   readonly liveKit: Room;
 }
 
-/** Why there is no token: one sentence and what to do. */
+/** Says in one sentence why there is no token, and what to do. */
 export class JoinError extends Error {
-  /** Whether the worker asks for its secret. */
+  /** Whether the worker wants its secret. */
   readonly wantsSecret: boolean;
 
   constructor(message: string, { wantsSecret = false, ...options }: ErrorOptions & { wantsSecret?: boolean } = {}) {
@@ -32,9 +32,9 @@ export function toJoinError(error: unknown): JoinError {
 }
 
 /**
- * Gets a token from the worker that serves this page. The room is connected by `connectTalk`.
+ * Gets a token from the worker that serves this page. `connectTalk` then connects the room.
  *
- * @param secret the worker's `TOKEN_SECRET`, where it has one
+ * @param secret the worker's `TOKEN_SECRET`, if it has one
  */
 export async function joinTalk({ room, identity }: Place, secret: string): Promise<JoinedTalk> {
   const headers = { "content-type": "application/json", ...(secret !== "" && { authorization: `Bearer ${secret}` }) };
@@ -53,7 +53,7 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
   return { room, identity, token, livekitUrl, secret, liveKit: new Room() };
 }
 
-/** Joins the room by LiveKit. Rejects with a sentence that says what to do. */
+/** Joins LiveKit's room. Rejects with a sentence that says what to do. */
 export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): Promise<void> {
   try {
     await liveKit.connect(livekitUrl, token);

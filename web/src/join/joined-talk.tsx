@@ -3,7 +3,7 @@ import type { JoinedTalk } from "./join-talk.ts";
 
 interface JoinedTalkValue {
   readonly talk: JoinedTalk;
-  /** Leaves the talk for the one in another room. */
+  /** Leaves this talk, and opens the one in another room. */
   readonly open: (room: string) => void;
 }
 

@@ -7,12 +7,12 @@ export interface LoggedEvent {
   readonly at: number;
   readonly type: string;
   readonly json: string;
-  /** A delta behind its block's first one: the first to go. Long answers have thousands. */
+  /** Whether it is a later delta of its block. These are dropped first: long answers have thousands. */
   readonly isFurtherDelta: boolean;
 }
 
 const MAX_EVENTS = 2_000;
-/** Many small messages are one rendering. */
+/** Messages are collected for this time, so that many small ones are rendered once. */
 const FLUSH_MS = 100;
 
 const EventLogContext = createContext<readonly LoggedEvent[]>([]);

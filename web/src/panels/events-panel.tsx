@@ -31,7 +31,7 @@ export function EventsPanel(): ReactNode {
   );
 }
 
-/** There may be thousands, and more come while one is read. */
+/** Memoised, because there may be thousands of rows, and more come meanwhile. */
 const EventRow = memo(function EventRow({ event: { at, type, json } }: { readonly event: LoggedEvent }): ReactNode {
   return (
     <li>

@@ -13,7 +13,7 @@ const TABS = {
 type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as readonly Tab[];
 
-/** Beside the talk: what this device offers, how long a turn took, what came over the wire. */
+/** The panels beside the talk: this device's tools, the times of turns, the messages. */
 export function SidePanel({ isOpen }: { readonly isOpen: boolean }): ReactNode {
   const [tab, setTab] = useState<Tab>("tools");
   const { Panel } = TABS[tab];

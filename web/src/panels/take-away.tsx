@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadScenario, loadTranscript } from "../shared/read-record.ts";
 
-/** The talk to take away: to read, for programs, or as a test. */
+/** Downloads of the talk: as Markdown, as JSON, or as a test. */
 export function TakeAway(): ReactNode {
   const { token, room } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();

@@ -4,7 +4,7 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { readJson } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
-/** As `GET /sessions` tells of it. */
+/** A session in the answer of `GET /sessions`. */
 interface Talk {
   readonly id: string;
   readonly room: string;
@@ -15,7 +15,7 @@ interface Talk {
 
 const loadTalks = (token: string) => readJson<readonly Talk[]>(token, "/sessions");
 
-/** The talks in which this person has spoken, by the worker's record: to go on with one of them. */
+/** The talks in which this person has spoken, by the worker's record. One of them can be continued. */
 export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
   const { token, room } = useJoinedTalk();
   const parley = useParley();

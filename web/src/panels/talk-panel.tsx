@@ -4,7 +4,7 @@ import { TakeAway } from "./take-away.tsx";
 import { TalkList } from "./talk-list.tsx";
 import { useUsageLog } from "./usage-log.tsx";
 
-/** What the talk has cost, and the whole of it to take away. */
+/** The cost of the talk, and its downloads. */
 export function TalkPanel(): ReactNode {
   const open = useOpenTalk();
   return (

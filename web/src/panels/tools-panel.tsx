@@ -13,7 +13,7 @@ const TOOLS: readonly (readonly [DeviceTool, string, string])[] = [
   ["take_photo", "Camera", "One small picture; the browser asks you, too"],
 ];
 
-/** What the agent may use of this device. */
+/** The tools and the folder of this device that the agent may use. */
 export function ToolsPanel(): ReactNode {
   return (
     <>

@@ -4,10 +4,10 @@ import { useUsageLog } from "./usage-log.tsx";
 import type { Waterfall } from "./waterfall.ts";
 
 const SHOWN = 40;
-/** A short talk has bars, too, and no walls. */
+/** The least number of bars that share the width, so that those of a short talk are not too wide. */
 const SHOWN_AT_LEAST = 12;
 
-/** How turns have become, over the talk. */
+/** How the times of turns have changed over the talk. */
 export function Trends({ turns }: { readonly turns: readonly Waterfall[] }): ReactNode {
   const { tokensOfTurns } = useUsageLog();
   return (
@@ -26,7 +26,7 @@ interface TrendProps {
   readonly toText: (value: number) => string;
 }
 
-/** A bar for each turn, the newest at the right; in words the newest, the middle and the highest. */
+/** A bar for each turn, the newest at the right. A text tells the newest, the median and the highest value. */
 function Trend({ name, values, toText }: TrendProps): ReactNode {
   const shown = values.slice(-SHOWN);
   const last = shown.at(-1);

@@ -6,7 +6,7 @@ import { type Bar, toWaterfalls } from "./waterfall.ts";
 
 const NEWEST = 5;
 
-/** How turns have become, and the newest as bars on one line of time, as this page saw them. */
+/** The times of turns as this page saw them: their trends, and the newest turns as bars on a line of time. */
 export function TurnPanel(): ReactNode {
   const events = useEventLog();
   const turns = toWaterfalls(events);

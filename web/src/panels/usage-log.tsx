@@ -3,13 +3,13 @@ import { createContext, type ReactNode, useContext, useEffect, useRef, useState 
 
 interface UsageLogValue {
   readonly usage: Usage | undefined;
-  /** What each turn since this page came has spent, in tokens. Turns that follow each other at once count as one. */
+  /** The tokens of each turn since this page was opened. Turns without a pause between them count as one. */
   readonly tokensOfTurns: readonly number[];
 }
 
 const UsageLogContext = createContext<UsageLogValue>({ usage: undefined, tokensOfTurns: [] });
 
-/** Keeps what the talk has spent, read after each turn, whether or not it is looked at. */
+/** Reads after each turn what the talk has spent, whether or not it is shown. */
 export function UsageLog({ children }: { readonly children: ReactNode }): ReactNode {
   const parley = useParley();
   const { usage, refresh } = useUsage();
@@ -30,7 +30,7 @@ export function UsageLog({ children }: { readonly children: ReactNode }): ReactN
   useEffect(() => {
     if (!usage) return;
     const total = totalOf(usage);
-    // What was spent before this page came belongs to no turn that it knows.
+    // What was spent before this page was opened belongs to none of its turns.
     const spent = isTurnOver.current ? total - before.current : 0;
     before.current = total;
     if (spent > 0) setTokens((known) => [...known, spent]);

@@ -12,7 +12,7 @@ export interface Waterfall {
   /** The answer's id. */
   readonly id: string;
   readonly totalMs: number;
-  /** Of the model. */
+  /** Time to the model's first word. */
   readonly firstWordMs?: number;
   readonly bars: readonly Bar[];
 }
@@ -49,11 +49,11 @@ interface Call {
   readonly asked: number;
   started?: number;
   ended?: number;
-  /** When answers came that changed nothing. */
+  /** When answers came that were too late, and changed nothing. */
   readonly late: number[];
 }
 
-/** A permission that was asked for. */
+/** A permission request. */
 interface Question {
   readonly callId: string;
   readonly asked: number;
@@ -70,7 +70,7 @@ export function toWaterfalls(events: readonly Seen[]): readonly Waterfall[] {
     if (type === "transcription") {
       const known = heard.get(id);
       if (known) known.last = at;
-      // What another participant has written comes once, whole, and was not heard.
+      // Not a text that another participant has written: it comes once, as final, and was not heard.
       else if (body["participant"] === undefined || body["final"] !== true) heard.set(id, { first: at, last: at });
     }
     if (type === "start_answer") {
@@ -123,7 +123,7 @@ function note(
 
 type ToldCall = Parameters<typeof toExtraAnswers>[0];
 
-/** Whether a state only tells of an answer that came after the call's end. */
+/** Notes a state that only tells of an answer after the call's end. @returns whether it was one */
 function noteLate({ calls }: Turn, at: number, body: Fields): boolean {
   const call = calls.get(String(body["id"]));
   const told = { status: body["status"], ...parse(String(body["metadataJson"])) } as ToldCall;
@@ -132,7 +132,7 @@ function noteLate({ calls }: Turn, at: number, body: Fields): boolean {
   return true;
 }
 
-/** The same question comes again when it is given more time. */
+/** Notes a question, which comes again when it gets more time. */
 function noteQuestion({ questions }: Turn, at: number, body: Fields): void {
   const id = String(body["id"]);
   if (!questions.has(id)) questions.set(id, { callId: String(body["callId"]), asked: at });
@@ -159,7 +159,7 @@ function toWaterfall(turn: Turn): Waterfall {
     ...[...calls].flatMap(([callId, { name, asked, started = to, ended = to, late }]) => {
       const questions = [...turn.questions.values()].filter((question) => question.callId === callId);
       const answers = questions.map(({ answered = to }) => answered);
-      // From when it might run: until somebody claims it, or it begins.
+      // From the moment at which it may run, until somebody claims it or it begins.
       const free = Math.max(asked, ...answers.filter((answered) => answered <= started));
       return [
         ...questions.map((question) =>

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { TimeLeft } from "../tools/time-left.tsx";
 
-/** Twenty seconds must be left to ask for more (WCAG 2.2.1); somebody may be reading the question to its end. */
+/** WCAG 2.2.1 demands twenty seconds to ask for more time; the rest is to read the question to its end. */
 const WARN_MS = 30_000;
 
 interface AnswerTimeProps {
@@ -10,7 +10,7 @@ interface AnswerTimeProps {
   readonly onMore: () => void;
 }
 
-/** How long a question waits, with more time for the asking. Screen readers are warned once each time that it runs out. */
+/** How long a question waits, with a button for more time. Screen readers are warned once before the time runs out. */
 export function AnswerTime({ until, onMore }: AnswerTimeProps): ReactNode {
   const isSoon = useIsPast(until - WARN_MS);
   return (

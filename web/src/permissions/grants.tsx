@@ -13,11 +13,11 @@ interface Grant {
 
 const loadGrants = (token: string) => readJson<readonly Grant[]>(token, "/permissions/grants");
 
-/** What this participant has allowed for always, in all rooms, to be taken back. */
+/** What this participant has always allowed, in all rooms. Each can be taken back. */
 export function Grants(): ReactNode {
   const { token } = useJoinedTalk();
   const { open } = usePermissions();
-  // An answer to a question may have made one.
+  // Read again when the open questions change, because an answer may have made a grant.
   const { value: grants = [], problem, reload } = useRecord(token, loadGrants, open);
   const takeBack = (id: string) =>
     reload(request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" }));

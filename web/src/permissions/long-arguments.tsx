@@ -6,7 +6,7 @@ interface LongArgumentsProps {
   readonly callId: string | undefined;
 }
 
-/** Arguments that are too long to come with their question: those of its call, as far as they are known. */
+/** The call's arguments, as far as they are known, for a question that came without because they are too long. */
 export function LongArguments({ callId }: LongArgumentsProps): ReactNode {
   const call = useToolCalls().find(({ id }) => id === callId);
   if (!call || call.inputJson === "")

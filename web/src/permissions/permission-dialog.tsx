@@ -8,13 +8,13 @@ import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
 import { LongArguments } from "./long-arguments.tsx";
 
-/** A yes counts only after this time: whoever was typing or clicking when the question came did not mean it. */
+/** A yes counts only after this time: a key or click of somebody who was at work is not meant for the question. */
 const READY_AFTER_MS = 600;
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 
 /**
- * The oldest question that waits for this participant. Closes by itself when it was answered elsewhere, and when this
- * page has left the room: it could not be answered, and would lie over the button to join again.
+ * The oldest question that waits for this participant. It closes by itself when it was answered elsewhere, and when
+ * this page has left the room, where it could not be answered and would cover the button to join again.
  */
 export function PermissionDialog(): ReactNode {
   const { open } = usePermissions();
@@ -27,7 +27,7 @@ export function PermissionDialog(): ReactNode {
 
 interface QuestionProps {
   readonly permission: Permission;
-  /** How many more wait. */
+  /** How many further questions wait. */
   readonly waiting: number;
 }
 
@@ -47,10 +47,10 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     return () => clearTimeout(timer);
   }, []);
 
-  // Before the element goes: a dialog that is closed gives the focus back, one that is gone does not.
+  // Before the element is removed, because only a dialog that is closed gives the focus back.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // The dialog itself has the focus at first, not a button: a blank or Enter that was meant for the text allows nothing.
+    // The dialog has the focus first, and no button: a blank or Enter that was meant for the text must allow nothing.
     element?.showModal();
     element?.focus();
     return () => element?.close();
@@ -83,7 +83,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       aria-describedby="permission-what"
       tabIndex={-1}
       onKeyDown={onKeyDown}
-      // It waits for an answer: Escape is none, and browsers let a second one close it all the same.
+      // Escape is no answer. Browsers let a second Escape close the dialog all the same: then `onClose` opens it again.
       onCancel={(event) => event.preventDefault()}
       onClose={({ currentTarget }) => currentTarget.isConnected && !currentTarget.open && currentTarget.showModal()}
     >

@@ -6,7 +6,7 @@ const SPENT = {
   identityPerDay: "Your budget of today is spent. Come back tomorrow (UTC), or have it raised.",
 } as const;
 
-/** That the model is asked no more, because there is nothing left to pay for it. */
+/** Says that the model is not asked any more, because a budget is used up. */
 export function BudgetProblem(): ReactNode {
   const { usage } = useUsageLog();
   const spent = usage?.budgets.find(({ share = 0 }) => share >= 1);

@@ -15,7 +15,7 @@ const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
 
-/** What is wrong, each in one sentence with what to do about it. */
+/** The problems, each in one sentence with what to do about it. */
 export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { problem, isConnected } = useTalk();
@@ -88,7 +88,7 @@ function toSentence(reason: DisconnectReason | undefined): string {
   return "The connection has ended.";
 }
 
-/** Whether something was ever so. */
+/** Whether a condition has ever been true. */
 function useHasBeen(holds: boolean): boolean {
   const [has, setHas] = useState(holds);
   useEffect(() => {

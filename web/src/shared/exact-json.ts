@@ -1,12 +1,12 @@
-/** Shows nothing, or turns the order of what is shown around. Joiners and emoji variants belong to ordinary words. */
+/** Characters that are invisible or reverse the order of text; not joiners and emoji variants, which words need. */
 const HIDDEN = /(?!\u200c|\u200d|\ufe0f)[\p{Default_Ignorable_Code_Point}\u007f-\u009f\u2028\u2029]/gu;
 
-/** JSON to read: nothing in it is out of sight, and it parses to the same value. */
+/** JSON for people: nothing in it is invisible, and it parses to the same value. */
 export function toExactJson(value: unknown): string {
   return toVisible(JSON.stringify(value, undefined, 2));
 }
 
-/** A text in which what cannot be seen is written as in JSON: `\u202e`. */
+/** A text in which invisible characters are written as in JSON: `\u202e`. */
 export function toVisible(text: string): string {
   return text.replaceAll(HIDDEN, (character) =>
     character

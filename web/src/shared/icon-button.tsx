@@ -5,7 +5,7 @@ interface IconButtonProps {
   /** An SVG path in a box of 24 by 24, drawn as a line. */
   readonly path: string;
   readonly onClick: () => void;
-  /** Of a button that is on or off. */
+  /** The state of a button that is on or off. */
   readonly isPressed?: boolean;
   readonly isDisabled?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { ExtraAnswer } from "@parley/react";
 import { noteWorkerTime } from "./worker-clock.ts";
 
-/** A turn of the transcript, as docs/transcripts.md has it. */
+/** A turn of the transcript (docs/transcripts.md). */
 export interface StoredTurn {
   readonly turnId: string;
   readonly participant: string;
@@ -29,12 +29,12 @@ export interface StoredPart {
   readonly extraAnswers?: readonly ExtraAnswer[];
 }
 
-/** A request with the room's token; rejects with what the worker says. */
+/** Sends a request with the room's token. Rejects with the worker's own text. */
 export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
   return orReject(await ask(token, path, init));
 }
 
-/** What the worker answers to a request with the room's token; rejects as `request`. */
+/** The JSON of the worker's answer. Rejects as `request`. */
 export async function readJson<Value>(token: string, path: string): Promise<Value> {
   return (await (await request(token, path)).json()) as Value;
 }
@@ -73,7 +73,7 @@ export async function loadTranscript(token: string, format: "markdown" | "json")
   return (await request(token, `/session/${encodeURIComponent(id)}/transcript?format=${format}`)).blob();
 }
 
-/** The talk as a test for `parley test`. Rejects with why it cannot be one. */
+/** The talk as a test for `parley test`. Rejects with the reason why that is not possible. */
 export async function loadScenario(token: string): Promise<string> {
   const id = await findSession(token);
   if (id === undefined) throw new Error("Nothing has been said yet.");

@@ -3,13 +3,13 @@ import { type ReactNode, useCallback, useEffect, useState } from "react";
 interface FromRecord<Value> {
   /** `undefined` until it has been read. */
   readonly value: Value | undefined;
-  /** Why it could not be read, or changed, for people. */
+  /** Why it could not be read or changed, for people. */
   readonly problem: ReactNode;
-  /** Reads it anew, once `change` is done. Never rejects. */
+  /** Reads it again, after `change` if given. Never rejects. */
   readonly reload: (change?: Promise<unknown>) => Promise<void>;
 }
 
-/** Something of the worker's record, by a function that stays the same. It is read again when `since` has changed. */
+/** Reads something of the worker's record, again when `since` changes. `read` must be the same in each render. */
 export function useRecord<Value>(
   token: string,
   read: (token: string) => Promise<Value>,

@@ -2,10 +2,10 @@ import type { Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 
 /**
- * A value of LiveKit's room that may change with certain events.
+ * A value of LiveKit's room that may change at certain events.
  *
  * @param events the same array in each render
- * @param read gives an equal value (by `Object.is`) as long as nothing has changed
+ * @param read must give an equal value (by `Object.is`) while nothing has changed
  */
 export function useRoomValue<Value>(room: Room, events: readonly RoomEvent[], read: (room: Room) => Value): Value {
   const subscribe = useCallback(

@@ -3,11 +3,11 @@ import { useSyncExternalStore } from "react";
 interface WatchedValue<Value> {
   readonly get: () => Value;
   readonly set: (value: Value) => void;
-  /** For components: they render again when it changes. */
+  /** The value, for components: they render again when it changes. */
   readonly use: () => Value;
 }
 
-/** A value of the whole page, beside React. */
+/** A value of the whole page, outside of React. */
 export function watchedValue<Value>(first: Value): WatchedValue<Value> {
   const listeners = new Set<() => void>();
   let value = first;

@@ -1,6 +1,6 @@
 import { watchedValue } from "./watched-value.ts";
 
-/** An HTTP date has whole seconds, and has been on its way. */
+/** An HTTP date is only as exact as this: it has whole seconds, and took time to arrive. */
 const PRECISION_MS = 2_000;
 
 const ahead = watchedValue(0);

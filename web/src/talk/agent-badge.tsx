@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<AgentState, string>> = {
   failed: "No agent",
 };
 
-/** What the agent does. Not announced: screen readers are told of a turn's boundaries by the announcer. */
+/** Shows what the agent does. Screen readers do not announce it: the announcer tells them of turns. */
 export function AgentBadge(): ReactNode {
   const { state } = useAgentState();
   return (

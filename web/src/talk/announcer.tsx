@@ -3,11 +3,11 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { toTitle } from "../tools/describe-call.ts";
 
 /**
- * Tells screen readers of a turn's boundaries, at most twice a turn: the first tool that is used, and the answer once it
- * is whole. Text that streams is never announced, and a spoken answer is heard anyway.
+ * Tells screen readers at most twice a turn: of the first tool that is used, and of the complete answer. Text is not
+ * announced while it streams, and a spoken answer is heard anyway.
  */
 export function Announcer(): ReactNode {
-  /** The key makes one that is said again another: readers hear of changes. */
+  /** The key changes with each sentence, so that one that is said again is announced, too. */
   const [{ key, sentence }, setSaid] = useState({ key: "", sentence: "" });
   const parley = useParley();
   const calls = useToolCalls();
@@ -25,7 +25,7 @@ export function Announcer(): ReactNode {
 
   useEffect(() => {
     if (!last || last.state === "open" || told.current.has(last.id)) return undefined;
-    // Its last sentences may come after its end.
+    // Waits, because the last sentences may come after the turn's end.
     const timer = setTimeout(() => {
       told.current.add(last.id);
       setSaid({ key: last.id, sentence: endOf(last.state, last.isSpoken === true ? "" : textOf(last)) });

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from "react";
 import { IconButton } from "../shared/icon-button.tsx";
 
-/** What a model can be shown. */
+/** Media types that a model can be shown. */
 const KINDS = "image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain";
 const PAPER_CLIP = "M20 11.5 12.5 19a5 5 0 0 1-7-7L13 4.5a3.3 3.3 0 0 1 4.7 4.7l-7.5 7.5a1.6 1.6 0 0 1-2.4-2.3L14.5 8";
 

@@ -21,7 +21,7 @@ export function Composer(): ReactNode {
     setFiles([]);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // A word that is still being put together (IME) is ended by Enter, too.
+    // Enter also ends a word that is being composed (IME): then nothing is sent.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     submit();

@@ -10,11 +10,11 @@ import { partsBefore } from "./parts-before.ts";
 interface EarlierTurnsProps {
   /** Answers that this page shows itself. */
   readonly shown: readonly TalkEntry[];
-  /** Where nothing has been said. */
+  /** Shown when nothing has been said. */
   readonly otherwise: ReactNode;
 }
 
-/** What was said in this room before the page came, from the worker's record. */
+/** What was said in this room before the page was opened, from the worker's record. */
 export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode {
   const { token, identity } = useJoinedTalk();
   const { value: loaded = [], problem } = useRecord(token, loadTurns);
@@ -27,7 +27,7 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
       }),
     [parley],
   );
-  // What follows an answer that was given again is replaced, too.
+  // The turns after a regenerated answer are replaced, too.
   const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
   const turns = place < 0 ? loaded : loaded.slice(0, place);
   if (turns.length === 0) return problem || (shown.length === 0 && otherwise);
@@ -46,13 +46,13 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
 interface EarlierTurnProps {
   readonly turn: StoredTurn;
   readonly me: string;
-  /** The page shows the question itself. */
+  /** Whether this page shows the question itself. */
   readonly isAskedHere: boolean;
 }
 
 const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere }: EarlierTurnProps): ReactNode {
   const { turnId, participant, said, saidBy = participant, state, heard } = turn;
-  /** The answer, as far as the page has seen it: that part is shown with what is said now. */
+  /** The part of the answer that this page has received, which is shown with the new messages. */
   const seen = useMessage(turnId);
   const answer = isAskedHere ? [] : partsBefore(turn.answer, seen?.parts ?? []);
   return (

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 
 interface EditMessageProps {
   readonly text: string;
-  /** Without a text: nothing is to change. */
+  /** Called with the new text, or without one when nothing changes. */
   readonly onDone: (text?: string) => void;
 }
 

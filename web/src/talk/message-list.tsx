@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message-view.tsx";
 
-/** Nearer to the end than this, the list follows what comes; else it stays where the reader is. */
+/** Within this distance of its end, the list follows new messages; else it stays where the reader is. */
 const NEAR_PX = 80;
 
 export function MessageList(): ReactNode {
@@ -15,7 +15,7 @@ export function MessageList(): ReactNode {
   const last = messages.at(-1);
 
   useLayoutEffect(() => {
-    // Whoever says something wants to see what comes of it.
+    // After a message of its own, the person wants to see the answer.
     if (last?.role === "user" && last.from === undefined) isNear.current = true;
   }, [last]);
   useEffect(() => {
@@ -38,7 +38,7 @@ export function MessageList(): ReactNode {
       aria-label="Messages"
       tabIndex={0}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        // What has come since makes the end farther away, too: only who scrolls up wants to leave it.
+        // New messages also move the end away, so only scrolling up means that the person wants to leave it.
         const isUp = scrollTop < top.current;
         top.current = scrollTop;
         isNear.current = scrollHeight - scrollTop - clientHeight < NEAR_PX || (isNear.current && !isUp);

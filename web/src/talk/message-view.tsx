@@ -16,7 +16,7 @@ interface MessageViewProps {
   readonly regenerate: (id: string) => Promise<void>;
 }
 
-/** One message. Only this one renders again while it grows, and none when another comes. */
+/** One message. It renders again only when it grows itself, not when others come. */
 export const MessageView = memo(function MessageView({ id, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
@@ -38,7 +38,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
           text={textOf(message)}
           onDone={(text) => {
             setEditing(false);
-            // To where it was before: the button that began it.
+            // Gives the focus back to the button that began the edit.
             item.current?.querySelector("button")?.focus();
             if (text !== undefined) inBackground(edit(id, text));
           }}
@@ -74,7 +74,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   );
 });
 
-/** The message itself says why it failed. */
+/** Ignores a failure, because the message itself shows it. */
 function inBackground(varying: Promise<void>): void {
   varying.catch(() => {});
 }
@@ -94,7 +94,7 @@ function PartView({ part, message }: { readonly part: Part; readonly message: Ta
     return <p className="text">{part.text}</p>;
   const rest = part.text.slice(part.saidTo);
   const isOver = message.state !== "open";
-  // Words are shown as they are written; those that are not heard yet are dimmed. After an interruption they never were.
+  // Words are shown as they are written. Those that are not heard yet, or never were, are dimmed.
   return (
     <p className="text">
       {part.text.slice(0, part.saidTo)}
@@ -113,7 +113,7 @@ function PartView({ part, message }: { readonly part: Part; readonly message: Ta
 interface MessageActionsProps {
   readonly message: TalkMessage;
   readonly onEdit: () => void;
-  /** @param question the id of the message that is to be answered again */
+  /** @param question the id of the message to answer again */
   readonly onAgain: (question: string) => void;
 }
 

@@ -10,12 +10,14 @@ interface Seen {
   readonly toolUseId?: string;
 }
 
-/** What of an answer that had begun when the page came stands in the record alone. `seen`: what the page has seen of it. */
+/**
+ * The parts of an answer that only the record has: it had begun before the page was opened, which has `seen` the rest.
+ */
 export function partsBefore<Part extends Stored>(stored: readonly Part[], seen: readonly Seen[]): readonly Part[] {
   const known = (kind: Seen["kind"]) => seen.filter((part) => part.kind === kind);
   const calls = new Set(known("call").map(({ toolUseId }) => toolUseId));
   const texts = new Set(known("text").map(({ text }) => text));
-  // Sentences of a block whose beginning the page has not seen.
+  // Sentences of a block whose beginning the page has not received.
   const sentences = known("aside").flatMap(({ text }) => text ?? []);
   return stored.flatMap((part) => {
     const { type, text = "", toolUseId } = part;

@@ -16,7 +16,7 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
   cancelled: "–",
 };
 
-/** One call: what it does in words first, then all that is known of it. */
+/** One call: first in words what it does, then all its details. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const { status, name, inputJson, output, error, errorCode, logs, progress } = call;
   const { editedInput, deadlineAt, display } = call;

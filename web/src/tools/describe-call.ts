@@ -9,7 +9,7 @@ export function toTitle(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The arguments that a person wants to read first: texts and numbers, cut. */
+/** The arguments that a person reads first: texts and numbers, cut. */
 export function toSummary(inputJson: string): string {
   const input = parse(inputJson);
   const values = typeof input === "object" && input !== null ? Object.values(input) : [];
@@ -18,7 +18,7 @@ export function toSummary(inputJson: string): string {
   return text.length > SUMMARY_LENGTH ? `${text.slice(0, SUMMARY_LENGTH)}…` : text;
 }
 
-/** JSON with line breaks, or the text as it is while it is still written. */
+/** JSON with line breaks; a text that is not complete yet stays as it is. */
 export function toPretty(json: string): string {
   const value = parse(json);
   return value === undefined ? toVisible(json) : toExactJson(value);
@@ -33,7 +33,7 @@ export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string)
   return runner === "client" || addressee === me ? "on this device" : "here or on the server";
 }
 
-/** An answer that came after the call's end. */
+/** Describes an answer that came after the call's end. */
 export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
   const other = from === "server" ? "The server" : from;
   const who = from === me ? "This device" : other;

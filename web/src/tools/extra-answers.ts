@@ -8,7 +8,7 @@ interface Answered<Extra extends Answer> {
   readonly extraAnswers?: readonly Extra[];
 }
 
-/** Answers that came after a call's end. That a device has stopped what was cancelled is none. */
+/** The answers after a call's end, without a device's answer that it has stopped a cancelled call. */
 export function toExtraAnswers<Extra extends Answer>({ status, extraAnswers = [] }: Answered<Extra>): readonly Extra[] {
   return extraAnswers.filter(({ kind, success }) => status !== "cancelled" || kind !== "late" || success);
 }

@@ -3,7 +3,7 @@ import type { StoredPart } from "../shared/read-record.ts";
 
 const STATES: readonly string[] = ["pending", "running", "success", "error", "cancelled"];
 
-/** A call of the record, in the form of one that was seen while it ran. */
+/** A stored call, in the form of a live one. */
 export function toToolCall(part: StoredPart, messageId: string): ToolCall {
   const { toolUseId = "", name = "", state = "", input, result, errorCode, errorMessage } = part;
   const { ranOn, participant, extraAnswers, display } = part;

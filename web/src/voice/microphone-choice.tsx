@@ -2,7 +2,7 @@ import { Room, RoomEvent } from "livekit-client";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 
-/** Which microphone is used. Browsers tell their names once one was allowed. */
+/** Chooses the microphone. Browsers tell the names only after one was allowed. */
 export function MicrophoneChoice(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
@@ -22,7 +22,7 @@ export function MicrophoneChoice(): ReactNode {
     if (active === "") return undefined;
     const use = () => void liveKit.switchActiveDevice("audioinput", active).catch(() => setActive(""));
     use();
-    // LiveKit does not change a microphone that is just being opened.
+    // Waits for the track, because LiveKit cannot change a microphone that is being opened.
     liveKit.on(RoomEvent.LocalTrackPublished, use);
     return () => void liveKit.off(RoomEvent.LocalTrackPublished, use);
   }, [liveKit, active]);

@@ -1,7 +1,7 @@
 import { type Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 
-/** How long a microphone may be on without anybody who listens. A worker that listens subscribes at once. */
+/** How long a microphone may be on while nobody listens. A worker that listens subscribes at once. */
 const HEARD_WITHIN_MS = 5_000;
 
 export type MicrophoneProblem = "denied" | "missing" | "nobody_listens" | "failed";

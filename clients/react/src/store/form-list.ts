@@ -18,12 +18,12 @@ interface Shown {
 export class FormList extends Watched {
   #open: readonly OpenForm[] = [];
 
-  /** The same array until a form comes or goes. */
+  /** The same array object until a form comes or goes. */
   get open(): readonly OpenForm[] {
     return this.#open;
   }
 
-  /** Resolves with the answer; a form whose signal aborts goes by itself. */
+  /** Shows a form, and resolves with its answer. When the signal aborts, the form is removed. */
   readonly show = async (form: Form, { callId: id, signal }: Shown): Promise<FormAnswer> => {
     const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
     const onAbort = () => reject(signal.reason as Error);
@@ -38,7 +38,7 @@ export class FormList extends Watched {
     }
   };
 
-  /** Nobody shows them any more. */
+  /** Cancels all forms, because nothing shows them any more. */
   cancelAll(): void {
     for (const { answer } of this.#open) answer({ action: "cancel" });
   }

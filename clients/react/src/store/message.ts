@@ -6,7 +6,7 @@ export type Part =
       readonly kind: "text" | "thinking";
       readonly sequence: number;
       readonly text: string;
-      /** How much of `text`, in characters, has come as sentences. In a spoken answer: has begun to be heard. */
+      /** How many characters of `text` have come as sentences; in a spoken answer, how many are heard already. */
       readonly saidTo: number;
     }
   | { readonly kind: "call"; readonly sequence: number; readonly toolUseId: string }
@@ -15,19 +15,19 @@ export type Part =
 
 export type MessageState = "sending" | "sent" | "open" | "completed" | "interrupted" | "failed" | "cancelled";
 
-/** What one side has said. Never changed: each change makes a new one. */
+/** What one side has said. Immutable: each change makes a new object. */
 export interface TalkMessage {
   readonly id: string;
   readonly role: "user" | "assistant";
-  /** Of what another participant has said: its identity. */
+  /** The identity of another participant who has said it; absent for this one and the agent. */
   readonly from?: string;
   /** Unix ms, when this client first knew of it. */
   readonly at: number;
   readonly parts: readonly Part[];
-  /** What was sent with it: names, or media types. */
+  /** The names or media types of its attachments. */
   readonly attachments?: readonly string[];
   readonly state: MessageState;
-  /** Of an answer: the message that it answers. */
+  /** In an answer: the id of the message that it answers. */
   readonly replyTo?: string;
   /** Whether an answer is spoken, too. */
   readonly isSpoken?: boolean;
@@ -39,7 +39,7 @@ type BlockEvent = MessageBody<"block_event">;
 
 const CALL_BLOCKS: readonly (string | undefined)[] = ["tool_use", "server_tool_use"];
 
-/** The text of a message without its calls. */
+/** The text of a message, without its calls. */
 export function textOf({ parts }: TalkMessage): string {
   return parts.flatMap((part) => (part.kind === "text" || part.kind === "aside" ? part.text : [])).join(" ");
 }
@@ -85,7 +85,7 @@ function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | u
   return undefined;
 }
 
-/** A sentence may overtake the text that it is from, and was taken for an aside then. */
+/** Removes asides that are no asides: a sentence may come before the text that it is from. */
 function settleAsides(message: TalkMessage): TalkMessage {
   let { parts } = message;
   for (const aside of parts)
@@ -104,7 +104,7 @@ export function applyCall(message: TalkMessage, toolUseId: string): TalkMessage 
   return { ...message, parts: [...message.parts, { kind: "call", sequence: -1, toolUseId }] };
 }
 
-/** An answer that was given while we were away comes whole. */
+/** The message with a whole answer, which was given while this client was away. */
 export function applyWhole(message: TalkMessage, text: string): TalkMessage {
   const state = message.state === "open" ? "completed" : message.state;
   const isEmpty = !message.parts.some(({ kind }) => kind === "text" || kind === "aside");
@@ -117,7 +117,7 @@ function findText(parts: readonly Part[], sequence: number) {
   return part?.kind === "text" || part?.kind === "thinking" ? part : undefined;
 }
 
-/** Takes the place of the part of the same block, or goes before the first part of a later block. */
+/** Replaces the part of the same block, or inserts the part before the first one of a later block. */
 function put(parts: readonly Part[], part: Exclude<Part, { kind: "aside" }>): readonly Part[] {
   const same = parts.findIndex((each) => each.kind !== "aside" && each.sequence === part.sequence);
   if (same >= 0) return parts.with(same, part);

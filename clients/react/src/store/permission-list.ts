@@ -6,12 +6,12 @@ import { Watched } from "./watched.ts";
 export class PermissionList extends Watched {
   #open: readonly Permission[] = [];
 
-  /** The same array until a question comes, changes or goes. */
+  /** The same array object until a question comes, changes or goes. */
   get open(): readonly Permission[] {
     return this.#open;
   }
 
-  /** Listens to a client; the returned function ends that. */
+  /** Follows a client until the returned function is called. */
   follow(parley: Parley): () => void {
     const offs = [
       parley.on("permission_request", (request) => {
@@ -20,7 +20,7 @@ export class PermissionList extends Watched {
         this.#set(place < 0 ? [...this.#open, permission] : this.#open.with(place, permission));
       }),
       parley.on("permission_closed", (closed) => this.#set(this.#open.filter(({ id }) => id !== closed.id))),
-      // Arguments that the tool does not take: the question stays open.
+      // The tool does not take the edited arguments: the question stays open.
       parley.on("error", ({ originatingId, message }) => {
         if (this.#open.some(({ id }) => id === originatingId))
           this.#set(this.#open.map((each) => (each.id === originatingId ? { ...each, problem: message } : each)));
@@ -31,7 +31,7 @@ export class PermissionList extends Watched {
     };
   }
 
-  /** The worker shows again what is open to whom it has come to know. */
+  /** Drops all questions: the worker shows the open ones again once it knows this client. */
   clear(): void {
     this.#set([]);
   }

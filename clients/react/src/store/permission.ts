@@ -7,7 +7,7 @@ export interface Permission {
   readonly sessionId: string;
   readonly type: string;
   readonly title: string;
-  /** What the call touches; what an `always` allows from now on. */
+  /** What the call would touch, and what `always` would allow from now on. */
   readonly patterns: readonly string[];
   readonly callId?: string;
   readonly toolName?: string;
@@ -32,7 +32,7 @@ export function toPermission(request: MessageBody<"permission_request">, now: nu
     ...(request.callId !== undefined && { callId: request.callId }),
     ...(typeof toolName === "string" && { toolName }),
     ...(isObject(input) && { input }),
-    // The worker's clock may be another: what counts is how much time was left when it asked.
+    // Not the worker's time, because its clock may differ: what counts is how much time was left.
     ...(typeof leftMs === "number" && { expiresAt: now + leftMs }),
   };
 }

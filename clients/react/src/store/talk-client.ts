@@ -18,14 +18,14 @@ type Room = Parameters<typeof connect>[0];
 type AnyTool = ClientTool<never>;
 
 /**
- * One client of a worker for a tree of components, with what it has heard. React may end and begin effects again at
- * once (StrictMode): a client that is opened again before the next task goes on.
+ * One client of a worker for a tree of components, with everything that it has received. React may end effects and
+ * begin them again at once (StrictMode), so a client that is opened again before the next task goes on.
  */
 export class TalkClient extends Watched {
   readonly log = new TalkLog();
   readonly permissions = new PermissionList();
   readonly views = new ToolViews();
-  /** What is called when there is a client, and what ends that again. */
+  /** The tools that are offered, each with the function that withdraws it once it is registered. */
   readonly #tools = new Map<AnyTool, (() => void) | undefined>();
   #parley: Parley | undefined;
   #room: Room | undefined;
@@ -53,13 +53,13 @@ export class TalkClient extends Watched {
     return this.#problem;
   }
 
-  /** Begins with a room, or goes on with another object for the same room. The returned function ends it. */
+  /** Begins with a room, or continues with another object for the same room. The returned function ends it. */
   open(room: Room, options: ParleyOptions): () => void {
     clearTimeout(this.#closing);
     const isOther = this.#room !== room;
     this.#room = room;
     if (this.#parley && isOther) {
-      // What was answered meanwhile is not told to who was out of the room.
+      // A client that was out of the room is not told which questions were answered meanwhile.
       this.permissions.clear();
       this.#parley.rejoin(room);
     } else if (isOther) void this.#closed.then(() => this.#connect(room, options));
@@ -69,7 +69,7 @@ export class TalkClient extends Watched {
     };
   }
 
-  /** Offers a tool as soon as there is a client, and as long as there is one. */
+  /** Offers a tool while there is a client, until the returned function is called. */
   offer<Input>(tool: ClientTool<Input>): () => void {
     const any = tool as unknown as AnyTool;
     this.#tools.set(any, this.#parley?.registerTool(any));
@@ -85,7 +85,7 @@ export class TalkClient extends Watched {
     return messageId;
   }
 
-  /** Has a message of the user answered anew, with other words if some are given. If that fails, the message says so, too. */
+  /** Has a message of the user answered anew, with new words if given. If that fails, the message shows it, too. */
   async vary(targetId: string, newContent?: string): Promise<void> {
     if (newContent !== undefined) this.log.edit(targetId, newContent);
     const mode = newContent === undefined ? "regenerate" : "edit";
@@ -142,7 +142,7 @@ export class TalkClient extends Watched {
   }
 }
 
-/** LiveKit's own room, if the client has one and not a transport. */
+/** LiveKit's room; `undefined` when the client has another transport. */
 export function liveKitRoomOf(room: Room | undefined): LiveKitRoom | undefined {
   return room && "remoteParticipants" in room ? room : undefined;
 }

@@ -7,23 +7,23 @@ import { Watched } from "./watched.ts";
 export interface TalkEntry {
   readonly id: string;
   readonly role: "user" | "assistant";
-  /** Of what another participant has said: its identity. */
+  /** The identity of another participant who has said it. */
   readonly from?: string;
 }
 
-/** All messages and calls of a talk since this client came, built from the worker's messages. */
+/** All messages and calls since this client joined, made from the worker's messages. */
 export class TalkLog extends Watched {
   #entries: readonly TalkEntry[] = [];
   #calls: readonly ToolCall[] = [];
   readonly #messages = new Map<string, TalkMessage>();
   readonly #callsByUse = new Map<string, ToolCall>();
 
-  /** The same array until a message comes or goes. */
+  /** The same array object until a message comes or goes. */
   get entries(): readonly TalkEntry[] {
     return this.#entries;
   }
 
-  /** The same array until a call changes. */
+  /** The same array object until a call changes. */
   get calls(): readonly ToolCall[] {
     return this.#calls;
   }
@@ -40,7 +40,7 @@ export class TalkLog extends Watched {
     return this.#calls.some(isOpen);
   }
 
-  /** Listens to a client; the returned function ends that. */
+  /** Follows a client until the returned function is called. */
   follow(parley: Parley): () => void {
     const offs = [
       parley.on("answer_start", (answer) => this.#begin(answer)),
@@ -73,13 +73,13 @@ export class TalkLog extends Watched {
     );
   }
 
-  /** A message of the user, or what was to be done with it, has not reached the worker. */
+  /** Notes that a message of the user, or a request about it, has not reached the worker. */
   fail(id: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     this.#change(id, (known) => ({ ...known, state: "failed", problem }));
   }
 
-  /** Gives a message of the user other words. */
+  /** Replaces the words of a message of the user. */
   edit(id: string, text: string): void {
     this.#change(id, (known) => ({ ...known, parts: [asText(text)] }));
   }
@@ -106,7 +106,7 @@ export class TalkLog extends Watched {
   #takeBlock(event: MessageBody<"block_event">): void {
     this.#openAnswer(event.turnId);
     this.#change(event.turnId, (known) => applyBlock(known, event));
-    // A delta of arguments names its block's place only.
+    // A delta of arguments names its block only by its index.
     const part = this.#messages
       .get(event.turnId)
       ?.parts.find((each) => each.kind === "call" && each.sequence === event.sequence);
@@ -130,7 +130,7 @@ export class TalkLog extends Watched {
     this.changed();
   }
 
-  /** @param from another participant, whose words these are */
+  /** @param from the identity of another participant who has said it */
   #addUser(id: string, text: string, ...[state, from]: ["sending" | "open", from?: string]): void {
     this.#add({ id, role: "user", at: Date.now(), parts: [asText(text)], state, ...(from !== undefined && { from }) });
   }

@@ -2,37 +2,37 @@ import type { MessageBody } from "@parley/client";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One use of a tool, from the model's first word of it to its end. Never changed: each change makes a new one. */
+/** One use of a tool, from the model's first word of it to its end. Immutable: each change makes a new object. */
 export interface ToolCall {
   /** The model's id, as in `Part`. */
   readonly toolUseId: string;
-  /** Ours, once the call has begun: that of permissions, results and cancels. */
+  /** The call's id in permissions, results and cancels; absent until the call has begun. */
   readonly id?: string;
-  /** The answer that it belongs to. */
+  /** The id of the answer that it belongs to. */
   readonly messageId: string;
   readonly name: string;
   /** `writing`: the model still writes the arguments. */
   readonly status: "writing" | "pending" | "running" | "success" | "error" | "cancelled";
-  /** The arguments as JSON, as far as they are written. */
+  /** The arguments as JSON; incomplete while they are written. */
   readonly inputJson: string;
   readonly output?: string;
-  /** What the tool gave to display. The model does not know it. */
+  /** What the tool shows to people. The model does not know it. */
   readonly display?: Fields;
   readonly error?: string;
   readonly errorCode?: string;
   readonly logs: readonly string[];
   /** From 0 to 1. */
   readonly progress?: number;
-  /** Who runs it, else who was asked to. */
+  /** Who runs it, or who was asked to. */
   readonly runner?: "server" | "client" | "either" | "anthropic";
-  /** Of a tool of an MCP server: that server's name. */
+  /** The name of the MCP server that the tool is from. */
   readonly mcpServer?: string;
-  /** On whose device it runs. */
+  /** The participant on whose device it runs. */
   readonly addressee?: string;
-  /** What the participant put in the place of `inputJson`, as JSON. */
+  /** The arguments that a participant has put in the place of `inputJson`, as JSON. */
   readonly editedInput?: string;
   readonly waitsForPermission?: boolean;
-  /** Whose permission it waits for. */
+  /** The participant whose permission it waits for. */
   readonly approver?: string;
   /** Answers that came after the call's end, and changed nothing. */
   readonly extraAnswers?: readonly ExtraAnswer[];
@@ -66,9 +66,9 @@ const METADATA = [
 ] as const;
 
 /**
- * The call as its state says, unless what is known is newer; `undefined` for a state that names no tool use.
+ * The call after a state has come, unless a newer one is known; `undefined` for a state that names no tool use.
  *
- * @param find the call that is known of a tool use
+ * @param find gives the known call of a tool use
  */
 export function applyState(find: (toolUseId: string) => ToolCall | undefined, state: State): ToolCall | undefined {
   const metadata = parseFields(state.metadataJson);
@@ -85,7 +85,7 @@ export function applyState(find: (toolUseId: string) => ToolCall | undefined, st
     name,
     status,
     logs,
-    // A tool whose states tell its name only: the block has the arguments.
+    // The states of some tools have no arguments; the block has them.
     inputJson: state.inputJson === "" ? (known?.inputJson ?? "") : state.inputJson,
     revision: typeof revision === "number" ? revision : 0,
     ...(isRunner(execution) && { runner: execution }),
@@ -116,7 +116,7 @@ export function applyCallBlock(known: ToolCall | undefined, event: BlockEvent): 
   if (deltaType === "input_json" && typeof partialJson === "string" && known.status === "writing")
     return { ...known, inputJson: known.inputJson + partialJson };
   if (event.event !== "block_stop" || !type?.endsWith("_result") || known.revision > 0) return known;
-  // A call whose states are not shown, or one that Anthropic runs: its result is all that there is.
+  // The call has no states, because they are not shown or Anthropic runs it: its result tells its end.
   const output = JSON.stringify(content?.["content"] ?? {});
   return { ...known, status: content?.["is_error"] === true ? "error" : "success", output };
 }
@@ -125,7 +125,7 @@ export function isOpen({ status }: ToolCall): boolean {
   return status === "writing" || status === "pending" || status === "running";
 }
 
-/** An object of JSON, or an empty one. */
+/** Parses a JSON object; `{}` for anything else. */
 export function parseFields(json: string): Fields {
   try {
     const value: unknown = JSON.parse(json);

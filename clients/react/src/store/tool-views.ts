@@ -12,7 +12,7 @@ export class ToolViews extends Watched {
     return this.#views.get(toolName);
   }
 
-  /** The returned function takes the component away again. */
+  /** Sets the component of a tool. The returned function removes it. */
   set(toolName: string, view: View): () => void {
     this.#views.set(toolName, view);
     this.changed();
