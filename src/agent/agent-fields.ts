@@ -72,6 +72,9 @@ const handoffSchema = z.strictObject({
   history: z.enum(["whole", "summary"]).default("whole"),
 });
 
+/** Built-in tools that parley.config.ts switches on. Every agent has them, whatever its `tools` names. */
+export const BUILT_IN_TOOLS: readonly string[] = ["recall", "remember", "forget"];
+
 /** What an author says of an agent. The agent of parley.config.ts has the same fields. */
 export const agentFields = {
   /** The model's system prompt, or a function of the session that writes it (docs/agents.md). */

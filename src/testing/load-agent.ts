@@ -1,6 +1,8 @@
 import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_AGENT, loadAgents } from "../agent/load-agents.ts";
 import { AppError } from "../errors/app-error.ts";
+import type { JsonObject } from "../lib/json.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
 import { loadTools } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
@@ -8,8 +10,7 @@ import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
 import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
 import { checkAgents } from "../worker/settings/check-agents.ts";
 import { checkConfig, readConfigFile } from "../worker/settings/read-config-file.ts";
-import { type Behaviours, toList } from "./device/behaviour.ts";
-import { mockTool } from "./device/mock-tool.ts";
+import { type Behaviour, type Behaviours, inTurn, toList, toValue } from "./device/behaviour.ts";
 import type { AgentParts } from "./stage/stage.ts";
 
 export interface AgentOptions {
@@ -52,6 +53,26 @@ function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined 
   return description === undefined
     ? undefined
     : toServerTool(name, defineTool({ description, input, run: () => {} }), undefined);
+}
+
+/** The agent's own tool with its schema, permission and times, but with a test's behaviour in the place of `run`. */
+function mockTool(tool: ServerTool, behaviours: Behaviours): ServerTool {
+  const next = inTurn(behaviours);
+  return { ...tool, run: (input, { signal }) => behave(next(), input as JsonObject, signal) };
+}
+
+async function behave(behaviour: Behaviour, input: JsonObject, signal: AbortSignal): Promise<unknown> {
+  switch (behaviour.kind) {
+    case "answer":
+      if (behaviour.afterMs > 0) await sleep(behaviour.afterMs, undefined, { signal });
+      return toValue(behaviour.value, input);
+    case "throws":
+      throw new Error(behaviour.message);
+    case "never":
+    case "leave":
+      await sleep(600_000, undefined, { signal });
+      return undefined;
+  }
 }
 
 async function readConfig(config: ConfigFile | string): Promise<{ values: ConfigFileValues; folder: string }> {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { clientSuites } from "../../src/conformance/client/client-suites.ts";
+import { clientSuites } from "../../src/conformance/client/check-client.ts";
 import { CLIENT_RULES } from "../../src/conformance/client/written-rules.ts";
-import { WORKER_RULES, workerSuites } from "../../src/conformance/worker/worker-suites.ts";
+import { WORKER_RULES, workerSuites } from "../../src/conformance/worker/check-worker.ts";
 
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");
 const page = inOneLine(readFileSync("docs/protocol.md", "utf8"));

@@ -1,14 +1,19 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { checkClient } from "../../conformance/client/check-client.ts";
 import { toHtml } from "../../conformance/report/to-html.ts";
 import { toTable } from "../../conformance/report/to-table.ts";
 import { parseExpected, summarize } from "../../conformance/run/expected.ts";
 import type { Verdict } from "../../conformance/run/run-suites.ts";
+import type { LivekitServer } from "../../conformance/wire/room-end.ts";
 import { checkWorker } from "../../conformance/worker/check-worker.ts";
+import { findLivekitPort } from "../../worker/process/ports.ts";
+import { startLivekitServer } from "../../worker/services/livekit-server.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
+import { UsageError } from "../talk/options.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
-import { provideLivekit } from "./provide-livekit.ts";
 
 /** `parley conformance`: checks a client or a worker, prints the verdicts, and ends the process. */
 export async function runConformance(args: readonly string[]): Promise<void> {
@@ -32,4 +37,27 @@ async function check(options: ConformanceOptions): Promise<Verdict[]> {
   }
   await using livekit = await provideLivekit(process.env);
   return await checkClient({ livekit, command: options.command });
+}
+
+/** The LiveKit that the environment names; without one, a livekit-server that is started and ends with this process. */
+async function provideLivekit(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<LivekitServer & AsyncDisposable> {
+  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = environment;
+  if (url) {
+    if (!apiKey || !apiSecret)
+      throw new UsageError("LIVEKIT_URL is set, so are wanted: LIVEKIT_API_KEY, LIVEKIT_API_SECRET");
+    return { url, apiKey, apiSecret, [Symbol.asyncDispose]: async () => {} };
+  }
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-conformance-"));
+  const cacheDir = resolve(environment["PARLEY_CACHE_DIR"] || ".cache");
+  const progress = (line: string) => console.error(`conformance: ${line}`);
+  const server = await startLivekitServer({ dataDir, cacheDir, port: await findLivekitPort(), progress });
+  return {
+    ...server,
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,8 +1,14 @@
+import type { Check, Suite } from "../check.ts";
 import { runSuites, type Verdict } from "../run/run-suites.ts";
-import { judgeWriting } from "../run/written-rules.ts";
+import { formRules, judgeWriting, type WrittenRule } from "../run/written-rules.ts";
+import { otherClientChecks, workerCallChecks } from "./checks/calls.ts";
+import { contentChecks } from "./checks/content.ts";
+import { announcingChecks, workerJoiningChecks } from "./checks/joining.ts";
+import { messageChecks } from "./checks/messages.ts";
+import { floodChecks, refusedMessageChecks } from "./checks/refused-messages.ts";
+import { returningChecks } from "./checks/returning.ts";
 import type { GiveAccess } from "./kit-client.ts";
-import { WORKER_RULES, workerSuites } from "./worker-suites.ts";
-import type { WorkerTalk } from "./worker-talk.ts";
+import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
 /** Runs every check of a worker. @param give gives access to its rooms */
 export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
@@ -13,3 +19,45 @@ export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
   );
   return [...verdicts, ...(await judgeWriting(WORKER_RULES, recordings))];
 }
+
+/** All checks of a worker. `onTalk` is called with each room that is opened. */
+export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => void): Suite<WorkerTalk>[] {
+  const suite = (
+    name: string,
+    checks: readonly Check<WorkerTalk>[],
+    options: Omit<WorkerTalkOptions, "give"> = {},
+  ): Suite<WorkerTalk> => ({
+    name,
+    checks,
+    open: async () => {
+      const talk = await WorkerTalk.open({ give, ...options });
+      onTalk(talk);
+      return talk;
+    },
+  });
+  return [
+    suite("calls", workerCallChecks),
+    suite("coming back", returningChecks),
+    suite("messages", messageChecks),
+    suite("refused messages", refusedMessageChecks),
+    suite("content", contentChecks),
+    suite("other clients", otherClientChecks),
+    suite("joining", workerJoiningChecks, { configuration: null }),
+    suite("announcing", announcingChecks, { hasNamedRoom: false }),
+    suite("a flood", floodChecks),
+  ];
+}
+
+/** How a worker writes its frames. */
+export const WORKER_RULES: readonly WrittenRule[] = [
+  ...formRules("MUST"),
+  {
+    id: "write.stanzas-down",
+    level: "MUST",
+    sentence: "a client counts 1, 2, 3…, the worker -1, -2, -3… over all its clients, so you see gaps.",
+    find: ({ frames }) => {
+      const wrong = frames.find(({ stanzaId }) => stanzaId > 0);
+      return wrong && `A stanza of the worker is ${wrong.stanzaId}`;
+    },
+  },
+];

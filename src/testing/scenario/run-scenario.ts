@@ -1,4 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { AppError } from "../../errors/app-error.ts";
 import { cassette } from "../cassette/cassette.ts";
 import { judge } from "../model/judge.ts";
 import { real } from "../model/real.ts";
@@ -9,8 +13,7 @@ import { startTalk } from "../start-talk.ts";
 import type { Talk } from "../talk.ts";
 import type { Turn } from "../turn.ts";
 import { checkTurn, diffTurn, type Problem } from "./check-turn.ts";
-import { readScenario } from "./read-scenario.ts";
-import type { Expectation, Scenario, ScenarioTurn } from "./schema.ts";
+import { type Expectation, type Scenario, scenarioSchema, type ScenarioTurn } from "./schema.ts";
 
 /** How one run of a test went. */
 export interface TestRun {
@@ -104,4 +107,25 @@ function toModel({ cassette: file, turns }: Scenario, folder: string): TestModel
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** @throws {AppError} `invalid_config` naming the file, the place and what was expected there */
+async function readScenario(file: string): Promise<Scenario> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new AppError("invalid_config", `${file}: cannot be read`, { cause: error });
+  });
+  return parseScenario(text, file);
+}
+
+/** @param file is named in errors */
+function parseScenario(text: string, file: string): Scenario {
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw new AppError("invalid_config", `${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const parsed = scenarioSchema.safeParse(value);
+  if (!parsed.success) throw new AppError("invalid_config", `${file}:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
 }

@@ -1,5 +1,4 @@
-import { agentFields, agentSchema, type AgentSettings } from "../../agent/agent-fields.ts";
-import { BUILT_IN_TOOLS } from "../../agent/built-in-tools.ts";
+import { agentFields, agentSchema, type AgentSettings, BUILT_IN_TOOLS } from "../../agent/agent-fields.ts";
 import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import type { AgentSettings } from "../../agent/agent-fields.ts";
-import { BUILT_IN_TOOLS } from "../../agent/built-in-tools.ts";
+import { type AgentSettings, BUILT_IN_TOOLS } from "../../agent/agent-fields.ts";
 import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { Config } from "../config.ts";
