@@ -12,10 +12,10 @@ export interface PooledJob {
 /** Runs the jobs of an AgentServer. */
 export interface JobPool {
   readonly processes: readonly PooledJob[];
-  readonly start: () => void;
-  readonly close: () => Promise<void>;
   /** @param inference runs models for jobs, in a process of its own; absent where there is none */
-  readonly launchJob: (job: RunningJobInfo, inference: ipc.InferenceExecutor | undefined) => Promise<void>;
+  readonly start: (inference: ipc.InferenceExecutor | undefined) => void;
+  readonly close: () => Promise<void>;
+  readonly launchJob: (job: RunningJobInfo) => Promise<void>;
 }
 
 interface ProcPool {
@@ -36,14 +36,14 @@ export async function replaceJobPool(pool: JobPool): Promise<(() => void) | unde
   const before = MEMBERS.map((name) => [name, Object.getOwnPropertyDescriptor(prototype ?? {}, name)] as const);
   if (!prototype || !before.every(([, member]) => member?.configurable)) return undefined;
   Object.defineProperties(prototype, {
-    start: { configurable: true, value: () => pool.start() },
-    close: { configurable: true, value: () => pool.close() },
-    launchJob: {
+    start: {
       configurable: true,
-      value(this: ProcPool, job: RunningJobInfo) {
-        return pool.launchJob(job, this.inferenceExecutor);
+      value(this: ProcPool) {
+        pool.start(this.inferenceExecutor);
       },
     },
+    close: { configurable: true, value: () => pool.close() },
+    launchJob: { configurable: true, value: (job: RunningJobInfo) => pool.launchJob(job) },
     getByJobId: {
       configurable: true,
       value: (id: string) => pool.processes.find(({ runningJob }) => runningJob.job.id === id) ?? null,

@@ -30,7 +30,7 @@ import type { SessionOptions } from "./session-options.ts";
 import { SessionLease } from "./record/session-lease.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
-const LEASE_MS = 15_000;
+const LEASE_MS = 12_000;
 const CLAIM_RETRY_MS = 250;
 /** An average for text, used for turns of older versions, which did not store their tokens. */
 const BYTES_A_TOKEN = 3;

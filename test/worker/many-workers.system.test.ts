@@ -155,20 +155,43 @@ test.each([
   90_000,
 );
 
-test("rooms that LiveKit offers to a frozen worker get an agent of another", async () => {
+test("the talks of a worker that stands still, and rooms made meanwhile, are another worker's within 20 s", async () => {
   await using parts = await WorkerParts.start();
+  parts.model.script(() => reply([text("Here.")]));
   const frozen = await parts.run();
-  const pids = [frozen.pid, ...jobProcesses(frozen.pid)];
+  const join = () => Promise.all(Array.from({ length: 5 }, () => parts.join(`room-${createId()}`, "user")));
+  const users = await join();
+  for (const user of users) {
+    await user.until(() => configurations(user) === 1, "the first worker", 20_000);
+    await user.configure({});
+    await user.answerTo(await user.say("Hi"));
+  }
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
+  const seen = users.map(configurations);
+
+  // LiveKit goes on offering rooms to it: half of all, and each only once.
+  const pids = [frozen.pid, ...jobProcesses(frozen.pid)];
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {
-    const users = await Promise.all(Array.from({ length: 5 }, () => parts.join(`room-${createId()}`, "user")));
-    const isServed = () => users.map((user) => configurations(user) > 0);
-    await expect.poll(isServed, { timeout: 40_000 }).toEqual(users.map(() => true));
+    const late = await join();
+    const areServed = () => [
+      ...users.map((user, index) => configurations(user) > (seen[index] ?? 0)),
+      ...late.map((user) => configurations(user) > 0),
+    ];
+    await expect.poll(areServed, { timeout: 20_000 }).toEqual([...users, ...late].map(() => true));
+    users.push(...late);
   } finally {
     for (const pid of pids) process.kill(pid, "SIGCONT");
   }
-}, 90_000);
+
+  const agents = (user: Participant) => user.room.remoteParticipants.size;
+  for (const user of users) {
+    await user.configure({});
+    expect(await user.answerTo(await user.say("Are you there?"), 20_000)).toBe("Here.");
+    await expect.poll(() => agents(user), { timeout: 20_000 }).toBe(1);
+  }
+  expect(parts.model.rejections).toEqual([]);
+}, 120_000);
 
 test("a room that finds all workers full is told so, and gets an agent when there is a place", async () => {
   await using parts = await WorkerParts.start();

@@ -1,4 +1,4 @@
-import { JobStatus, type ParticipantInfo, ParticipantInfo_State } from "@livekit/protocol";
+import { type AgentDispatch, JobStatus, type ParticipantInfo, ParticipantInfo_State } from "@livekit/protocol";
 import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
@@ -36,20 +36,22 @@ interface Asking {
 
 /**
  * Asks LiveKit for an agent when a room has participants but no agent, and none is on its way. `former` does not count
- * as an agent, and is removed first. Resolves to whether it asked.
+ * as an agent, and is removed first. Resolves to LiveKit's dispatch, if it asked.
  */
-export async function ensureAgent(clients: RoomClients, room: string, { former, isAllowed }: Asking): Promise<boolean> {
+export async function ensureAgent(
+  clients: RoomClients,
+  room: string,
+  { former, isAllowed }: Asking,
+): Promise<AgentDispatch | undefined> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const agents = participants.filter(isAgentThere);
   const dead = agents.find((agent) => agent.identity === former);
   const isMissing = participants.some((each) => !isAgent(each)) && agents.every((agent) => agent === dead);
   const dispatches = isMissing ? await listDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
-  if (isNeeded && !(await isAllowed())) return false;
+  if (isNeeded && !(await isAllowed())) return undefined;
   if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreGone);
-  if (!isNeeded) return false;
-  await requestAgain(clients, room, dispatches);
-  return true;
+  return isNeeded ? requestAgain(clients, room, dispatches) : undefined;
 }
 
 /** Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent. */
@@ -70,11 +72,11 @@ async function listDispatches(clients: RoomClients, room: string): Promise<Dispa
   return dispatches.filter(({ agentName }) => agentName === clients.agentName);
 }
 
-async function requestAgain(clients: RoomClients, room: string, dispatches: Dispatches): Promise<void> {
+async function requestAgain(clients: RoomClients, room: string, dispatches: Dispatches): Promise<AgentDispatch> {
   const createdAt = ({ state }: Dispatches[number]) => state?.createdAt ?? 0n;
   const told = dispatches.filter(({ metadata }) => metadata !== "");
   const [newest] = told.toSorted((a, b) => Number(createdAt(b) - createdAt(a)));
-  await clients.dispatches.createDispatch(room, clients.agentName, { ...(newest && { metadata: newest.metadata }) });
+  return clients.dispatches.createDispatch(room, clients.agentName, { ...(newest && { metadata: newest.metadata }) });
 }
 
 /**

@@ -13,6 +13,7 @@ import { endChildren } from "../process/end-process.ts";
 import { processCommand } from "../process/running-processes.ts";
 import type { Service } from "../services/service.ts";
 import type { Endpoints } from "../start-services.ts";
+import { type TakeUnanswered, takeUnanswered } from "./take-unanswered.ts";
 import { watchJobs } from "./watch-jobs.ts";
 import { mustWait, watchRooms } from "./watch-rooms.ts";
 
@@ -61,7 +62,6 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     await noteAgentRequest(sql, { room, restMs });
     await releaseOwner(sql, { owner });
   };
-  const watch = watchJobs({ accepted, runningJobIds: () => runningJobIds(server), clients, onEnded, logger });
   const watching = new AbortController();
   const registered = Promise.withResolvers<void>();
   let watched: Promise<unknown> | undefined;
@@ -72,13 +72,35 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     if (isDraining || database.isAway || pool?.busyShare === 1) return 0;
     return config.maxSessions - accepted.size;
   };
+  // Where each session has a process of its own, LiveKit alone starts them.
+  const take: TakeUnanswered = pool
+    ? takeUnanswered({
+        clients,
+        livekit,
+        accepted,
+        launchJob: (job) => pool.launchJob(job),
+        freePlaces,
+        workerId: () => server.id,
+        logger,
+        signal: watching.signal,
+      })
+    : async () => {};
+  const watch = watchJobs({
+    accepted,
+    runningJobIds: () => runningJobIds(server),
+    clients,
+    onEnded,
+    takeUnanswered: take,
+    logger,
+  });
   // Also called after each outage of LiveKit: rooms that were made meanwhile have no agent.
   onRegistered(server, () => {
     registered.resolve();
     registration.abort();
     registration = new AbortController();
     const signal = AbortSignal.any([watching.signal, registration.signal]);
-    watched = Promise.all([watched, watchRooms({ clients, sql, isServed, freePlaces, onRooms, logger, signal })]);
+    const parts = { clients, sql, isServed, freePlaces, onRooms, takeUnanswered: take, logger, signal };
+    watched = Promise.all([watched, watchRooms(parts)]);
   });
   const running = server.run().catch((error: unknown) => {
     if (!watching.signal.aborted) onFailed(error);

@@ -1,6 +1,7 @@
 import type { AcceptedJob, AcceptedJobs } from "./accepted-jobs.ts";
 import { ensureAgent, type RoomClients } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
+import type { TakeUnanswered } from "./take-unanswered.ts";
 import { REST_MS } from "./watch-rooms.ts";
 
 interface WatchOptions {
@@ -12,6 +13,7 @@ interface WatchOptions {
    * for `restMs`.
    */
   readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<void>;
+  readonly takeUnanswered: TakeUnanswered;
   readonly logger: Logger;
   /** Must be short: a job that dies before it was seen running counts as not begun. @defaultValue 100 */
   readonly intervalMs?: number;
@@ -45,7 +47,7 @@ export function watchJobs(options: WatchOptions): { close: () => Promise<void> }
 }
 
 async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map<string, number[]>): Promise<void> {
-  const { clients, logger, onEnded } = options;
+  const { clients, logger, onEnded, takeUnanswered } = options;
   const { room, id: jobId } = job;
   const now = performance.now();
   const recent = (restores.get(room) ?? []).filter((at) => now - at < RESTORE_WINDOW_MS);
@@ -55,9 +57,11 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
   try {
     await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
     if (isGivenUp) return;
-    if (!(await ensureAgent(clients, room, { former: job.identity, isAllowed: async () => true }))) return;
+    const dispatch = await ensureAgent(clients, room, { former: job.identity, isAllowed: async () => true });
+    if (!dispatch) return;
     restores.set(room, [...recent, now]);
     logger.warn({ room, jobId }, "an agent ended while participants were in its room: asked for a new one");
+    await takeUnanswered(dispatch);
   } catch (error) {
     logger.error({ room, jobId, error }, "an agent ended and no new one could be asked for");
   }

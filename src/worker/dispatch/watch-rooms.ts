@@ -12,6 +12,7 @@ import {
 } from "../../store/sessions/waiting-rooms.ts";
 import { ensureAgent, isMeantForUs, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
+import type { TakeUnanswered } from "./take-unanswered.ts";
 
 interface WatchOptions {
   readonly clients: RoomClients;
@@ -22,6 +23,7 @@ interface WatchOptions {
   readonly freePlaces: () => number;
   /** Called with the ids of all rooms. Must not reject. */
   readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
+  readonly takeUnanswered: TakeUnanswered;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -49,12 +51,13 @@ const FORGET_EVERY_MS = 600_000;
  * participants are told. Call it when this worker has registered; it returns when `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
-  const { clients, sql, isServed, freePlaces, onRooms, logger, signal } = options;
+  const { clients, sql, isServed, freePlaces, onRooms, takeUnanswered, logger, signal } = options;
   const startedAt = Date.now();
   let failedAt = Number.NEGATIVE_INFINITY;
   let forgotAt = performance.now();
   /** Rooms whose participants know that all workers are full. */
   let told = new Set<string>();
+  const taking = new Set<Promise<void>>();
   /** Works on all rooms at once, so that one for which LiveKit does not answer holds up no other. */
   const atOnce = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
     Promise.all(
@@ -92,8 +95,12 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
       if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
       const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
       const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
-      if (await ensureAgent(clients, room, { former, isAllowed }))
-        logger.info({ room }, "a room had no agent: asked for one");
+      const dispatch = await ensureAgent(clients, room, { former, isAllowed });
+      if (!dispatch) return;
+      logger.info({ room }, "a room had no agent: asked for one");
+      // Beside the next looks, which other rooms wait for.
+      const task = takeUnanswered(dispatch).finally(() => taking.delete(task));
+      taking.add(task);
     });
     if (performance.now() - forgotAt > FORGET_EVERY_MS) {
       forgotAt = performance.now();
@@ -112,6 +119,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     // A random pause, so that workers that restart together do not all look at once.
     await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
   }
+  await Promise.all(taking);
 }
 
 /**

@@ -52,6 +52,7 @@ export class HostPool implements JobPool {
   readonly #losses = new Map<string, number[]>();
   readonly #apart = new Map<string, Group>();
   readonly #groupHosts = new Map<Group, SessionHost>();
+  #inference: ipc.InferenceExecutor | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -70,16 +71,17 @@ export class HostPool implements JobPool {
     return Math.min(1, sum / Math.max(1, serving.length) / FULL_AT_SHARE);
   }
 
-  start(): void {
+  start(inference?: ipc.InferenceExecutor): void {
+    this.#inference = inference;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#look();
   }
 
-  async launchJob(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): Promise<void> {
+  async launchJob(info: RunningJobInfo): Promise<void> {
     if (this.#isClosed) throw new Error("The worker is closing");
     const group = this.#groupOf(info.job.room?.name ?? "");
     const host = group ? this.#hostOfGroup(group) : this.#roomiest();
-    host.launch(info, inference);
+    host.launch(info, this.#inference);
     this.#options.onLaunched(info.job.id);
     await host.ready;
   }

@@ -22,6 +22,7 @@ const watch = (clients: object) =>
     isServed: () => false,
     freePlaces: () => 5,
     onRooms: async () => {},
+    takeUnanswered: async () => {},
     logger: pino({ level: "silent" }),
     signal: AbortSignal.timeout(WATCHED_MS),
   });

@@ -44,7 +44,7 @@ function roomsOf(pool: HostPool): string[] {
 /** From when a session has its host until the host is ended for what it does. */
 async function msUntilLost(room: string): Promise<number> {
   const pool = openPool();
-  await pool.launchJob(jobOf(room), undefined);
+  await pool.launchJob(jobOf(room));
   const launchedAt = performance.now();
   await vi.waitUntil(() => roomsOf(pool).length === 0, { timeout: 10_000 });
   return performance.now() - launchedAt;
@@ -54,7 +54,7 @@ const hosts = () => listChildren().filter((pid) => processCommand(pid).includes(
 
 test("sessions share a process, end one by one, and their host stays", async () => {
   const pool = openPool();
-  await Promise.all(["a", "b", "c"].map((room) => pool.launchJob(jobOf(room), undefined)));
+  await Promise.all(["a", "b", "c"].map((room) => pool.launchJob(jobOf(room))));
   expect(roomsOf(pool)).toEqual(["a", "b", "c"]);
   const before = hosts();
   expect(before.length).toBeLessThanOrEqual(2);
@@ -68,14 +68,14 @@ test("sessions share a process, end one by one, and their host stays", async () 
 
 test("a session that leaves by itself is no longer one of the pool's", async () => {
   const pool = openPool();
-  await pool.launchJob(jobOf("leave"), undefined);
+  await pool.launchJob(jobOf("leave"));
 
   await expect.poll(() => roomsOf(pool), { timeout: 10_000 }).toEqual([]);
 });
 
 test("more sessions than a host may have get another host", async () => {
   const pool = openPool(2);
-  await Promise.all(["a", "b", "c", "d", "e"].map((room) => pool.launchJob(jobOf(room), undefined)));
+  await Promise.all(["a", "b", "c", "d", "e"].map((room) => pool.launchJob(jobOf(room))));
 
   expect(roomsOf(pool)).toEqual(["a", "b", "c", "d", "e"]);
   expect(hosts().length).toBeGreaterThanOrEqual(3);
@@ -83,14 +83,14 @@ test("more sessions than a host may have get another host", async () => {
 
 test("an error that nobody catches ends its host's sessions, and its room is served alone from then on", async () => {
   const pool = openPool();
-  await pool.launchJob(jobOf("idle"), undefined);
-  await pool.launchJob(jobOf("throw"), undefined);
+  await pool.launchJob(jobOf("idle"));
+  await pool.launchJob(jobOf("throw"));
   await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
 
   // As the worker does with the rooms of sessions that have ended; this time nothing is thrown.
   const { job, ...rest } = jobOf("throw");
-  await pool.launchJob({ ...rest, job }, undefined).catch(() => {});
-  await pool.launchJob(jobOf("idle"), undefined);
+  await pool.launchJob({ ...rest, job }).catch(() => {});
+  await pool.launchJob(jobOf("idle"));
   await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
 
   expect(roomsOf(pool)).toContain("idle");
@@ -104,7 +104,7 @@ test("of many rooms the one that ends its host is alone in the end, though nothi
   const serve = async () => {
     for (const room of rooms.filter((one) => !roomsOf(pool).includes(one))) {
       losses.set(room, (losses.get(room) ?? 0) + 1);
-      await pool.launchJob(jobOf(room), undefined).catch(() => {});
+      await pool.launchJob(jobOf(room)).catch(() => {});
     }
     return losses.get("poison");
   };
@@ -119,9 +119,9 @@ test("of many rooms the one that ends its host is alone in the end, though nothi
 
 test("a host that is kept in reserve gets no session while another has places", async () => {
   const pool = openPool();
-  for (const room of ["a", "b", "c", "d"]) await pool.launchJob(jobOf(room), undefined);
+  for (const room of ["a", "b", "c", "d"]) await pool.launchJob(jobOf(room));
   await vi.waitUntil(() => hosts().length === 2, { timeout: 10_000 });
-  for (const room of ["e", "f"]) await pool.launchJob(jobOf(room), undefined);
+  for (const room of ["e", "f"]) await pool.launchJob(jobOf(room));
 
   // Whichever of the two ends, it had all or none.
   const [first = 0] = hosts();
@@ -143,23 +143,23 @@ test("a host is ended in which a tool waits without giving others their turn", a
 
 test("a host whose sessions compute all the time is full, whatever places it has", async () => {
   const pool = openPool();
-  await pool.launchJob(jobOf("idle"), undefined);
+  await pool.launchJob(jobOf("idle"));
   expect(pool.busyShare).toBeLessThan(0.5);
-  await pool.launchJob(jobOf("compute"), undefined);
+  await pool.launchJob(jobOf("compute"));
 
   await expect.poll(() => pool.busyShare, { timeout: 30_000 }).toBeGreaterThan(0.5);
 });
 
 test("a host that grows past its limit is ended", async () => {
   const pool = openPool();
-  await pool.launchJob(jobOf("grow"), undefined);
+  await pool.launchJob(jobOf("grow"));
 
   await expect.poll(() => roomsOf(pool), { timeout: 20_000 }).toEqual([]);
 });
 
 test("a session that has not begun, for its host is still starting, ends at once", async () => {
   const pool = openPool();
-  const launched = pool.launchJob(jobOf("a"), undefined);
+  const launched = pool.launchJob(jobOf("a"));
 
   await pool.processes[0]?.close();
   expect(roomsOf(pool)).toEqual([]);
@@ -168,8 +168,8 @@ test("a session that has not begun, for its host is still starting, ends at once
 
 test("a rejection that nobody looks at ends no session", async () => {
   const pool = openPool();
-  await pool.launchJob(jobOf("reject"), undefined);
-  await pool.launchJob(jobOf("idle"), undefined);
+  await pool.launchJob(jobOf("reject"));
+  await pool.launchJob(jobOf("idle"));
   await new Promise((resolve) => setTimeout(resolve, 500));
 
   expect(roomsOf(pool)).toEqual(["idle", "reject"]);
@@ -177,7 +177,7 @@ test("a rejection that nobody looks at ends no session", async () => {
 
 test("closing ends all sessions and leaves no host", async () => {
   const pool = openPool();
-  await Promise.all(["a", "b"].map((room) => pool.launchJob(jobOf(room), undefined)));
+  await Promise.all(["a", "b"].map((room) => pool.launchJob(jobOf(room))));
 
   await pool.close();
 

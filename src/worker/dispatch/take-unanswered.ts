@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningJobInfo } from "@livekit/agents";
+import { type AgentDispatch, Job, JobStatus, JobType } from "@livekit/protocol";
+import { AccessToken } from "livekit-server-sdk";
+import { createId } from "../../lib/id.ts";
+import { agentIdentity } from "../../protocol/conversation-id.ts";
+import type { AcceptedJobs } from "./accepted-jobs.ts";
+import type { RoomClients } from "./ensure-agent.ts";
+import type { Logger } from "../logger.ts";
+
+interface TakeOptions {
+  readonly clients: RoomClients;
+  readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  readonly accepted: AcceptedJobs;
+  readonly launchJob: (job: RunningJobInfo) => Promise<void>;
+  /** How many more sessions this worker can take. */
+  readonly freePlaces: () => number;
+  /** LiveKit's id of this worker. */
+  readonly workerId: () => string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** A worker that is there answers LiveKit's offer at once. */
+const ANSWERED_WITHIN_MS = 1_000;
+/** By which LiveKit and its tools find an agent's participant. */
+const AGENT_NAME_ATTRIBUTE = "lk.agent_name";
+
+/** Serves a room here, if nobody has answered LiveKit's offer of it within a second. Never rejects. */
+export type TakeUnanswered = (dispatch: AgentDispatch) => Promise<void>;
+
+/**
+ * LiveKit offers a job to one worker. It takes a frozen one for alive as long as the connection lasts, waits for its
+ * answer, and then forgets the job; of two workers every second offer may go there. So who has asked for an agent serves
+ * the room itself when the offer is not answered: by a job of its own making, in which an agent joins as by LiveKit's.
+ */
+export function takeUnanswered(options: TakeOptions): TakeUnanswered {
+  const { clients, accepted, logger, signal } = options;
+  return async (dispatch) => {
+    const { room: name, id } = dispatch;
+    try {
+      await sleep(ANSWERED_WITHIN_MS, undefined, { signal });
+      const offered = await clients.dispatches.getDispatch(id, name);
+      if (!offered || isAnswered(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
+      const [room] = await clients.rooms.listRooms([name]);
+      if (!room) return;
+      const { agentName, metadata } = offered;
+      const job = new Job({ id: `AJ_${createId()}`, type: JobType.JT_ROOM, room, dispatchId: id, agentName, metadata });
+      logger.warn({ room: name, jobId: job.id }, "no worker has answered for a room: this one serves it");
+      await launch(job, name, options);
+    } catch (error) {
+      if (!signal.aborted)
+        logger.warn({ error, room: name }, "a room for which no worker has answered cannot be served");
+    }
+  };
+}
+
+async function launch(job: Job, room: string, { livekit, accepted, launchJob, workerId }: TakeOptions): Promise<void> {
+  const identity = agentIdentity(job.id);
+  const { apiKey, apiSecret } = livekit;
+  const attributes = { [AGENT_NAME_ATTRIBUTE]: job.agentName };
+  const token = new AccessToken(apiKey, apiSecret, { identity, attributes, ttl: "1h" });
+  token.kind = "agent";
+  const may = { canPublish: true, canSubscribe: true, canPublishData: true, canUpdateOwnMetadata: true };
+  token.addGrant({ room, roomJoin: true, agent: true, ...may });
+  accepted.add({ id: job.id, room, identity });
+  await launchJob({
+    job,
+    acceptArguments: { name: "", identity, metadata: "" },
+    token: await token.toJwt(),
+    workerId: workerId(),
+    ...livekit,
+  });
+}
+
+function isAnswered({ state }: AgentDispatch): boolean {
+  return (state?.jobs ?? []).some((job) => Number(job.state?.status) === JobStatus.JS_RUNNING);
+}
