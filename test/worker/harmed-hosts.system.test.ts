@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import type { RecordedRequest } from "../../src/testing/model-server/model-server.ts";
+import { reply, type Step, text, toolUse } from "../../src/testing/model-server/step.ts";
+import type { Participant } from "../support/participant.ts";
+import { jobProcesses } from "./support/run-main.ts";
+import { WorkerParts } from "./support/worker-parts.ts";
+
+/** Some 4 s long: it is under way while the host is harmed, and when the next one takes it up. */
+const LONG = "One two. Three four. Five six. Seven eight. Nine ten. The end.";
+/** From the end of a host until its sessions go on in another. */
+const ELSEWHERE_WITHIN_MS = 2_000;
+
+const configurations = (user: Participant) => user.all("configuration").length;
+
+/** Until its parent knows that it has ended. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Uses the tool when it is told how; what came of that, and all else, it answers at length. */
+function answer({ body }: RecordedRequest): Step {
+  const messages = body["messages"] as readonly { readonly content: unknown }[];
+  const last = JSON.stringify(messages.at(-1));
+  const how = /stalls|grows|throws/u.exec(last)?.[0];
+  if (how !== undefined && !last.includes("tool_result")) return reply([toolUse("harm", { how })]);
+  return reply([text(LONG)], { slow: 130, chunking: 2 });
+}
+
+test.each(["stalls", "grows", "throws"])(
+  "no talk is lost when a tool %s: the others go on in another host within 2 s, with what was being said",
+  async (how) => {
+    await using parts = await WorkerParts.start();
+    parts.model.script(answer);
+    const { pid } = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/harm/parley.config.ts" } });
+    const users = await Promise.all(
+      ["harming", "neighbour", "other"].map((name) => parts.join(`room-${createId()}`, name)),
+    );
+    for (const user of users) await user.until(() => configurations(user) === 1, "the worker", 20_000);
+    await Promise.all(users.map((user) => user.configure({})));
+    // One in answer to each of ours.
+    for (const user of users) await user.until(() => configurations(user) === 2, "the worker's answer");
+    const [harming, ...others] = users as [Participant, ...Participant[]];
+    // The reserve is there: without it, the next host would have to be started first.
+    await vi.waitUntil(() => jobProcesses(pid).length === 2, { timeout: 20_000 });
+    const before = jobProcesses(pid);
+    const questions = await Promise.all(others.map((user) => user.say("Go on")));
+    await Promise.all(others.map((user) => user.next("assistant_sentence")));
+
+    await harming.say(how);
+    while (before.every(isThere)) await sleep(20);
+    const lostAt = performance.now();
+    await Promise.all(others.map((user) => user.until(() => configurations(user) > 2, "the next agent", 20_000)));
+    const elsewhereMs = performance.now() - lostAt;
+
+    expect(elsewhereMs).toBeLessThan(ELSEWHERE_WITHIN_MS);
+    await Promise.all(others.map((user) => user.configure({})));
+    for (const [index, user] of others.entries())
+      expect(await user.answerTo(questions[index] ?? "", 20_000)).toContain("The end.");
+    await harming.until(() => configurations(harming) > 2, "the next agent", 20_000);
+    await harming.configure({});
+    for (const user of users) expect(await user.answerTo(await user.say("Still there?"), 20_000)).toBe(LONG);
+    expect(users.flatMap((user) => user.all("error_message"))).toEqual([]);
+    expect(parts.model.rejections).toEqual([]);
+  },
+  90_000,
+);
