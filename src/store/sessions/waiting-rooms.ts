@@ -20,22 +20,16 @@ interface Look {
   readonly overdueMs: number;
 }
 
-/** Stands for the look at all rooms, in the place of a room's name. LiveKit has no room without a name. */
-const ALL_ROOMS = "";
-/** Stands, in the same way, for the note that rooms wait for a place. */
-const WAITING_ROOMS = "\n";
-
 /** A worker that lives, and could not renew its lease for a moment, keeps its session. */
 const LAPSED_FOR = "1 second";
 
 /** Whether this worker may look at all rooms now. One at a time does, so LiveKit's load does not grow with workers. */
 export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Promise<boolean> {
   const rows = await runQuery(sql`
-    insert into agent_requests (room, rests_until)
-    values (${ALL_ROOMS}, now() + ${restMs} * interval '1 millisecond')
-    on conflict (room) do update set rests_until = excluded.rests_until
-      where agent_requests.rests_until <= now() - ${overdueMs} * interval '1 millisecond'
-    returning room
+    insert into all_rooms (looks_rest_until) values (now() + ${restMs} * interval '1 millisecond')
+    on conflict (is_row) do update set looks_rest_until = excluded.looks_rest_until
+      where all_rooms.looks_rest_until <= now() - ${overdueMs} * interval '1 millisecond'
+    returning is_row
   `);
   return rows.length > 0;
 }
@@ -75,15 +69,18 @@ export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest)
 
 /** Deletes the rows whose time is over. */
 export async function forgetAgentRequests(sql: Sql): Promise<void> {
-  await runQuery(sql`delete from agent_requests where rests_until <= now() and room <> ${ALL_ROOMS}`);
+  await runQuery(sql`delete from agent_requests where rests_until <= now()`);
 }
 
 /** Tells all workers that rooms wait for an agent because every place is taken. */
 export async function noteWaitingRooms(sql: Sql, { forMs }: { readonly forMs: number }): Promise<void> {
-  await noteAgentRequest(sql, { room: WAITING_ROOMS, restMs: forMs });
+  await runQuery(sql`
+    insert into all_rooms (waiting_until) values (now() + ${forMs} * interval '1 millisecond')
+    on conflict (is_row) do update set waiting_until = excluded.waiting_until
+  `);
 }
 
 export async function areRoomsWaiting(sql: Sql): Promise<boolean> {
-  const rows = await runQuery(sql`select from agent_requests where room = ${WAITING_ROOMS} and rests_until > now()`);
+  const rows = await runQuery(sql`select from all_rooms where waiting_until > now()`);
   return rows.length > 0;
 }

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
 import {
+  areRoomsWaiting,
   findUnserved,
   forgetAgentRequests,
   mayAskForAgent,
   mayLookAtRooms,
   noteAgentRequest,
+  noteWaitingRooms,
 } from "../../../src/store/sessions/waiting-rooms.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -59,11 +61,23 @@ test("of many workers one looks at all rooms at a time; a full one only when no 
   await new Promise((resolve) => setTimeout(resolve, 200));
 
   expect(await look(10_000)).toBe(false);
-  await forgetAgentRequests(sql);
-  expect(await look(10_000)).toBe(false);
   expect(await look(0)).toBe(true);
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(await look(20)).toBe(true);
+});
+
+test("that rooms wait is known for a while, and keeps nobody from looking", async () => {
+  await using own = await tempDatabase();
+  const { sql } = own;
+  expect(await areRoomsWaiting(sql)).toBe(false);
+
+  await noteWaitingRooms(sql, { forMs: 300 });
+
+  expect(await areRoomsWaiting(sql)).toBe(true);
+  expect(await mayLookAtRooms(sql, { restMs: 0, overdueMs: 0 })).toBe(true);
+  expect(await areRoomsWaiting(sql)).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 350));
+  expect(await areRoomsWaiting(sql)).toBe(false);
 });
 
 test("nobody asks for a room that its own worker sees to, until that is forgotten", async () => {
