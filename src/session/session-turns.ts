@@ -90,7 +90,8 @@ export class SessionTurns {
     this.#options = options;
     const { notesModel: model, logger, policy, agents, peers, voice } = options;
     const { budgetTokens } = policy.context;
-    this.#summariser = model && new Summariser({ model, budgetTokens, logger });
+    const { turnsBetween } = options.archive;
+    this.#summariser = model && new Summariser({ model, budgetTokens, turnsBetween, logger });
     this.#model = new TurnModel(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });

@@ -26,12 +26,13 @@ export function leaveOut(turns: readonly TurnRecord[], { before, notes, language
   const [first, last] = [turns[0], turns.at(-1)];
   if (!first || !last) return before;
   const known = before ?? NO_NOTES;
-  const { text, textTo, model, usage } = notes && notes.textTo > known.textTo ? notes : known;
+  const { text, textFrom, textTo, model, usage } = notes && notes.textTo > known.textTo ? notes : known;
   const range = { id: createId(), from: first.position, to: last.position, toTurn: last.id };
   const promises = promisedAfter(before?.promises ?? [], turns);
   return {
     ...range,
     text,
+    textFrom,
     textTo,
     model,
     usage,

@@ -219,8 +219,10 @@ export class ShownTalk {
 
   /** Leaves out all turns that have ended; these words stand for them, in the place of any that did. */
   forget(text: string): void {
-    const written = { text, model: null, usage: null };
-    const last = this.#turns.at(-1);
+    const known = this.#summary;
+    const begin = known && known.text === null ? known.to : known?.textFrom;
+    const [first, last] = [this.#turns[0], this.#turns.at(-1)];
+    const written = { text, textFrom: begin ?? first?.position ?? 0, model: null, usage: null };
     if (last) return this.#leaveOut(this.#turns.length, { ...written, textTo: last.position });
     if (!this.#summary) return;
     this.#summary = { ...this.#summary, ...written, id: createId() };

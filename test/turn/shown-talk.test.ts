@@ -168,7 +168,7 @@ test.each([
 );
 
 test("turns of which there are notes leave first, over the budget or when the cache is lost anyway", async () => {
-  const notes = { text: "They talked.", textTo: 4, model: "small", usage: null };
+  const notes = { text: "They talked.", textFrom: 1, textTo: 4, model: "small", usage: null };
   const turns = Array.from({ length: 8 }, (_, index) => said(index + 1));
   const shown = await talked(turns);
   shown.makeRoom({ notes });

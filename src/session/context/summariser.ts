@@ -6,6 +6,7 @@ import { buildRequest } from "../../llm/build-request.ts";
 import { type ModelEvent, type Usage, NO_USAGE } from "../../llm/model-event.ts";
 import type { Model } from "../../llm/stream-message.ts";
 import type { ShownTalk } from "../../turn/shown-talk.ts";
+import type { TalkArchive } from "../record/talk-archive.ts";
 import { flatten } from "./transcript.ts";
 
 /** The model that writes notes. Its tokens are counted. */
@@ -17,6 +18,8 @@ export interface NotesModel {
 interface SummariserOptions {
   readonly model: NotesModel;
   readonly budgetTokens: number;
+  /** Turns that are not shown any more, between two positions. */
+  readonly turnsBetween: TalkArchive["turnsBetween"];
   readonly logger: Logger;
 }
 
@@ -28,6 +31,16 @@ const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 const MAX_NOTES_LENGTH = 12_000;
 const MAX_TOKENS = 2_000;
+
+/** What notes are written from. */
+interface Material {
+  /** The notes so far, and the last turn that they are about. */
+  readonly before: Notes | undefined;
+  readonly known: number;
+  /** The last turn that is not shown any more. */
+  readonly unshownTo: number;
+  readonly turns: readonly TurnRecord[];
+}
 
 /** The instructions of the model that writes notes. */
 const NOTES_INSTRUCTIONS = [
@@ -81,13 +94,16 @@ export class Summariser {
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
     const { budgetTokens } = this.#options;
     const before = shown.summary && shown.summary.textTo > (this.#notes?.textTo ?? 0) ? shown.summary : this.#notes;
-    const turns = shown.turnsAfter(before?.textTo ?? 0, { without: budgetTokens * STEP });
+    const known = before?.textTo ?? 0;
+    const turns = shown.turnsAfter(known, { without: budgetTokens * STEP });
     const last = turns.at(-1);
-    if (!last || shown.tokensOf(turns) < budgetTokens * STEP) return;
+    // Turns that were left out without notes, or whose notes had to go: those are in the record alone.
+    const unshownTo = shown.summary?.to ?? 0;
+    if (!last || (unshownTo <= known && shown.tokensOf(turns) < budgetTokens * STEP)) return;
     const writing = new AbortController();
     this.#writing = writing;
     const signal = AbortSignal.any([writing.signal, this.#closing.signal, AbortSignal.timeout(GIVE_UP_AFTER_MS)]);
-    void this.#write(turns, before ?? null, signal).finally(() => {
+    void this.#write({ known, unshownTo, turns, before }, signal).finally(() => {
       if (this.#writing === writing) this.#writing = undefined;
     });
   }
@@ -104,16 +120,19 @@ export class Summariser {
   }
 
   /** Never rejects. */
-  async #write(turns: readonly TurnRecord[], before: Notes | null, signal: AbortSignal): Promise<void> {
-    const { model, logger } = this.#options;
-    const [first, last] = [turns[0], turns.at(-1)];
+  async #write({ known, unshownTo, turns, before }: Material, signal: AbortSignal): Promise<void> {
+    const { model, turnsBetween, logger } = this.#options;
     const startedAt = performance.now();
     try {
-      const prompt = `<notes>\n${before?.text ?? ""}\n</notes>\n<transcript>\n${flatten(turns)}\n</transcript>`;
+      const unshown = unshownTo > known ? await turnsBetween(known, unshownTo + 1) : [];
+      const told = [...unshown, ...turns];
+      const [first, last] = [told[0], told.at(-1)];
+      const prompt = `<notes>\n${before?.text ?? ""}\n</notes>\n<transcript>\n${flatten(told)}\n</transcript>`;
       const { text, usage } = await read(model.ask(prompt, last?.participantIdentity ?? "", signal), signal);
       signal.throwIfAborted();
       this.#failures = 0;
-      this.#notes = { text, textTo: last?.position ?? 0, model: model.name, usage: { ...usage } };
+      const textFrom = (before?.text ? before.textFrom : first?.position) ?? 0;
+      this.#notes = { text, textFrom, textTo: last?.position ?? 0, model: model.name, usage: { ...usage } };
       const ms = Math.round(performance.now() - startedAt);
       logger.info({ from: first?.position, to: last?.position, ms }, "notes were written on older turns");
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { Media } from "../../conversation/content.ts";
-import type { ShownContext } from "../../conversation/turn-record.ts";
+import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { loadMedia } from "../../store/media.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type FoundTurn,
   type StoredAnswer,
 } from "../../store/turns/find-turns.ts";
-import { loadWindow, type WindowLimits } from "../../store/turns/load-turns.ts";
+import { loadNewestTurns, loadWindow, type WindowLimits } from "../../store/turns/load-turns.ts";
 import type { Window } from "../../turn/shown-talk.ts";
 
 /** A session's stored turns. A session keeps in memory only what the model is shown, and reads the rest from here. */
@@ -24,6 +24,8 @@ export interface TalkArchive {
    * @param resumed what that turn was shown, if it is taken up again
    */
   readonly windowBefore: (position?: number, resumed?: ShownContext) => Promise<Window>;
+  /** The newest turns of the history between two positions, oldest first and without large results: not too much to read. */
+  readonly turnsBetween: (after: number, before: number) => Promise<readonly TurnRecord[]>;
   /** Blocks of turns from this position on that told the outcomes of calls of earlier turns. */
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** Whether a participant has had a turn, replaced or not. */
@@ -41,6 +43,10 @@ export function createTalkArchive(writer: SessionWriter, limits: WindowLimits): 
     find: (messageId) => findTurn(sql, { sessionId, messageId }),
     windowBefore: (before, resumed) =>
       loadWindow(sql, { sessionId, ...(before !== undefined && { before }), resumed, ...limits }),
+    turnsBetween: (after, before) => {
+      const shortened = { position: before, sequence: 0 };
+      return loadNewestTurns(sql, { sessionId, from: after + 1, before, shortened, maxBytes: limits.maxBytes });
+    },
     outcomesToldFrom: (from) => loadToldOutcomes(sql, { sessionId, from }),
     hasTurnsOf: (identity) => hasTurnsOf(sql, { sessionId, identity }),
     loadMedia: (ids) => loadMedia(writer, { ids }),

@@ -1,17 +1,19 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { withoutNotes } from "../turns/summaries.ts";
 
 /**
  * Deletes turns that began more than `days` ago, the oldest first and at most `limit`, with their blocks, calls,
  * permissions and notes; also the session ends (with webhooks), media and waiting messages of that time. Returns the
  * number of turns. A session that is served keeps what still runs, and its newest turn, from which the next one gets
- * its position. A session whose worker has been gone for an hour keeps nothing. Several workers may do this at once.
+ * its position. A session whose worker has been gone for an hour keeps nothing. A model's notes go with the first
+ * turn that they tell of; what else stands for the turns stays. Several workers may do this at once.
  */
 export async function deleteOldTurns(
   sql: Sql,
   { days, limit }: { readonly days: number; readonly limit: number },
 ): Promise<number> {
-  const { count } = await runQuery(sql`
+  const deleted = await runQuery(sql<{ session_id: string }[]>`
     delete from turns where id in (
       select id from turns as old
       where created_at < now() - ${days} * interval '1 day' and not exists (
@@ -26,9 +28,18 @@ export async function deleteOldTurns(
       limit ${limit}
       for update skip locked
     )
+    returning session_id
   `);
+  const sessionIds = [...new Set(deleted.map((turn) => turn.session_id))];
+  if (sessionIds.length > 0)
+    await runQuery(sql`
+      update summaries set ${withoutNotes(sql)}
+      where session_id in ${sql(sessionIds)} and text is not null and not exists (
+        select from turns where turns.session_id = summaries.session_id and position = text_from
+      )
+    `);
   await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from session_rooms where ended_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);
-  return count;
+  return deleted.length;
 }

@@ -1,6 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { deleteMemories } from "../memory/memories.ts";
+import { withoutNotes } from "../turns/summaries.ts";
 
 interface Identity {
   readonly identity: string;
@@ -48,17 +49,26 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
 /** Removes all that is stored of a person, in small steps. What was removed before an error stays removed. */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
   const webhooks = await eraseRooms(sql, { identity });
-  // Notes contain the words of all participants. Without them, the next turn goes on from the turns alone.
+  // Somebody else may have had the person's message answered again.
+  const isSaidBy = sql`input @> ${sql.json([{ from: identity }])}`;
+  // Notes on a talk have everybody's words in them, and what devices gave: they are made anew from what is left.
   await runQuery(sql`
-    delete from summaries where people @> ${sql.json([{ identity }])}
-      or session_id in (select session_id from turns where participant_identity = ${identity})
+    update summaries set ${withoutNotes(sql)},
+      people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
+      promises = jsonb_path_query_array(promises, '$[*] ? (@.participant != $identity)', ${sql.json({ identity })})
+    where people @> ${sql.json([{ identity }])}
+      or session_id in (select session_id from turns where participant_identity = ${identity} or ${isSaidBy})
+      or session_id in (select in_session from tool_calls where participant_identity = ${identity})
   `);
-  const turns = await inBatches(async () => {
-    const { count } = await runQuery(sql`
-      delete from turns where id in (select id from turns where participant_identity = ${identity} limit ${BATCH})
-    `);
-    return count;
-  });
+  let turns = 0;
+  for (const isOf of [sql`participant_identity = ${identity}`, isSaidBy]) {
+    turns += await inBatches(async () => {
+      const { count } = await runQuery(sql`
+        delete from turns where id in (select id from turns where ${isOf} limit ${BATCH})
+      `);
+      return count;
+    });
+  }
   await runQuery(sql`delete from media where participant_identity = ${identity}`);
   const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
   // What turns of others have told the model of the person's tools. If these are still announced, it is told anew.

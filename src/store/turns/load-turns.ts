@@ -89,14 +89,23 @@ export async function loadWindow(
     ]);
     return { turns, context, summary };
   }
+  const turns = await loadNewestTurns(sql, { sessionId, before, maxBytes });
+  return { turns, context: undefined, summary: undefined };
+}
+
+/** The newest turns of a range, oldest first: one at least, if there is one, and no more than so many bytes. */
+export async function loadNewestTurns(
+  sql: Sql,
+  { before = END, maxBytes, ...range }: Omit<TurnRange, "limit"> & Pick<WindowLimits, "maxBytes">,
+): Promise<StoredTurn[]> {
   const turns: StoredTurn[] = [];
   for (let bytes = 0; bytes < maxBytes;) {
-    const page = await loadTurns(sql, { sessionId, before: turns[0]?.position ?? before, limit: PAGE });
+    const page = await loadTurns(sql, { ...range, before: turns[0]?.position ?? before, limit: PAGE });
     const tooMuch = page.findLastIndex((turn) => (bytes += turnBytes(turn)) > maxBytes);
     turns.unshift(...page.slice(Math.min(tooMuch + 1, page.length - 1)));
     if (page.length < PAGE) break;
   }
-  return { turns, context: undefined, summary: undefined };
+  return turns;
 }
 
 interface TurnRow {

@@ -97,6 +97,10 @@ export class MemoryRecorder implements RecorderCalls {
       },
       hasTurnsOf: async (identity) =>
         [...this.turns.values()].some(({ turn }) => turn.participantIdentity === identity),
+      turnsBetween: async (after, before) =>
+        history()
+          .filter(({ turn: { position } }) => position > after && position < before)
+          .map(toRecord),
       outcomesToldFrom: async () => [],
       loadMedia: async (ids) => ids.flatMap((id) => this.#media.get(id) ?? []),
       answers: async ({ after, until, limit }) => {

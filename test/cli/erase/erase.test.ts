@@ -138,7 +138,7 @@ test("notes on a talk in which the person spoke go too, and so does what the mod
   const { sql } = database;
   const writer = await talk();
   const own = await storedSession(sql);
-  const notes = { text: "They spoke of ann's secret.", textTo: 1, model: "small", usage: null, promises: [] };
+  const notes = { textFrom: 1, textTo: 1, model: "small", usage: null, from: 1, to: 1 };
   for (const [of, identity] of [
     [writer, "ann"],
     [own, "eve"],
@@ -148,9 +148,11 @@ test("notes on a talk in which the person spoke go too, and so does what the mod
     await insertTurn(of, turn);
     const context = { from: 1, tools: [{ before: 0, added, removed: [] }] };
     await finishTurn(of, { turnId: turn.id, state: "completed", context });
-    const text = identity === "ann" ? notes.text : "They spoke of tea.";
-    const people = [{ identity, language: null }];
-    await insertSummary(of, { ...notes, text, people, id: `s-${identity}`, from: 1, to: 1, toTurn: turn.id });
+    const text = identity === "ann" ? "They spoke of ann's secret." : "They spoke of tea.";
+    const people = ["bob", identity].map((each) => ({ identity: each, language: null }));
+    const promises = ["bob", identity].map((participant) => ({ toolUseId: "toolu_1", toolName: "bake", participant }));
+    const id = identity === "ann" ? "s-first" : "s-second";
+    await insertSummary(of, { ...notes, id, text, people, promises, toTurn: turn.id });
   }
   await releaseLease(writer);
   await releaseLease(own);
@@ -158,8 +160,40 @@ test("notes on a talk in which the person spoke go too, and so does what the mod
   await erase("ann");
 
   expect(await stored()).not.toContain("ann");
-  expect(await sql`select id, text from summaries`).toEqual([{ id: "s-eve", text: "They spoke of tea." }]);
+  const [bob, eve] = ["bob", "eve"].map((identity) => ({ identity, language: null }));
+  const rows =
+    await sql`select text, model, people, jsonb_array_length(promises) as promises from summaries order by id`;
+  expect(rows).toEqual([
+    { text: null, model: null, people: [bob], promises: 1 },
+    { text: "They spoke of tea.", model: "small", people: [bob, eve], promises: 2 },
+  ]);
   expect(await stored()).toContain("Of eve.");
+});
+
+test("notes on a talk go, too, in which the person has not spoken, but the person's device has answered", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  const turn = newTurn({ participantIdentity: "bob" });
+  await insertTurn(writer, turn);
+  await saveCall(writer, newCall(turn.id, { addressee: "ann", state: "success" }));
+  const people = [{ identity: "bob", language: null }];
+  const notes = { text: "The phone said 4711.", textFrom: 1, textTo: 1, model: "small", usage: null, promises: [] };
+  await insertSummary(writer, { ...notes, people, id: "s", from: 1, to: 1, toTurn: turn.id });
+  await releaseLease(writer);
+
+  await erase("ann");
+
+  expect(await sql`select text, people from summaries`).toEqual([{ text: null, people }]);
+});
+
+test("the person's message goes, too, where somebody else had it answered again", async () => {
+  const writer = await talk();
+  const input = [{ type: "text", text: "ann speaks", from: "ann" }] as const;
+  await insertTurn(writer, newTurn({ participantIdentity: "bob", input }));
+  await releaseLease(writer);
+
+  expect(JSON.parse((await erase("ann")).stdout)).toMatchObject({ turns: 2 });
+  expect(await stored()).not.toContain("ann");
 });
 
 test("while a talk of the person goes on, nothing is removed", async () => {

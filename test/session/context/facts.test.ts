@@ -62,7 +62,9 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
     yield* saying(write(prompt));
   };
   const logger = pino({ level: "silent" });
-  const summariser = new Summariser({ model: { name: "scripted", ask }, budgetTokens: LIMITS.budgetTokens, logger });
+  const { budgetTokens } = LIMITS;
+  const turnsBetween = async () => [];
+  const summariser = new Summariser({ model: { name: "scripted", ask }, budgetTokens, turnsBetween, logger });
   for (let position = 1; ; position++) {
     const { notes } = summariser;
     shown.makeRoom({ notes, isWriting: summariser.isAble });

@@ -2,6 +2,8 @@ import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { toolResultBlock } from "../../../src/conversation/block.ts";
 import { textBlock } from "../../../src/conversation/history.ts";
+import type { Summary } from "../../../src/conversation/summary.ts";
+import type { TurnRecord } from "../../../src/conversation/turn-record.ts";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
 import { Summariser, type NotesModel } from "../../../src/session/context/summariser.ts";
 import { ShownTalk } from "../../../src/turn/shown-talk.ts";
@@ -11,8 +13,9 @@ const BUDGET = 1_000;
 const usage = { inputTokens: 50, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const logger = pino({ level: "silent" });
 
-function talk(count: number): ShownTalk {
-  const turns = Array.from({ length: count }, (_, index) =>
+/** Turns of a talk, oldest first, with these positions. */
+function turnsOf(from: number, to: number): TurnRecord[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from - 1 + index).map((index) =>
     turn(index + 1, "completed", {
       input: [{ type: "text", text: `Question ${index + 1} </transcript> of many words. `.repeat(4) }],
       blocks: placed([
@@ -26,9 +29,15 @@ function talk(count: number): ShownTalk {
       ]),
     }),
   );
+}
+
+/** The talk up to a turn, with what stands for the turns that are not shown. */
+function talk(to: number, summary?: Summary): ShownTalk {
+  const from = (summary?.to ?? 0) + 1;
   // A token for each four bytes.
-  const context = { from: 1, measured: { tokens: 1_000, bytes: 4_000 } };
-  return new ShownTalk({ turns, context }, { budgetTokens: BUDGET, hardTokens: 10_000 });
+  const context = { from, measured: { tokens: 1_000, bytes: 4_000 } };
+  const window = { turns: turnsOf(from, to), context, summary };
+  return new ShownTalk(window, { budgetTokens: BUDGET, hardTokens: 10_000 });
 }
 
 function* says(text: string, stopReason = "end_turn"): Generator<ModelEvent> {
@@ -46,7 +55,8 @@ function summariser(ask: (prompt: string, signal: AbortSignal) => Iterable<Model
       yield* ask(prompt, signal);
     },
   };
-  return { prompts, summariser: new Summariser({ model, budgetTokens: BUDGET, logger }) };
+  const turnsBetween = async (after: number, before: number) => turnsOf(after + 1, before - 1);
+  return { prompts, summariser: new Summariser({ model, budgetTokens: BUDGET, turnsBetween, logger }) };
 }
 
 test("notes are written on older turns once there are enough of them, and leave the newest alone", async () => {
@@ -74,6 +84,27 @@ test("the next notes go on from those before, and read only what is new", async 
   await vi.waitFor(() => expect(writer.notes?.textTo).toBeGreaterThan(textTo));
   expect(prompts[1]).toContain("<notes>\nThey asked.\n</notes>");
   expect(prompts[1]).not.toContain(`Turn ${textTo}\n`);
+});
+
+const leftOut = { id: "s", from: 1, to: 5, toTurn: "t5", promises: [], people: [], model: null, usage: null };
+
+test("turns that were left out without notes are read from the record, and noted at once", async () => {
+  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+
+  writer.consider(talk(11, { ...leftOut, text: null, textFrom: 0, textTo: 0 }));
+
+  await vi.waitFor(() => expect(writer.notes).toMatchObject({ textFrom: 1 }));
+  expect(prompts[0]).toContain("<notes>\n\n</notes>\n<transcript>\nTurn 1\n");
+  for (const position of [5, 6]) expect(prompts[0]).toContain(`Turn ${position}\n`);
+});
+
+test("what was left out after the last notes is added to them, and they begin where they began", async () => {
+  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+
+  writer.consider(talk(11, { ...leftOut, text: "They met.", textFrom: 2, textTo: 4 }));
+
+  await vi.waitFor(() => expect(writer.notes).toMatchObject({ textFrom: 2 }));
+  expect(prompts[0]).toContain("<notes>\nThey met.\n</notes>\n<transcript>\nTurn 5\n");
 });
 
 const asksForTool: ModelEvent = {

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { recallTool } from "../../../src/session/recall/recall-tool.ts";
 import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
+import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../../src/tool/server-tool.ts";
@@ -43,4 +45,41 @@ test("a talk goes on, here and with the next worker, when turns that it shows ha
     .poll(() => agent.sql`select position, state from turns order by 1`)
     .toEqual([3, 4].map((position) => ({ position, state: "completed" })));
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("notes that tell of deleted turns are shown no more, and are made anew from what is left", async () => {
+  const policy = { context: { budgetTokens: 2_000, hardTokens: 8_000, instructionBytes: 0 } };
+  await using agent = await TestAgent.start({ policy, summaryModel: "small" });
+  const isNotes = ({ body }: RecordedRequest) => body["model"] === "small";
+  let notes = "They told a secret.";
+  const words = "It has been a long day, and there is much to tell of it. ".repeat(4);
+  agent.model.script((request) => reply([text(isNotes(request) ? `<notes>${notes}</notes>` : `Well. ${words}`)]));
+  const user = await agent.client("user");
+  const ask = async (said: string) => {
+    await user.answerTo(await user.say(said));
+    // Notes are written in the background.
+    await sleep(20);
+  };
+  const shown = (requests = agent.model.requests) =>
+    JSON.stringify(requests.findLast((request) => !isNotes(request))?.body["messages"]);
+  for (let turn = 1; turn <= 30; turn++) await ask(`Turn ${turn}. ${words}`);
+  expect(shown()).toContain("They told a secret.");
+  await agent.leave();
+  await agent.sql`update turns set created_at = now() - interval '40 days' where position <= 10`;
+
+  await deleteOldTurns(agent.sql, { days: 30, limit: 100 });
+  await agent.join();
+  notes = "They told of their day.";
+  const before = agent.model.requests.length;
+  await ask("Are you still there?");
+
+  expect(shown()).not.toContain("secret");
+  const prompt = JSON.stringify(agent.model.requests.slice(before).find(isNotes)?.body["messages"]);
+  const told = [...prompt.matchAll(/Turn (\d+)\\n/gu)].map(([, position]) => Number(position));
+  const [, leftOut = 0] = /\[Turns 1 to (\d+) /u.exec(shown()) ?? [];
+  expect(prompt).not.toContain("secret");
+  expect(told[0]).toBeGreaterThan(10);
+  expect(told[0]).toBeLessThan(Number(leftOut));
+  for (let turn = 1; turn <= 20 && !shown().includes("told of their day"); turn++) await ask(`And? ${words}`);
+  expect(shown()).toMatch(new RegExp(`\\[Notes on turns ${told[0]} to \\d+;.*They told of their day\\.`));
 });

@@ -5,6 +5,7 @@ import { insertMedia, loadMedia } from "../../../src/store/media.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
+import { insertSummary, loadSummary } from "../../../src/store/turns/summaries.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
@@ -89,6 +90,36 @@ test("what tells of sessions that ended so long ago goes too, delivered or not",
     { room_sid: "RM_open" },
   ]);
   expect(await sql`select id from webhooks`).toEqual([{ id: "ended_RM_new" }]);
+});
+
+test("a model's notes go with the first turn that they tell of, and what else stood for the turns stays", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await tell(writer, 40, 2, 1);
+  const [last] = await sql<{ id: string }[]>`select id from turns where position = 3`;
+  const people = [{ identity: "ann", language: "de" }];
+  const notes = {
+    text: "They talked.",
+    from: 1,
+    to: 3,
+    textTo: 3,
+    model: "small",
+    usage: { inputTokens: 1 },
+    promises: [],
+  };
+  for (const textFrom of [1, 2])
+    await insertSummary(writer, { ...notes, id: `from ${textFrom}`, textFrom, people, toTurn: last?.id ?? "" });
+
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+
+  expect(await loadSummary(sql, { id: "from 1" })).toMatchObject({
+    text: null,
+    textTo: 0,
+    model: null,
+    usage: null,
+    people,
+  });
+  expect(await loadSummary(sql, { id: "from 2" })).toMatchObject({ text: "They talked.", textTo: 3 });
 });
 
 test("pictures go with the call that made them, and those that came with messages when they are as old", async () => {
