@@ -6,7 +6,7 @@ import type { Sql } from "../../store/database/pool.ts";
 const READ_WITHIN_MS = 1_000;
 
 /**
- * The memories of each participant as they were when they were first read. They are for functions that write
+ * The memories of each participant as they were when that one joined. They are for functions that write
  * instructions, and for the model. Later memories are not added: the model has them in its history, and a changed
  * prompt would cost the prompt cache.
  */
@@ -27,6 +27,11 @@ export class KnownMemories {
   /** A participant's memories, the oldest first; `undefined` when they were not read yet. */
   of(identity: string): readonly Memory[] | undefined {
     return this.#known.get(identity);
+  }
+
+  /** A participant has joined: begins to read, so that the first turn has nothing to wait for. */
+  noteJoined(identity: string): void {
+    if (!this.#known.has(identity) && !this.#reading.has(identity)) void this.#read(identity);
   }
 
   /** Reads memories that are not known yet; `undefined` when there is nothing to wait for. Never rejects. */

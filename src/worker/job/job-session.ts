@@ -89,7 +89,10 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   let handle: OnRoomInput = (input) => waiting.add(input);
   let lost: Extract<RoomInput, { type: "disconnected" }> | undefined;
   const whenLost = Promise.withResolvers<void>();
+  const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
+  const memories = services.config.memory ? new KnownMemories(services.sql, complain) : undefined;
   const take: OnRoomInput = (input) => {
+    if (input.type === "joined") memories?.noteJoined(input.participant.identity);
     if (input.type === "disconnected") {
       lost ??= input;
       whenLost.resolve();
@@ -102,8 +105,6 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   };
   const link = new RoomLink(job.room, take, createRoomApi(job));
   const state = new AgentState((attributes) => setAttributes(job.room, attributes));
-  const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
-  const memories = services.config.memory ? new KnownMemories(services.sql, complain) : undefined;
   const agents = new SessionAgents({
     agents: services.agents,
     standard: services.standardAgent,

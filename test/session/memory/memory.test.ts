@@ -148,12 +148,27 @@ test("what is remembered and cannot be read is waited for once, and is there whe
   expect(memories.read(["ann"])).toBe(undefined);
 });
 
+test("what is remembered is read when a participant comes, before anything is said", async () => {
+  await using agent = await startAgent();
+  const waiting = () => agent.sql`
+    select 1 from pg_locks join pg_database on database = pg_database.oid and datname = current_database()
+    where relation = 'memories'::regclass and not granted
+  `;
+
+  await agent.sql.begin(async (lock) => {
+    await lock`lock table memories`;
+    await agent.client("ann");
+    await expect.poll(waiting).toHaveLength(1);
+  });
+});
+
 test("what was read for the instructions is told to the model without another read", async () => {
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = vi.fn<() => Promise<unknown>>(() => Promise.resolve(rows));
   const memories = new KnownMemories(sql as unknown as Sql, () => {});
   const told = new ToldMemories(memories);
 
+  memories.noteJoined("ann");
   await memories.read(["ann"]);
   const turn = await told.tell({ participant: "ann", messageId: "m1", input: [] });
 
