@@ -17,9 +17,11 @@ test("from a message to the first sentence of its answer, with notes and without
   const users = [await withNotes.client("user"), await without.client("user")] as const;
   const times: [number[], number[]] = [[], []];
   for (let turn = 0; turn < TURNS; turn++) {
-    for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const))
+    for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       times[arm].push(await firstWordMs(users[arm]));
-    await sleep(PAUSE_MS);
+      // After each: else the notes of the one talk would be written in the other's turn.
+      await sleep(PAUSE_MS);
+    }
   }
 
   const [noted, plain] = times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));

@@ -88,10 +88,9 @@ export class SessionTurns {
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    const { notesModel: model, logger, policy, agents, peers, voice } = options;
+    const { notesModel: model, logger, policy, agents, peers, voice, archive } = options;
     const { budgetTokens } = policy.context;
-    const { turnsBetween } = options.archive;
-    this.#summariser = model && new Summariser({ model, budgetTokens, turnsBetween, logger });
+    this.#summariser = model && new Summariser({ ...archive, model, budgetTokens, logger });
     this.#model = new TurnModel(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });
@@ -201,6 +200,7 @@ export class SessionTurns {
 
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
     const { logger, telemetry, configurations, memories, agents, peers } = this.#options;
+    this.#summariser?.putOff();
     const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
     // An abort ends the wait at once.
     if (preparing) await abortable(preparing, signal).catch(() => {});
@@ -269,8 +269,7 @@ export class SessionTurns {
   }
 
   #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
-    const { policy, calls, worded, outbox, link, voice, recorder, peers, agents, spending } = this.#options;
-    const { traceOfTurn } = this.#options.telemetry;
+    const { policy, calls, worded, outbox, link, voice, recorder, peers, agents, spending, telemetry } = this.#options;
     const ownWords = wordsOf(begin);
     const language = peers.get(participant)?.language;
     const phrases = phrasesFor(language, policy.phrases);
@@ -283,7 +282,7 @@ export class SessionTurns {
       nextPosition: this.#lastPosition + 1,
       language,
       phrases: policy.phrases,
-      traceOfTurn,
+      traceOfTurn: telemetry.traceOfTurn,
       onInterrupted: () => this.#queue.abort("interrupted"),
       onAnswer: (answer) => (this.#answer = answer),
       onAnswered: async (turn) => {

@@ -25,6 +25,10 @@ interface SummariserOptions {
 
 /** Share of the budget: so much must be new before notes are written, and so much of the newest they leave alone. */
 const STEP = 0.2;
+/** Notes are begun when no turn has begun for so long after the last one. */
+const PAUSE_MS = 50;
+/** After so many steps without such a pause they are begun all the same. */
+const STEPS_WITHOUT_PAUSE = 2;
 const GIVE_UP_AFTER_MS = 60_000;
 /** After this many failures in a row no notes are written for a while. */
 const MAX_FAILURES = 3;
@@ -72,6 +76,7 @@ export class Summariser {
   readonly #closing = new AbortController();
   #notes: Notes | undefined;
   #writing: AbortController | undefined;
+  #untilPause: NodeJS.Timeout | undefined;
   #failures = 0;
   #restsUntil = 0;
 
@@ -89,8 +94,9 @@ export class Summariser {
     return performance.now() >= this.#restsUntil;
   }
 
-  /** Begins to write notes if there is enough to write about. */
+  /** A turn has ended: if there is enough to write about, begins in the next pause, so that nobody waits for it. */
   consider(shown: ShownTalk): void {
+    this.putOff();
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
     const { budgetTokens } = this.#options;
     const before = shown.summary && shown.summary.textTo > (this.#notes?.textTo ?? 0) ? shown.summary : this.#notes;
@@ -99,23 +105,37 @@ export class Summariser {
     const last = turns.at(-1);
     // Turns that were left out without notes, or whose notes had to go: those are in the record alone.
     const unshownTo = shown.summary?.to ?? 0;
-    if (!last || (unshownTo <= known && shown.tokensOf(turns) < budgetTokens * STEP)) return;
+    const steps = shown.tokensOf(turns) / (budgetTokens * STEP);
+    if (!last || (unshownTo <= known && steps < 1)) return;
+    const begin = () => this.#begin({ known, unshownTo, turns, before });
+    if (steps >= STEPS_WITHOUT_PAUSE) begin();
+    else this.#untilPause = setTimeout(begin, PAUSE_MS);
+  }
+
+  /** A turn begins: what is not being written yet waits for its end. */
+  putOff(): void {
+    clearTimeout(this.#untilPause);
+  }
+
+  #begin(material: Material): void {
     const writing = new AbortController();
     this.#writing = writing;
     const signal = AbortSignal.any([writing.signal, this.#closing.signal, AbortSignal.timeout(GIVE_UP_AFTER_MS)]);
-    void this.#write({ known, unshownTo, turns, before }, signal).finally(() => {
+    void this.#write(material, signal).finally(() => {
       if (this.#writing === writing) this.#writing = undefined;
     });
   }
 
   /** Drops the notes: they may be about turns that were replaced. */
   forget(): void {
+    this.putOff();
     this.#writing?.abort();
     this.#writing = undefined;
     this.#notes = undefined;
   }
 
   close(): void {
+    this.putOff();
     this.#closing.abort();
   }
 

@@ -86,6 +86,24 @@ test("the next notes go on from those before, and read only what is new", async 
   expect(prompts[1]).not.toContain(`Turn ${textTo}\n`);
 });
 
+test("notes are begun in a pause, not where the next turn begins at once, but without a pause for long all the same", async () => {
+  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+  const pause = async () => new Promise((resolve) => setTimeout(resolve, 100));
+  writer.consider(talk(3));
+  expect(prompts).toEqual([]);
+  writer.putOff();
+  await pause();
+  expect(prompts).toEqual([]);
+
+  writer.consider(talk(3));
+  await pause();
+  expect(prompts).toHaveLength(1);
+
+  writer.consider(talk(20));
+  await new Promise(setImmediate);
+  expect(prompts).toHaveLength(2);
+});
+
 const leftOut = { id: "s", from: 1, to: 5, toTurn: "t5", promises: [], people: [], model: null, usage: null };
 
 test("turns that were left out without notes are read from the record, and noted at once", async () => {

@@ -74,7 +74,9 @@ test("notes that tell of deleted turns are shown no more, and are made anew from
   await ask("Are you still there?");
 
   expect(shown()).not.toContain("secret");
-  const prompt = JSON.stringify(agent.model.requests.slice(before).find(isNotes)?.body["messages"]);
+  const written = () => agent.model.requests.slice(before).find(isNotes);
+  await expect.poll(written).toBeDefined();
+  const prompt = JSON.stringify(written()?.body["messages"]);
   const told = [...prompt.matchAll(/Turn (\d+)\\n/gu)].map(([, position]) => Number(position));
   const [, leftOut = 0] = /\[Turns 1 to (\d+) /u.exec(shown()) ?? [];
   expect(prompt).not.toContain("secret");
