@@ -1,3 +1,4 @@
+import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { mediaIn, toolUseId, type TurnBlock } from "./block.ts";
 import { contentText, mediaOf, type MediaSource } from "./content.ts";
 import { byteLength, isBefore } from "./shown-context.ts";
@@ -56,7 +57,7 @@ const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
  * half of what there is room for, so that it lasts for a while.
  */
 export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
-  const shown = turns.flatMap(mediaPlaces);
+  const shown = mediaPlaces(turns);
   if (shown.length <= MAX_MEDIA.count && bytesOf(shown) <= MAX_MEDIA.bytes) return undefined;
   let kept = shown.slice(-MAX_MEDIA.count / 2);
   while (kept.length > 1 && bytesOf(kept) > MAX_MEDIA.bytes / 2) kept = kept.slice(1);
@@ -70,22 +71,14 @@ interface Place {
 
 const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
 
-/** By turn. A running turn is a new object at each look, so nothing old is found for it. */
-const places = new WeakMap<Shown, readonly Place[]>();
-
-function mediaPlaces(turn: Shown): readonly Place[] {
-  const known = places.get(turn) ?? findMedia(turn);
-  places.set(turn, known);
-  return known;
-}
-
-function findMedia({ position, input, blocks }: Shown): Place[] {
+/** A running turn is a new object at each look, so nothing old is found for it. */
+const mediaPlaces = flatMapGrowing(({ position, input, blocks }: Shown): readonly Place[] => {
   const at = (sequence: number, media: readonly MediaSource[]) =>
     media.map(({ size }) => ({ size, place: { position, sequence } }));
   const said = input.flatMap((part) => (part.type === "attachment" ? (mediaOf(part.block) ?? []) : []));
   const results = blocks.filter(({ blockType }) => blockType === "tool_result");
   return [...at(BEFORE_BLOCKS, said), ...results.flatMap((block) => at(block.sequence, mediaIn(block)))];
-}
+});
 
 /** A result of few words keeps them, without its pictures. */
 function shortBlock(block: TurnBlock): TurnBlock {

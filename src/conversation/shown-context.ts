@@ -1,5 +1,6 @@
 import type { TurnBlock } from "./block.ts";
 import { asBlocks, mediaTokens } from "./content.ts";
+import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { shownPart, type BlockPlace, type InputPart, type ToolChange, type TurnRecord } from "./turn-record.ts";
 
 export const START: BlockPlace = { position: 0, sequence: 0 };
@@ -44,8 +45,10 @@ export function turnBytes(turn: TurnRecord): number {
 
 /** What `turnBytes` gives for all of these turns. It is remembered for this list, so none of them may still be running. */
 export function turnsBytes(turns: readonly TurnRecord[]): number {
-  return remembered(turns, () => turns.reduce((sum, turn) => sum + turnBytes(turn), 0));
+  return remembered(turns, () => bytesOfEach(turns).reduce((sum, bytes) => sum + bytes, 0));
 }
+
+const bytesOfEach = flatMapGrowing((turn: TurnRecord) => [turnBytes(turn)]);
 
 /** The part of `turnBytes` that tells the model of tools that have come or gone. */
 export function toldBytes({ context }: TurnRecord): number {
@@ -75,7 +78,9 @@ function sizeOfBlock(block: TurnBlock): number {
 }
 
 function remembered<Sized extends object>(thing: Sized, sizeOf: (thing: Sized) => number): number {
-  const size = sizes.get(thing) ?? sizeOf(thing);
+  const known = sizes.get(thing);
+  if (known !== undefined) return known;
+  const size = sizeOf(thing);
   sizes.set(thing, size);
   return size;
 }

@@ -1,5 +1,6 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { HistoryMessage } from "../conversation/history.ts";
+import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { asText, type JsonObject } from "../lib/json.ts";
 import { toMessages, type MediaData } from "./to-messages.ts";
 
@@ -97,14 +98,14 @@ function isCacheableTool(tool: JsonObject): boolean {
  * history used are declared once more, and `tool_choice: none` keeps the model from calling them.
  */
 function toStandIns(messages: readonly Anthropic.MessageParam[]): JsonObject[] {
-  const names = new Set<string>();
-  for (const { content } of messages) {
-    if (typeof content === "string") continue;
-    for (const block of content) if (block.type === "tool_use") names.add(block.name);
-  }
+  const names = new Set(usedTools(messages));
   const inputSchema = { type: "object" };
   return [...names].toSorted().map((name) => toApiTool({ name, description: "No longer available.", inputSchema }));
 }
+
+const usedTools = flatMapGrowing(({ content }: Anthropic.MessageParam) =>
+  typeof content === "string" ? [] : content.flatMap((block) => (block.type === "tool_use" ? block.name : [])),
+);
 
 /** A budget must leave room for the answer, and the API allows no thinking where a tool call is forced. */
 function toThinking(
@@ -141,10 +142,13 @@ function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): An
   const end = messages.length - 1;
   const lastReply = messages.findLastIndex(({ role }) => role === "assistant");
   const before = messages.findLastIndex(({ role }, index) => role !== "assistant" && index < lastReply);
-  return messages.map((message, index) => {
-    if ((index !== end && index !== before) || typeof message.content === "string") return message;
-    return { ...message, content: withBreakpoint<object>(message.content, isCacheable) } as Anthropic.MessageParam;
-  });
+  const marked = [...messages];
+  for (const index of [before, end]) {
+    const message = messages[index];
+    if (!message || typeof message.content === "string") continue;
+    marked[index] = { ...message, content: withBreakpoint<object>(message.content, isCacheable) } as typeof message;
+  }
+  return marked;
 }
 
 function isCacheable(block: object): boolean {

@@ -1,13 +1,53 @@
+import { sameBeginning } from "../lib/flat-map-growing.ts";
 import type { ModelRequest } from "./build-request.ts";
 
-/** By message. A talk's messages are sent again with every request, and stay what they are. */
-const written = new WeakMap<object, string>();
+type Messages = ModelRequest["messages"];
+
+/** What a talk's requests begin with. */
+interface Beginning {
+  /** Of the last request. */
+  readonly messages: Messages;
+  /** The JSON of the first `count` of them, each followed by a comma. */
+  readonly head: string;
+  readonly count: number;
+}
+
+/** By its first message. A talk's messages are sent again with every request, and stay what they are. */
+const beginnings = new WeakMap<object, Beginning>();
+
+/** So many messages are added to the head at once: a string of many parts takes long to be sent. */
+const ADDED_AT_ONCE = 16;
 
 /** The JSON of a request for a stream. What it costs does not grow with the messages that an earlier request had. */
 export function toBody({ messages, ...rest }: ModelRequest): string {
   const before = JSON.stringify({ ...rest, stream: true }).slice(0, -1);
-  return `${before},"messages":[${messages.map(toJson).join()}]}`;
+  const { head, count } = begin(messages);
+  return `${before},"messages":[${head}${messages.slice(count).map(toJson).join()}]}`;
 }
+
+/** What two requests in a row begin with belongs to the head: the marks at the end move on, and the rest stays. */
+function begin(messages: Messages): Pick<Beginning, "head" | "count"> {
+  const [first] = messages;
+  if (!first) return { head: "", count: 0 };
+  const known = beginnings.get(first);
+  const same = sameBeginning(known?.messages ?? [], messages);
+  const isKept = known !== undefined && same >= known.count;
+  let { head, count } = isKept ? known : { head: "", count: 0 };
+  // The last one is written with the rest, so that no comma is left over.
+  const end = Math.min(same, messages.length - 1);
+  if (end - count >= ADDED_AT_ONCE) {
+    for (const message of messages.slice(count, end)) {
+      head += `${toJson(message)},`;
+      written.delete(message);
+    }
+    count = end;
+  }
+  beginnings.set(first, { messages, head, count });
+  return { head, count };
+}
+
+/** By message that is in no head. With pictures in a talk, the messages behind the first one do not become part of it. */
+const written = new WeakMap<object, string>();
 
 function toJson(message: object): string {
   const known = written.get(message);

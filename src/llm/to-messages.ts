@@ -2,6 +2,7 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import { mediaIn } from "../conversation/block.ts";
 import { asBlocks, mediaOf, mediaText, type ContentBlock } from "../conversation/content.ts";
 import type { HistoryBlock, HistoryMessage } from "../conversation/history.ts";
+import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
 
@@ -13,16 +14,24 @@ export type MediaData = ReadonlyMap<string, string>;
  * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks. Pictures
  * and documents whose bytes are not there any more are told in words.
  */
-export function toMessages(history: readonly HistoryMessage[], media: MediaData = new Map()): Anthropic.MessageParam[] {
-  return history.flatMap((message) => {
-    const known = messagesWithoutMedia.get(message);
-    if (known) return known;
-    const { role, blocks } = message;
-    const content = blocks.flatMap((block) => written(block, media) ?? []);
-    const made = content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
-    if (!blocks.some((block) => mediaIn(block).length > 0)) messagesWithoutMedia.set(message, made);
-    return made;
-  });
+export function toMessages(
+  history: readonly HistoryMessage[],
+  media: MediaData = NO_MEDIA,
+): readonly Anthropic.MessageParam[] {
+  return media === NO_MEDIA ? toMessagesWithoutMedia(history) : history.flatMap((message) => toMessage(message, media));
+}
+
+const NO_MEDIA: MediaData = new Map();
+const toMessagesWithoutMedia = flatMapGrowing((message: HistoryMessage) => toMessage(message, NO_MEDIA));
+
+function toMessage(message: HistoryMessage, media: MediaData): readonly Anthropic.MessageParam[] {
+  const known = messagesWithoutMedia.get(message);
+  if (known) return known;
+  const { role, blocks } = message;
+  const content = blocks.flatMap((block) => written(block, media) ?? []);
+  const made = content.length > 0 ? [{ role, content } as unknown as Anthropic.MessageParam] : [];
+  if (!blocks.some((block) => mediaIn(block).length > 0)) messagesWithoutMedia.set(message, made);
+  return made;
 }
 
 /** By message. A talk's messages are sent again with every request, and stay what they are. */

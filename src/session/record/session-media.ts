@@ -2,6 +2,7 @@ import { mediaIn } from "../../conversation/block.ts";
 import type { Media } from "../../conversation/content.ts";
 import type { Call } from "../../conversation/call.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
+import { flatMapGrowing } from "../../lib/flat-map-growing.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
 import type { GivenMedia } from "../../store/media.ts";
 import type { Recorder } from "./recorder.ts";
@@ -44,8 +45,7 @@ export class SessionMedia {
 
   /** All media that a history names, without those that are not stored any more; `undefined` when it names none. */
   of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
-    const ids = new Set<string>();
-    for (const message of history) for (const id of idsIn(message)) ids.add(id);
+    const ids = new Set(idsIn(history));
     if (ids.size > 0) return this.#load(ids);
     this.#forgetAllBut(ids);
     return undefined;
@@ -69,13 +69,4 @@ export class SessionMedia {
   }
 }
 
-/** The ids that a message names. Kept by message, because the same messages come with every request. */
-const named = new WeakMap<HistoryMessage, readonly string[]>();
-
-function idsIn(message: HistoryMessage): readonly string[] {
-  const known = named.get(message);
-  if (known) return known;
-  const ids = message.blocks.flatMap(mediaIn).map(({ id }) => id);
-  named.set(message, ids);
-  return ids;
-}
+const idsIn = flatMapGrowing(({ blocks }: HistoryMessage) => blocks.flatMap(mediaIn).map(({ id }) => id));

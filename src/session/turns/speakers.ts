@@ -1,4 +1,5 @@
 import { saidIn, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import { flatMapGrowing } from "../../lib/flat-map-growing.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 interface SpeakersOptions {
@@ -38,14 +39,14 @@ export class Speakers {
     const { replyTo, names, presence } = agents.current;
     const { participant } = turn;
     const isWithOthers = peers.present.length > 1;
-    const isMessage = ({ parentMessageId }: TurnRecord) => parentMessageId !== null;
-    const isOthers = (other: TurnRecord) => isMessage(other) && other.participantIdentity !== participant;
-    const isShared = isWithOthers || isNamed(turn) || shown.some((other) => isOthers(other) || isNamed(other));
+    const isOthers = (identity: string) => identity !== participant;
+    const isAnyNamed = named(shown).length > 0;
+    const isShared = isWithOthers || isNamed(turn) || isAnyNamed || senders(shown).some(isOthers);
     const text = saidIn(turn.input);
     const notes: InputNote[] = [...this.#comings(presence)];
     if (!isShared && !looksLikeOurs(text)) return { ...turn, input: [...notes, ...turn.input] };
-    if (!shown.some(isNamed)) {
-      const earlier = shown.find(isMessage)?.participantIdentity;
+    if (!isAnyNamed) {
+      const [earlier] = senders(shown);
       notes.push({ type: "note", note: EXPLANATION + (earlier === undefined ? "" : earlierOf(earlier)) });
     }
     const name = agents.nameOf(participant);
@@ -83,6 +84,11 @@ const EXPLANATION =
   "this one.";
 
 const earlierOf = (identity: string) => ` Earlier messages are from ${JSON.stringify(identity)}.`;
+
+const senders = flatMapGrowing(({ parentMessageId, participantIdentity }: TurnRecord) =>
+  parentMessageId === null ? [] : [participantIdentity],
+);
+const named = flatMapGrowing((turn: TurnRecord) => (isNamed(turn) ? [turn] : []));
 
 function isNamed({ input }: Pick<TurnRecord, "input">): boolean {
   return input.some((part) => part.type === "text" && part.from !== undefined);
