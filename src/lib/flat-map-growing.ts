@@ -1,10 +1,3 @@
-interface Known<Item, Made> {
-  readonly items: readonly Item[];
-  readonly made: readonly Made[];
-  /** By item, how much of `made` there is up to and with it. */
-  readonly ends: readonly number[];
-}
-
 /**
  * A `flatMap` for the lists of a talk: each is the one before with another end. Only what is not in the list before is looked
  * at, so that a long talk costs what a short one does. Of lists with one first item, the last is remembered.
@@ -13,23 +6,35 @@ interface Known<Item, Made> {
  */
 export function flatMapGrowing<Item extends object, Made>(
   make: (item: Item) => readonly Made[],
-): (items: readonly Item[]) => readonly Made[] {
-  const remembered = new WeakMap<Item, Known<Item, Made>>();
+): (items: readonly Item[]) => Made[] {
+  const remembered = new WeakMap<Item, Grown<Item, Made>>();
   return (items) => {
     const [first] = items;
     if (first === undefined) return [];
-    const before = remembered.get(first) ?? { items: [], made: [], ends: [] };
-    const same = sameBeginning(before.items, items);
-    if (same === items.length && same === before.items.length) return before.made;
-    const ends = before.ends.slice(0, same);
-    const made = before.made.slice(0, ends.at(-1) ?? 0);
+    const grown = remembered.get(first) ?? { items: [], made: [], ends: [] };
+    remembered.set(first, grown);
+    const same = sameBeginning(grown.items, items);
+    cut(grown, same);
     for (const item of items.slice(same)) {
-      made.push(...make(item));
-      ends.push(made.length);
+      grown.made.push(...make(item));
+      grown.items.push(item);
+      grown.ends.push(grown.made.length);
     }
-    remembered.set(first, { items: [...items], made, ends });
-    return made;
+    return [...grown.made];
   };
+}
+
+interface Grown<Item, Made> {
+  readonly items: Item[];
+  readonly made: Made[];
+  /** By item, how much of `made` there is up to and with it. */
+  readonly ends: number[];
+}
+
+function cut({ items, made, ends }: Grown<unknown, unknown>, count: number): void {
+  items.length = count;
+  ends.length = count;
+  made.length = ends.at(-1) ?? 0;
 }
 
 /** How many items two lists have in common at their beginning. */

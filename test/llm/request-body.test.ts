@@ -11,7 +11,7 @@ const requestOf = (messages: readonly HistoryMessage[]) => buildRequest({ model:
 /** What is sent, and what it should be. */
 function written(messages: readonly HistoryMessage[]): [unknown, unknown] {
   const request = requestOf(messages);
-  return [JSON.parse(toBody(request)), JSON.parse(JSON.stringify({ ...request, stream: true }))];
+  return [JSON.parse(toBody(request).toString()), JSON.parse(JSON.stringify({ ...request, stream: true }))];
 }
 
 test("a talk that grows is written whole each time", () => {
@@ -38,5 +38,5 @@ test("a talk is written whole whatever becomes of its end and its beginning", ()
 });
 
 test("a request without messages is written", () => {
-  expect(JSON.parse(toBody(requestOf([])))).toMatchObject({ model: "m", messages: [], stream: true });
+  expect(JSON.parse(toBody(requestOf([])).toString())).toMatchObject({ model: "m", messages: [], stream: true });
 });
