@@ -49,6 +49,9 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
       maxLength: 3,
     },
   ),
+  failures: fc.array(fc.tuple(fc.integer({ min: 1, max: 120 }), fc.constantFrom("refused", "answer lost")), {
+    maxLength: 3,
+  }),
   messages: fc.array(fc.array(step, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 2 }),
   gapMs: fc.constantFrom(0, 500, 3_000, 15_000),
   onNewMessage: fc.constantFrom("queue", "interrupt"),
@@ -57,8 +60,11 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
 });
 
 /** Intervals only renew the lease and tend connections; a signal's time is virtual as all other. */
-async function inVirtualTime<Result>(work: (ports: { clock: VirtualClock; traffic: Traffic }) => Promise<Result>) {
-  const traffic = new Traffic();
+async function inVirtualTime<Result>(
+  { failures }: Scenario,
+  work: (ports: { clock: VirtualClock; traffic: Traffic }) => Promise<Result>,
+) {
+  const traffic = new Traffic(new Map(failures));
   using clock = new VirtualClock(() => traffic.count > 0);
   // The database's time is the real one.
   clock.now = new Date().getTime();
@@ -78,7 +84,7 @@ async function inVirtualTime<Result>(work: (ports: { clock: VirtualClock; traffi
 }
 
 test(
-  `over ${TALKS} talks whose workers die or stand still at any moment, each call runs once and all that was begun ends`,
+  `over ${TALKS} talks whose workers die or stand still and whose statements fail at any moment, each call runs once and all that was begun ends`,
   { timeout: 60_000 + TALKS * 1_000 },
   async () => {
     const failures: string[] = [];
@@ -86,7 +92,7 @@ test(
     let stoodStill = 0;
     let runs = 0;
     for (const planned of fc.sample(scenario, { seed: SEED, numRuns: TALKS })) {
-      const faults = await inVirtualTime(async (ports) => {
+      const faults = await inVirtualTime(planned, async (ports) => {
         const world = new CrashWorld(sql, planned, ports);
         await world.play();
         deaths += world.workers - 1;

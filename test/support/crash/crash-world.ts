@@ -16,7 +16,7 @@ import type { VirtualClock } from "../virtual-clock.ts";
 import { CrashClient } from "./crash-client.ts";
 import { think, toMessage, verdictOf, type PlannedUse } from "./crash-model.ts";
 import { eventsHere, tellListeners } from "./listeners.ts";
-import { DyingWorker, never, type Traffic } from "./dying-worker.ts";
+import { DyingWorker, type Failure, never, type Traffic } from "./dying-worker.ts";
 
 const TIMEOUT_MS = 3_000;
 const HORIZON_MS = 150_000;
@@ -50,6 +50,8 @@ export interface Scenario {
   readonly deaths: readonly number[];
   /** Which of them stand still instead, and wake up so long after the next has taken over. */
   readonly wakesAfterMs: readonly (number | undefined)[];
+  /** Statements that fail, by their numbers in the talk. */
+  readonly failures: readonly (readonly [statement: number, how: Failure])[];
   readonly messages: readonly (readonly (readonly PlannedUse[])[])[];
   readonly gapMs: number;
   readonly onNewMessage: "queue" | "interrupt";
@@ -204,9 +206,12 @@ export class CrashWorld {
       },
       logger: pino({ level: "warn", base: { worker: number } }, { write: (line) => void this.#warnings.push(line) }),
     });
-    // One that stood still while it opened its session may have lost it by then.
     const opened = await opening.catch((error: unknown) => {
-      if (worker.state !== "awake again" || !(error instanceof AppError) || error.code !== "lost_lease") throw error;
+      if (!(error instanceof AppError)) throw error;
+      // One that stood still while it opened its session may have lost it by then.
+      const isLost = error.code === "lost_lease" && worker.state === "awake again";
+      if (!isLost && error.code !== "unavailable") throw error;
+      worker.end();
     });
     if (!opened) return;
     const { session } = opened;

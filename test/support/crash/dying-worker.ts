@@ -3,9 +3,27 @@ import type { Sql } from "../../../src/store/database/pool.ts";
 /** What never comes: a dead worker hears of nothing. */
 export const never = <Value>(): Promise<Value> => new Promise(() => {});
 
+/** How the database fails one statement: it refuses it, or runs it and its answer is lost. */
+export type Failure = "refused" | "answer lost";
+
 /** Statements that are under way on the real database, whoever sent them. */
 export class Traffic {
   count = 0;
+  #sent = 0;
+  readonly #failures: ReadonlyMap<number, Failure>;
+
+  /** @param failures by the number of the workers' statement */
+  constructor(failures: ReadonlyMap<number, Failure> = new Map()) {
+    this.#failures = failures;
+  }
+
+  /** One of a worker's statements. It fails as one does that the database has no time for. */
+  async statement(send: () => PromiseLike<unknown>): Promise<unknown> {
+    const failure = this.#failures.get(++this.#sent);
+    const rows = failure === "refused" ? undefined : await this.through(send());
+    if (failure) throw Object.assign(new Error(`The statement has failed: ${failure}`), { code: "53400" });
+    return rows;
+  }
 
   async through<Value>(work: PromiseLike<Value>): Promise<Value> {
     this.count++;
@@ -52,11 +70,15 @@ export class DyingWorker {
   /** Call after the effect. Resolves for a worker that goes on. */
   effect(): Promise<void> {
     this.#left -= 1;
-    if (this.state === "alive" && this.#left <= 0) {
-      this.state = "gone";
-      this.#onGone();
-    }
+    if (this.#left <= 0) this.end();
     return this.untilAwake();
+  }
+
+  /** It does nothing more. Another one comes, unless one has come since it stood still. */
+  end(): void {
+    if (this.state !== "alive") return;
+    this.state = "gone";
+    this.#onGone();
   }
 
   /** The database as this worker has it. */
@@ -71,7 +93,8 @@ export class DyingWorker {
         let answer: Promise<unknown> | undefined;
         const ask = async () => {
           await this.untilAwake();
-          const answered = traffic.through(new Promise((...on) => void then(...on)));
+          const send = () => new Promise((...on) => void then(...on));
+          const answered = isCounted ? traffic.statement(send) : traffic.through(send());
           answered.catch(() => {});
           if (isCounted) await this.effect();
           const rows = await answered;
