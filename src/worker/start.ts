@@ -142,7 +142,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   let grpcUrl: string | undefined;
   if (config.grpcPort !== undefined) {
     const routes = permissionService({ livekit, sql, logger });
-    keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, routes }));
+    keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, livekit, routes }));
     grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
   }
   // Kept last, and so closed first: everything else must still be there for the sessions that are handed over.

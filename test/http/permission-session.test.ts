@@ -131,7 +131,7 @@ test.each(["Connect", "gRPC-Web", "gRPC"])("an answer by %s lets the call run", 
   await using world = await startWriting();
   const { agent, server, user, ran, headers } = world;
   const routes = permissionService({ livekit, sql: agent.sql, logger: pino({ level: "silent" }) });
-  const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, routes });
+  const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, livekit, routes });
   const transport = {
     Connect: () => createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" }),
     "gRPC-Web": () => createGrpcWebTransport({ baseUrl: server.url, httpVersion: "1.1" }),
@@ -151,7 +151,7 @@ test.each(["Connect", "gRPC-Web", "gRPC"])("an answer by %s lets the call run", 
 test("an answer by grpc-js, which knows the proto file alone, lets the call run, once", async () => {
   await using world = await startWriting();
   const routes = permissionService({ livekit, sql: world.agent.sql, logger: pino({ level: "silent" }) });
-  const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, routes });
+  const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, livekit, routes });
   const messageId = await world.user.say("Write it");
   const { id: permissionId, sessionId } = await world.asked();
   const respond = () => respondOverGrpc(grpc.port, { sessionId, permissionId, response: "approve" }, world.token);

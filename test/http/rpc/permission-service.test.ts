@@ -22,7 +22,12 @@ let token: string;
 
 const logger = pino({ level: "silent" });
 const openGrpc = () =>
-  openGrpcServer({ host: "127.0.0.1", port: 0, routes: permissionService({ livekit, sql: database.sql, logger }) });
+  openGrpcServer({
+    host: "127.0.0.1",
+    port: 0,
+    livekit,
+    routes: permissionService({ livekit, sql: database.sql, logger }),
+  });
 
 beforeAll(async () => {
   database = await tempDatabase();
@@ -191,19 +196,32 @@ test("a call that never ends its request is ended, and so is a connection withou
   await vi.waitUntil(() => isOver.session);
 });
 
-test("more connections than the gRPC server takes are not opened, and it closes with calls that hang", async () => {
-  const own = await openGrpc();
-  const connections = Array.from({ length: 510 }, () => connectHttp2(`http://127.0.0.1:${own.port}`));
-  const states = connections.map((session) => {
-    session.on("error", () => {});
-    const call = session.request({ ...CALL, "content-type": "application/grpc" });
-    call.on("error", () => {});
-    return Promise.race([
-      once(session, "remoteSettings").then(() => "open" as const),
-      once(session, "close").then(() => "closed" as const),
-    ]).catch(() => "closed" as const);
-  });
+/** Connections with a call that hangs. Resolves when each is open, or has been closed again. */
+async function hold(port: number, count: number) {
+  const connections = Array.from({ length: count }, () => connectHttp2(`http://127.0.0.1:${port}`));
+  await Promise.all(
+    connections.map(async (session) => {
+      session.on("error", () => {});
+      session.request({ ...CALL, "content-type": "application/grpc" }).on("error", () => {});
+      await Promise.race([once(session, "remoteSettings"), once(session, "close")]).catch(() => {});
+    }),
+  );
+  return connections;
+}
 
-  expect((await Promise.all(states)).filter((state) => state === "open")).toHaveLength(500);
+test("who has a token is served by gRPC, before and after others have filled all connections without one", async () => {
+  const own = await openGrpc();
+  const early = overConnect(createGrpcTransport({ baseUrl: `http://127.0.0.1:${own.port}` }));
+  const request = async () => ({ sessionId, permissionId: (await ask()).id, response: "approve" });
+  expect(await early(await request(), token)).toBe("");
+
+  const held = await hold(own.port, 505);
+
+  const isOpen = () => held.filter((session) => !session.destroyed);
+  await vi.waitUntil(() => isOpen().length === 499);
+  expect(held.slice(0, 6).every((session) => session.destroyed)).toBe(true);
+  expect(await early(await request(), token)).toBe("");
+  expect(await respondOverGrpc(own.port, await request(), token)).toBe("ok");
+  await vi.waitUntil(() => isOpen().length < 499);
   await own.close();
 });
