@@ -92,11 +92,12 @@ export class RoomVoice implements VoicePort {
   open(answer: AnswerToSpeak): SpokenAnswer | undefined {
     this.#microphones?.prefer(answer.participant);
     if (!this.#audio || this.#isClosed || this.#hasEnded) return undefined;
-    this.#audio.notePresence();
-    const { hasListener, isExpected } = this.#audio;
+    this.#audio.notePresence(answer.participant);
+    const { hasListener, isExpected, doAllListen } = this.#audio;
     if (!hasListener && !isExpected) return undefined;
-    const playing = hasListener ? this.#session?.player : undefined;
-    const player = playing ?? new AwaitedPlayer(this.#playerToCome(this.#audio));
+    const playing = hasListener && doAllListen ? this.#session?.player : undefined;
+    const ready = hasListener ? this.#audio.untilAllListen() : undefined;
+    const player = playing ?? new AwaitedPlayer(this.#playerToCome(this.#audio, ready));
     return new AnswerSpeech(player, answer, this.#options.voiceName);
   }
 
@@ -130,8 +131,9 @@ export class RoomVoice implements VoicePort {
   }
 
   /** A participant may ask something before it has subscribed to the track; this waits for the subscription. */
-  async #playerToCome(audio: AgentAudio): Promise<Player | undefined> {
+  async #playerToCome(audio: AgentAudio, ready: Promise<void> | undefined): Promise<Player | undefined> {
     if (!(await audio.untilListener())) return undefined;
+    await ready;
     await this.#started;
     return this.#isClosed ? undefined : this.#session?.player;
   }

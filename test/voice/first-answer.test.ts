@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { reply, text } from "../../src/testing/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
@@ -49,6 +50,24 @@ test("whoever comes back into an empty room and asks at once hears the answer fr
 
   await expect.poll(() => back.secondsHeard(), { timeout: 10_000 }).toBeGreaterThan(0.9 * (await secondsOf(ANSWER)));
   await leave(back);
+});
+
+test("whoever comes while somebody listens, asks, and then subscribes hears the answer from its beginning", async () => {
+  await using voice = await VoiceAgent.start();
+  voice.agent.model.script(() => reply([text(ANSWER)]));
+  const early = new Speaker(await Participant.join(voice.agent.roomName, "early"));
+  await early.client.say(QUESTION);
+  await early.untilHeard(0.9 * (await secondsOf(ANSWER)));
+  await early.untilSilence();
+
+  const client = await Participant.join(voice.agent.roomName, "late");
+  await client.say(QUESTION);
+  await sleep(200);
+  const late = new Speaker(client);
+
+  await expect.poll(() => late.secondsHeard(), { timeout: 10_000 }).toBeGreaterThan(0.9 * (await secondsOf(ANSWER)));
+  await leave(late);
+  await leave(early);
 });
 
 test("who only reads and asks in the moment it comes gets its words soon, and the next ones at once, with no speech for nobody", async () => {

@@ -6,6 +6,8 @@ import { isPerson } from "../../session/room/room-input.ts";
 
 /** A client that subscribes automatically (LiveKit's default) has subscribed within this time. */
 const SUBSCRIBED_BY_MS = 2_000;
+/** Who comes while somebody listens has usually subscribed after this time. LiveKit tells of the first subscriber only. */
+const SUBSCRIBED_BESIDE_OTHERS_MS = 500;
 
 interface AgentAudioOptions {
   readonly room: Room;
@@ -25,6 +27,8 @@ export class AgentAudio {
   #subscribed: Promise<boolean> | undefined;
   /** By `performance.now()`. */
   #expectedUntil = 0;
+  /** When somebody last came, by the same clock. */
+  #cameAt = Number.NEGATIVE_INFINITY;
   /** A participant is in the room that LiveKit has not announced to us yet. */
   #isAheadOfNews = false;
 
@@ -41,7 +45,8 @@ export class AgentAudio {
   }
 
   /** To be called when a participant has sent something: LiveKit may announce it only up to 3 s later. */
-  notePresence(): void {
+  notePresence(identity: string): void {
+    if (!this.#options.room.remoteParticipants.has(identity)) this.#cameAt = performance.now();
     if (this.#subscribed) return;
     this.#isAheadOfNews = true;
     this.#expect();
@@ -49,6 +54,17 @@ export class AgentAudio {
 
   get hasListener(): boolean {
     return this.output.subscribed && this.#options.room.remoteParticipants.size > 0;
+  }
+
+  /** Resolves when those who have just come have had a moment to subscribe, beside those who listen already. */
+  async untilAllListen(): Promise<void> {
+    const leftMs = () => this.#cameAt + SUBSCRIBED_BESIDE_OTHERS_MS - performance.now();
+    while (leftMs() > 0) await sleep(leftMs());
+  }
+
+  /** Whether `untilAllListen` resolves at once. */
+  get doAllListen(): boolean {
+    return performance.now() >= this.#cameAt + SUBSCRIBED_BESIDE_OTHERS_MS;
   }
 
   /** A participant has just come, and may be about to subscribe. */
@@ -74,6 +90,7 @@ export class AgentAudio {
 
   readonly #onConnected = (participant: RemoteParticipant): void => {
     if (!isPerson(participant)) return;
+    this.#cameAt = performance.now();
     if (!this.#isAheadOfNews) this.#expect();
     this.#isAheadOfNews = false;
   };
