@@ -23,20 +23,29 @@ function isOfWorker({ blockType, content }: TurnBlock): boolean {
   return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
 }
 
-interface ModelCall {
+export interface ModelCall {
   /** The place of its first block in the turn. */
   readonly start: number;
   readonly blocks: TurnBlock[];
+  /** How long after the call the model had written each block, in milliseconds. */
+  readonly writtenMs: number[];
 }
 
-/** The blocks of each model call, in order. Tool results separate the calls, and are left out. */
-export function modelCalls(blocks: readonly TurnBlock[]): readonly ModelCall[] {
+/**
+ * The blocks of each model call, in order. Tool results separate the calls, and are left out.
+ *
+ * @param times when each block was stored, in milliseconds since the turn began: the model had just written it
+ */
+export function modelCalls(blocks: readonly TurnBlock[], times: readonly number[]): readonly ModelCall[] {
   const calls: ModelCall[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.blockType === "tool_result") continue;
-    const last = calls.at(-1);
-    if (last && last.start + last.blocks.length === index) last.blocks.push(block);
-    else calls.push({ start: index, blocks: [block] });
+    let call = calls.at(-1);
+    if (!call || call.start + call.blocks.length !== index)
+      calls.push((call = { start: index, blocks: [], writtenMs: [] }));
+    const askedAt = times[call.start - 1] ?? 0;
+    call.blocks.push(block);
+    call.writtenMs.push(Math.max(0, (times[index] ?? askedAt) - askedAt));
   }
   return calls;
 }

@@ -5,7 +5,7 @@ import { saidIn, type TurnRecord } from "../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
 import type { StoredCall } from "../store/turns/load-recorded-calls.ts";
-import { modelCalls } from "./playable.ts";
+import { type ModelCall, modelCalls } from "./playable.ts";
 import { type Redact, redactAll } from "./redact.ts";
 
 interface Recorded {
@@ -17,12 +17,14 @@ interface Recorded {
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];
   /** Tools that the agent has itself. For others, such as those of an MCP server, the test has a stand-in. */
+  /** When each block was stored, by its turn's position: milliseconds since the turn began. */
+  readonly times: ReadonlyMap<number, readonly number[]>;
   readonly ownTools: ReadonlyMap<string, ServerTool>;
   readonly redact: Redact;
 }
 
 /** Makes the YAML form of stored turns: the participant's words, the device's answers, and what is expected. */
-export function toScenario({ name, config, cassette, turns, calls, ownTools, redact }: Recorded): object {
+export function toScenario({ name, config, cassette, turns, calls, times, ownTools, redact }: Recorded): object {
   const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
   const told = toldResults(turns);
   // A tool that the agent does not have itself needs a description, and keeps the deadline that it had.
@@ -37,40 +39,51 @@ export function toScenario({ name, config, cassette, turns, calls, ownTools, red
   const scenario = {
     name,
     ...(config !== undefined && { config }),
-    ...(cassette !== undefined && { cassette }),
+    ...(cassette !== undefined && { cassette, timed: true }),
     ...(mocks.length > 0 && { mocks: Object.fromEntries(mocks) }),
     ...(device.length > 0 && { device: Object.fromEntries(device) }),
     turns: turns.map((turn) => {
       const own = calls.filter(({ position }) => position === turn.position);
-      const { user, ...rest } = toTurn(turn, own, ownTools);
-      return { user, ...(cassette === undefined && { model: toScript(turn) }), ...rest };
+      const replies = modelCalls(turn.blocks, times.get(turn.position) ?? []);
+      const { user, ...rest } = toTurn({ turn, calls: own, replies }, ownTools);
+      return { user, ...(cassette === undefined && { model: replies.map(toReply) }), ...rest };
     }),
   };
   return redactAll(scenario, redact) as object;
 }
 
-/** The model's replies, one for each of its calls, without its thinking. */
-function toScript({ blocks }: TurnRecord): object[] {
-  return modelCalls(blocks).map((call) => {
-    const say = textsOf(call.blocks);
-    const use = call.blocks.flatMap(({ blockType, content }) =>
-      blockType === "tool_use" ? { [asText(content?.["tool_name"])]: content?.["input"] ?? {} } : [],
-    );
-    return { ...((say.length > 0 || use.length === 0) && { say: say.join("") }), ...(use.length > 0 && { use }) };
-  });
+/** An answer that took less time is given at once: that was the time of the network and the worker. */
+const SHORTEST_WAIT_MS = 50;
+
+/** The model's reply of one call, without its thinking, at the time when it had written all of it. */
+function toReply({ blocks, writtenMs }: ModelCall): object {
+  const say = textsOf(blocks);
+  const use = blocks.flatMap(({ blockType, content }) =>
+    blockType === "tool_use" ? { [asText(content?.["tool_name"])]: content?.["input"] ?? {} } : [],
+  );
+  const late = writtenMs.at(-1) ?? 0;
+  return {
+    ...((say.length > 0 || use.length === 0) && { say: say.join("") }),
+    ...(use.length > 0 && { use }),
+    ...(late >= SHORTEST_WAIT_MS && { late }),
+  };
 }
 
-/** A device's answer that took less time is given at once: that was the time of the network and the worker. */
-const SHORTEST_WAIT_MS = 50;
-/** A turn whose tools took less needs no limit of its own. */
+/** A turn whose tools and model took less needs no limit of its own. */
 const SHORT_TURN_MS = 20_000;
+
+interface StoredTurn {
+  readonly turn: TurnRecord;
+  readonly calls: readonly StoredCall[];
+  readonly replies: readonly ModelCall[];
+}
 
 interface ScenarioTurn {
   readonly user: string;
   readonly [field: string]: unknown;
 }
 
-function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Recorded["ownTools"]): ScenarioTurn {
+function toTurn({ turn, calls, replies }: StoredTurn, ownTools: Recorded["ownTools"]): ScenarioTurn {
   const asking = calls.filter(({ permission }) => permission);
   // A test begins without grants, so calls that a grant allowed are asked about.
   const granted = calls.filter(
@@ -81,7 +94,9 @@ function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Record
     ...asking.map((call) => [call.name, toAnswer(call)]),
   ];
   const toolsMs = calls.reduce((sum, { tookMs }) => sum + (tookMs ?? 0), 0);
-  const isLong = toolsMs > SHORT_TURN_MS || calls.some(({ errorCode }) => errorCode === "timeout");
+  const modelMs = replies.reduce((sum, { writtenMs }) => sum + (writtenMs.at(-1) ?? 0), 0);
+  const tookMs = toolsMs + modelMs;
+  const isLong = tookMs > SHORT_TURN_MS || calls.some(({ errorCode }) => errorCode === "timeout");
   const words = turn.blocks.findLast(({ blockType }) => blockType === "text")?.textContent ?? "";
   const expected = calls.map(({ name, input, errorCode }) => ({
     name,
@@ -90,7 +105,7 @@ function toTurn(turn: TurnRecord, calls: readonly StoredCall[], ownTools: Record
   }));
   return {
     user: saidIn(turn.input),
-    ...(isLong && { timeout_ms: 120_000 + toolsMs }),
+    ...(isLong && { timeout_ms: 120_000 + tookMs }),
     ...(answers.length > 0 && { permission: Object.fromEntries(answers) as object }),
     expect: [
       ...(expected.length > 0 ? [{ calls: expected }] : []),

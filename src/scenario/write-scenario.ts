@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import type { TurnRecord } from "../conversation/turn-record.ts";
 import type { Sql } from "../store/database/pool.ts";
 import { endOfBudget } from "../store/turns/end-of-budget.ts";
-import { loadRecordedCalls, type StoredCall } from "../store/turns/load-recorded-calls.ts";
+import { loadBlockTimes, loadRecordedCalls, type StoredCall } from "../store/turns/load-recorded-calls.ts";
 import { loadTurns } from "../store/turns/load-turns.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
 import { whyNot } from "./playable.ts";
@@ -34,9 +34,10 @@ export async function writeScenario(
   { sessionId, room, tools }: Talk,
 ): Promise<{ readonly yaml: string } | { readonly why: string }> {
   const end = await endOfBudget(sql, { sessionId, before: MAX_TURNS + 1, maxBytes: MAX_BYTES });
-  const [all, calls] = await Promise.all([
+  const [all, calls, times] = await Promise.all([
     loadTurns(sql, { sessionId, before: end }),
     loadRecordedCalls(sql, { sessionId, before: end }),
+    loadBlockTimes(sql, { sessionId, before: end }),
   ]);
   const first = all.findIndex((turn) => whyNotScripted(turn, calls) !== undefined);
   const turns = first < 0 ? all : all.slice(0, first);
@@ -44,7 +45,7 @@ export async function writeScenario(
   const left = why && `turn ${turns.length + 1} is left out: ${why}`;
   if (turns.length === 0) return { why: left ?? "nothing has been said yet" };
   const redact = createRedact();
-  const scenario = toScenario({ name: `the talk of ${room}`, turns, calls, ownTools: tools, redact });
+  const scenario = toScenario({ name: `the talk of ${room}`, turns, calls, times, ownTools: tools, redact });
   const notes = [
     "# Save it as tests/<name>.talk.yaml beside parley.config.ts, then: npx parley test",
     "# What looks like a key, an e-mail address or a number of a person is removed. Names are not: read it.",

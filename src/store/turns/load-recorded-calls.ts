@@ -25,7 +25,7 @@ export interface StoredCall {
   readonly permission: Pick<PermissionRecord, "state" | "isAlways" | "message" | "editedInput"> | null;
 }
 
-interface CallRange {
+interface Range {
   readonly sessionId: string;
   /** Only calls of turns before this position. @defaultValue all */
   readonly before?: number;
@@ -34,10 +34,7 @@ interface CallRange {
 const END = 2 ** 31 - 1;
 
 /** The calls of the session's history in the model's order, without forms that running calls asked for. */
-export async function loadRecordedCalls(
-  sql: Sql,
-  { sessionId, before = END }: CallRange,
-): Promise<readonly StoredCall[]> {
+export async function loadRecordedCalls(sql: Sql, { sessionId, before = END }: Range): Promise<readonly StoredCall[]> {
   return await runQuery(sql<StoredCall[]>`
     select
       position, tool_use_id as "toolUseId", name, timeout_ms as "timeoutMs", tool_calls.input, tool_calls.state, detail,
@@ -66,7 +63,7 @@ export async function loadRecordedCalls(
  */
 export async function loadBlockTimes(
   sql: Sql,
-  { sessionId }: Pick<CallRange, "sessionId">,
+  { sessionId, before = END }: Range,
 ): Promise<ReadonlyMap<number, readonly number[]>> {
   const rows = await runQuery(sql<{ position: number; times: number[] }[]>`
     select
@@ -74,7 +71,7 @@ export async function loadBlockTimes(
       json_agg(round(extract(epoch from turn_blocks.created_at - turns.created_at) * 1000) order by sequence) as times
     from turn_blocks
     join turns on turns.id = turn_blocks.turn_id
-    where turns.session_id = ${sessionId} and superseded_by is null
+    where turns.session_id = ${sessionId} and superseded_by is null and position < ${before}
     group by position
   `);
   return new Map(rows.map(({ position, times }) => [position, times]));

@@ -64,6 +64,8 @@ export interface ReplyOptions {
   readonly container?: Json;
   /** Characters per delta. @defaultValue 20 */
   readonly chunking?: number;
+  /** Milliseconds before the first event. @defaultValue 0 */
+  readonly afterMs?: number;
   /** Milliseconds before each event. @defaultValue 0 */
   readonly slow?: number;
   readonly fault?: Fault;

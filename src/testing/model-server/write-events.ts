@@ -12,9 +12,10 @@ export async function writeEvents(
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const { fault, slow = 0 } = options;
+  const { fault, afterMs = 0, slow = 0 } = options;
   const count = Math.min(fault?.after ?? events.length, events.length);
   try {
+    if (afterMs > 0) await sleep(afterMs, undefined, { signal: gone.signal });
     for (const event of events.slice(0, count)) {
       if (slow > 0) await sleep(slow, undefined, { signal: gone.signal });
       if (!response.write(toSse(event))) await drained(response);

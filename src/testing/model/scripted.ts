@@ -6,10 +6,17 @@ import type { TestModel } from "./test-model.ts";
 /** Tools with their arguments. A list may name one tool several times. */
 type Uses = Readonly<Record<string, JsonObject>>;
 
+interface WordsAndUses {
+  readonly say?: string;
+  readonly use?: Uses | readonly Uses[];
+  /** The model takes so long before it writes anything. @defaultValue 0 */
+  readonly afterMs?: number;
+}
+
 /** What the model answers to one request: words, calls of tools, or both. */
 export type ScriptedReply =
   | string
-  | { readonly say?: string; readonly use?: Uses | readonly Uses[] }
+  | WordsAndUses
   // A step of the model server: for faults, thinking, and whole recorded streams.
   | Step;
 
@@ -51,9 +58,9 @@ function answered(requests: readonly RecordedRequest[]): number {
 function toStep(scriptedReply: ScriptedReply): Step {
   if (typeof scriptedReply === "string") return reply([text(scriptedReply)]);
   if ("kind" in scriptedReply) return scriptedReply;
-  const { say, use = [] } = scriptedReply;
+  const { say, use = [], afterMs = 0 } = scriptedReply;
   const uses = (Array.isArray(use) ? (use as readonly Uses[]) : [use as Uses]).flatMap((each) => Object.entries(each));
   const words = say === undefined ? [] : [text(say)];
   if (words.length + uses.length === 0) throw new TypeError("A scripted reply needs say, use or both");
-  return reply([...words, ...uses.map(([name, input]) => toolUse(name, { ...input }))]);
+  return reply([...words, ...uses.map(([name, input]) => toolUse(name, { ...input }))], { afterMs });
 }

@@ -66,6 +66,7 @@ async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "dat
     cassette: basename(cassette),
     turns,
     calls,
+    times,
     ownTools: agent.tools,
     redact,
   });

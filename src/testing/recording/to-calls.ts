@@ -19,14 +19,12 @@ interface RecordedTurn {
  * stored, which is when the model had written it.
  */
 export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
-  return modelCalls(turn.blocks).map(({ blocks, start }, index) => {
-    const askedAt = times[start - 1] ?? 0;
+  return modelCalls(turn.blocks, times).map(({ blocks, start, writtenMs }, index) => {
     const sofar: TurnRecord = { ...turn, state: "running", blocks: turn.blocks.slice(0, start) };
     const request = { messages: normalise(toMessages(buildHistory([...before, sofar])), redact) };
     const [message] = toMessages([{ role: "assistant", blocks }]);
     const content = (message?.content ?? []) as unknown as readonly Json[];
-    const blockMs = content.map((_, at) => Math.max(0, (times[start + at] ?? askedAt) - askedAt));
-    const events = toStream(`msg_${turn.position}_${index}`, content, blockMs);
+    const events = toStream(`msg_${turn.position}_${index}`, content, writtenMs);
     return { path: "/v1/messages", request, status: 200, events: redactEvents(events, redact) };
   });
 }

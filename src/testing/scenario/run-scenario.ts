@@ -99,8 +99,8 @@ function prepare(talk: Talk, { device, permission = [] }: Pick<ScenarioTurn, "de
 }
 
 /** The cassette if the file names one, else a script from its turns, else the real model. */
-function toModel({ cassette: file, turns }: Scenario, folder: string): TestModel {
-  if (file !== undefined) return cassette(resolve(folder, file));
+function toModel({ cassette: file, timed: isTimed, turns }: Scenario, folder: string): TestModel {
+  if (file !== undefined) return cassette(resolve(folder, file), { isTimed });
   const script = turns.flatMap(({ model = [] }) => model);
   return script.length > 0 ? scripted(script) : real();
 }

@@ -88,9 +88,14 @@ const permission = wordFor(ANY_TOOL, z.record(z.string(), wordFor("answer", perm
 const reply = wordFor(
   "say",
   z
-    .strictObject({ say: z.string().exactOptional(), use: listOf(z.record(z.string(), map)).exactOptional() })
+    .strictObject({
+      say: z.string().exactOptional(),
+      use: listOf(z.record(z.string(), map)).exactOptional(),
+      late: ms.exactOptional(),
+    })
     .refine(({ say, use }) => say !== undefined || use !== undefined, "expected say, use or both")
-    .transform(({ say, use }) => ({
+    .transform(({ say, use, late: afterMs }) => ({
+      ...(afterMs !== undefined && { afterMs }),
       ...(say !== undefined && { say }),
       ...(use !== undefined && { use: use as Record<string, JsonObject>[] }),
     })),
@@ -136,19 +141,25 @@ const turn = z.strictObject({
   timeout_ms: z.number().int().positive().default(30_000),
 });
 
-export const scenarioSchema = z.strictObject({
-  name: z.string().min(1).exactOptional(),
-  /** Paths are relative to the file. */
-  config: z.string().min(1).exactOptional(),
-  /** Which agent serves the talk. */
-  agent: z.string().min(1).exactOptional(),
-  cassette: z.string().min(1).exactOptional(),
-  mocks: tools.default({}),
-  device: tools.exactOptional(),
-  permission: permission.exactOptional(),
-  repeat: z.number().int().positive().default(1),
-  turns: z.array(turn).min(1),
-});
+export const scenarioSchema = z
+  .strictObject({
+    name: z.string().min(1).exactOptional(),
+    /** Paths are relative to the file. */
+    config: z.string().min(1).exactOptional(),
+    /** Which agent serves the talk. */
+    agent: z.string().min(1).exactOptional(),
+    cassette: z.string().min(1).exactOptional(),
+    /** Whether the cassette is played in the time in which it was recorded. */
+    timed: z.boolean().default(false),
+    mocks: tools.default({}),
+    device: tools.exactOptional(),
+    permission: permission.exactOptional(),
+    repeat: z.number().int().positive().default(1),
+    turns: z.array(turn).min(1),
+  })
+  .refine(({ timed, cassette }) => !timed || cassette !== undefined, {
+    error: "timed: expected a cassette beside it; a reply in model has late",
+  });
 
 export type Scenario = z.output<typeof scenarioSchema>;
 export type ScenarioTurn = Scenario["turns"][number];

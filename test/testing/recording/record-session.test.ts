@@ -12,7 +12,7 @@ import { writeScenario } from "../../../src/scenario/write-scenario.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
 import type { PermissionAnswer } from "../../../src/testing/talk.ts";
-import { reply, slow, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/testing/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { createRandom } from "../../support/doubles/fake-room.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -54,6 +54,13 @@ async function recordTalk(turns: readonly StoredTurn[]) {
 async function failureOf(file: string): Promise<string | undefined> {
   const [run] = await Array.fromAsync(runScenario(file));
   return run?.failure;
+}
+
+/** How long its test takes, which passes. */
+async function timeOf(file: string): Promise<number> {
+  const [run] = await Array.fromAsync(runScenario(file));
+  expect(run?.failure).toBeUndefined();
+  return run?.ms ?? 0;
 }
 
 const books: readonly ScriptedReply[] = [{ say: "One moment.", use: { book: { city: "Paris" } } }, "Done."];
@@ -119,11 +126,11 @@ test("a tool that took a while takes as long again, and one that answered at onc
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
 });
 
-test("the cassette has the time that the model took, without that of the tools", async () => {
-  const { cassette } = await recordTalk([
+test("a test has the time that the model took, without that of the tools", async () => {
+  const { cassette, file, room } = await recordTalk([
     {
       say: "Where?",
-      model: [{ use: { get_location: {} } }, reply([text("In Paris it is.")], slow(100))],
+      model: [{ use: { get_location: {} } }, { say: "In Paris it is.", afterMs: 400 }],
       device: { get_location: late(1_500, "Paris") },
     },
   ]);
@@ -131,8 +138,15 @@ test("the cassette has the time that the model took, without that of the tools",
   const [first, second] = (await readCassette(cassette)).map(({ events = [] }) => events.map(({ ms }) => ms));
   expect(Math.max(...(first ?? []))).toBeLessThan(1_500);
   const took = Math.max(...(second ?? []));
-  expect(took).toBeGreaterThanOrEqual(300);
+  expect(took).toBeGreaterThanOrEqual(400);
   expect(took).toBeLessThan(1_500);
+  expect(parse(await readFile(file, "utf8"))).toMatchObject({ timed: true });
+  const script = await scriptOf(room, join(folder.path, `${room}.script.talk.yaml`));
+  const { turns } = parse(await readFile(script, "utf8")) as { turns: { model: { late?: number }[] }[] };
+  expect(turns[0]?.model[1]?.late).toBe(took);
+  // The device is waited for as long as the agent waits for it, 1.2 s; then comes the model.
+  expect(await timeOf(file)).toBeGreaterThanOrEqual(1_600);
+  expect(await timeOf(script)).toBeGreaterThanOrEqual(1_600);
 });
 
 test("a test of a stored talk finds what the agent would do otherwise", async () => {

@@ -120,6 +120,12 @@ turns:
   expect(failure).toBeUndefined();
 });
 
+test("a model that takes its time makes the turn as long", async () => {
+  const turns = "turns:\n  - user: Hi\n    model: { say: Hello., late: 200 }\n    expect: { within_ms: 150 }\n";
+
+  expect(await failureOf(turns)).toMatch(/- end: {3}within 150 ms, and it took/);
+});
+
 test("a turn that fails is a failure, unless it is expected", async () => {
   const turns = "turns:\n  - user: Hi\n    model: [{ use: { unknown: {} } }, { use: { unknown: {} } }]\n";
 
@@ -151,6 +157,7 @@ test.each([
     "turns: [{ user: Hi, expect: { say: Bye, absent: true, state: failed } }]\n",
     /absent: expected no state/,
   ],
+  ["the time of a cassette that there is not", "timed: true\nturns: [{ user: Hi }]\n", /timed: expected a cassette/],
   ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /no regular expression/],
 ])("%s in a file is a failure that says where", async (_what, yaml, message) => {
   expect(await failureOf(yaml)).toMatch(message);
