@@ -16,9 +16,9 @@ interface Recorded {
   readonly cassette?: string;
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];
-  /** Tools that the agent has itself. For others, such as those of an MCP server, the test has a stand-in. */
   /** When each block was stored, by its turn's position: milliseconds since the turn began. */
   readonly times: ReadonlyMap<number, readonly number[]>;
+  /** Tools that the agent has itself. For others, such as those of an MCP server, the test has a stand-in. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
   readonly redact: Redact;
 }

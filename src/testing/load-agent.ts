@@ -78,7 +78,7 @@ async function behave(behaviour: Behaviour, input: JsonObject, signal: AbortSign
 async function readConfig(config: ConfigFile | string): Promise<{ values: ConfigFileValues; folder: string }> {
   if (typeof config !== "string") return { values: checkConfig(config, "config"), folder: process.cwd() };
   const path = resolve(config);
-  return { values: await readConfigFile(path), folder: dirname(path) };
+  return { values: await readConfigFile(path, "config"), folder: dirname(path) };
 }
 
 function toTools(tools: Readonly<Record<string, Tool>>, { toolSettings }: ConfigFileValues): Map<string, ServerTool> {

@@ -1,5 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
+import { loadRtcNode } from "../livekit/load-rtc-node.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
 import type { TestModel } from "./model/test-model.ts";
 import type { RoomServers } from "./stage/room-servers.ts";
@@ -58,7 +59,8 @@ async function openStage(
     if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room: say room: true, too");
     return openMemoryStage(options);
   }
-  // Imported only here, because it loads LiveKit's native part.
+  // Loaded only here, and by this function, without which LiveKit's native part logs each step.
+  await loadRtcNode();
   const { openRoomStage } = await import("./stage/room-stage.ts");
   return openRoomStage({ ...options, servers: room === true ? undefined : room, hasVoice, language });
 }

@@ -10,11 +10,13 @@ export async function isOfNodeTest(file: string): Promise<boolean> {
 
 /**
  * Runs test files, each in a process of its own, as `node --test` does. What they print goes to standard error. Skipped
- * tests give no run. Of a suite, and of a test that failed by its subtests, only the subtests give runs.
+ * tests give no run. Of a suite, and of a test that failed by its subtests, only the subtests give runs. A file's
+ * process ends with its tests, because LiveKit's native library would keep one with a talk in a room for ever.
  */
 export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
   for (let run = 1; run <= repeat; run++) {
-    for await (const { type, data } of runTests({ files: files.map((file) => resolve(file)) })) {
+    const options = { files: files.map((file) => resolve(file)), execArgv: ["--test-force-exit"] };
+    for await (const { type, data } of runTests(options)) {
       if (type === "test:stdout" || type === "test:stderr") process.stderr.write(data.message);
       if ((type !== "test:pass" && type !== "test:fail") || data.skip !== undefined || data.todo !== undefined)
         continue;

@@ -25,7 +25,7 @@ export function toJunit(runs: readonly TestRun[]): string {
 /** The short form of a failure for JUnit's list: where it was, what was expected and what came. */
 function summary(failure: string): string {
   const [first = "", ...more] = failure.split("\n");
-  const message = [first, ...more.filter((line) => /^[-+] /u.test(line))].join(" ");
+  const message = [first, ...more.filter((line) => /^[-+✖] /u.test(line))].join(" ");
   return message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
 }
 

@@ -4,10 +4,13 @@ import { AppError } from "../../errors/app-error.ts";
 import { describeIssue } from "../../lib/describe-issue.ts";
 import { type ConfigFileValues, configFileSchema } from "../config-file.ts";
 
-/** @throws {AppError} `invalid_config` naming the file or the field, what was expected, and the value */
-export async function readConfigFile(path: string): Promise<ConfigFileValues> {
+/**
+ * @param setting what names the path
+ * @throws {AppError} `invalid_config` naming the file or the field, what was expected, and the value
+ */
+export async function readConfigFile(path: string, setting = "PARLEY_CONFIG"): Promise<ConfigFileValues> {
   await access(path).catch((error: unknown) => {
-    throw new AppError("invalid_config", `PARLEY_CONFIG: expected a config file at ${path}, got none`, {
+    throw new AppError("invalid_config", `${setting}: expected a config file at ${path}, got none`, {
       cause: error,
     });
   });

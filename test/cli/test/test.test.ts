@@ -61,8 +61,10 @@ test("all tests of a folder are run, and a failure is shown with its turn, and i
   expect(report).toContain('<failure message="turn 1 of 1: - agent: &lt;Bye&gt; + agent: Hello.">');
 });
 
+// The timer keeps the process, as LiveKit's native library does after a talk in a room.
 const PROGRAM = `
   import { describe, test } from "node:test";
+  setInterval(() => {}, 1_000);
   test("adds", () => console.log("from the test"));
   describe("a suite", () => {
     test("compares", () => { throw new Error("Too far"); });
@@ -84,7 +86,7 @@ test("tests of node:test are run and counted with those in YAML; those of anothe
       "passed  b.test.ts: adds (n ms)",
       "FAILED  b.test.ts: compares (n ms)",
       "        Error: Too far",
-      `            at TestContext.<anonymous> (file://${join(folder.path, "b.test.ts")}:5:36)`,
+      `            at TestContext.<anonymous> (file://${join(folder.path, "b.test.ts")}:6:36)`,
       "FAILED  c.test.ts (n ms)",
       "        test failed",
       "passed  a.talk.yaml (n ms)",
@@ -95,6 +97,14 @@ test("tests of node:test are run and counted with those in YAML; those of anothe
   ]);
   expect(stderr).toMatch(/^from the test\n[^]*Cannot find module '.*gone\.ts'/u);
   expect(await readFile(join(folder.path, "report.xml"), "utf8")).toContain('classname="b.test.ts" name="compares"');
+});
+
+test("the report's summary of a file that is wrong says where it is wrong", async () => {
+  await write("a.talk.yaml", "turns: [{ usr: Hi }]\n");
+
+  await parley("--junit", "report.xml");
+
+  expect(await readFile(join(folder.path, "report.xml"), "utf8")).toMatch(/message="a\.talk\.yaml: ✖ .*usr/);
 });
 
 test("a folder without tests, a path that is not there and a wrong flag are wrong command lines", async () => {

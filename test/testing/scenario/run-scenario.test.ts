@@ -163,6 +163,15 @@ test.each([
   expect(await failureOf(yaml)).toMatch(message);
 });
 
+test("a config that is not there is named as the file names it", async () => {
+  const file = join(folder.path, "a.talk.yaml");
+  await writeFile(file, "config: gone.ts\nturns: [{ user: Hi, model: Hello. }]\n");
+
+  const [{ failure } = {}] = await Array.fromAsync(runScenario(file));
+
+  expect(failure).toBe(`config: expected a config file at ${join(folder.path, "gone.ts")}, got none`);
+});
+
 const JUDGED = `turns:
   - user: Book a table
     model: I am sorry. We are full.
