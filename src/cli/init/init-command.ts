@@ -15,7 +15,8 @@ export async function initCommand(name: string, args: readonly string[]): Promis
   await runCommandLine(name, usageOf(name), async () => {
     const { values, positionals } = readArguments(args);
     if (values.help) return undefined;
-    const [folder = ".", ...more] = positionals;
+    const [named = ".", ...more] = positionals;
+    const folder = named || ".";
     if (more.length > 0) throw new UsageError(`expected one folder, got ${positionals.length}`);
     const { agent, forTools, left } = await runInit(folder);
     console.log(`Made in ${folder}: ${agent.join(", ")}`);
@@ -38,7 +39,7 @@ function readArguments(args: readonly string[]) {
 
 function nextSteps(folder: string): string {
   const lines = [
-    ...(folder === "." ? [] : [[`cd ${folder}`, ""]]),
+    ...(folder === "." ? [] : [[`cd ${/^[\w./~-]+$/u.test(folder) ? folder : `'${folder}'`}`, ""]]),
     ["npm install", ""],
     ["npm run doctor", "what is missing on this machine, and what to do about it"],
     ["npm start", "everything: LiveKit, PostgreSQL, a scripted model, the worker"],

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { cp, glob, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isRecord } from "../../lib/json.ts";
 import { TalkError } from "../talk/talk-error.ts";
 import { toPackageJson } from "./to-package-json.ts";
 
@@ -26,10 +27,13 @@ interface Written {
 /**
  * Makes a folder with a first agent, or adds an agent to a folder that has a package.json.
  *
- * @throws {TalkError} when one of the agent's own files exists already; then nothing is written
+ * @throws {TalkError} when one of the agent's own files exists already, or no agent can be in that folder; then nothing is
+ *   written. Also when the system does not permit writing
  */
 export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);
+  if (folder.split(sep).includes("node_modules"))
+    throw new TalkError(`${folder}: Node runs no TypeScript below node_modules. Name another folder`);
   const entries = (await Array.fromAsync(glob("**/*", { cwd: TEMPLATE }))).toSorted();
   const isFile = await Promise.all(entries.map(async (entry) => (await stat(join(TEMPLATE, entry))).isFile()));
   const files = entries
@@ -40,14 +44,35 @@ export async function runInit(path: string): Promise<Written> {
   if (taken.length > 0)
     throw new TalkError(`${folder} has ${taken.join(", ")} already. Name a new folder: parley init my-agent`);
   const missing = files.filter(({ name }) => !there.includes(name));
-  for (const { source, name } of missing) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await cp(join(TEMPLATE, source), join(folder, name));
-  }
   const manifestPath = join(folder, "package.json");
-  const manifest = existsSync(manifestPath) ? (JSON.parse(await readFile(manifestPath, "utf8")) as object) : {};
-  await writeFile(manifestPath, `${JSON.stringify(toPackageJson(manifest, basename(folder)), null, 2)}\n`);
+  const manifest = toPackageJson(await readManifest(manifestPath), basename(folder));
+  try {
+    for (const { source, name } of missing) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await cp(join(TEMPLATE, source), join(folder, name));
+    }
+    await writeFile(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`);
+  } catch (error) {
+    // "EACCES: permission denied, mkdir '/srv/agent'": of a copy it names the template's file.
+    const why = error instanceof Error ? error.message.split(", ")[0] : String(error);
+    throw new TalkError(`${folder} cannot be written to (${why}). Name a folder that can: parley init ~/my-agent`, {
+      cause: error,
+    });
+  }
   const namesOf = (isOther: boolean) =>
     missing.filter(({ source }) => source in OTHER_NAMES === isOther).map(({ name }) => name);
   return { agent: ["package.json", ...namesOf(false)], forTools: namesOf(true), left: there.toSorted() };
+}
+
+/** That of a project that is there already. */
+async function readManifest(path: string): Promise<object> {
+  if (!existsSync(path)) return {};
+  let manifest: unknown;
+  try {
+    manifest = JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    // It is told below.
+  }
+  if (isRecord(manifest)) return manifest;
+  throw new TalkError(`${path} is no JSON object. Nothing was written: correct that file first`);
 }

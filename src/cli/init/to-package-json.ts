@@ -36,7 +36,7 @@ export function toPackageJson(existing: object, name: string): object {
   const dependencies = { ...needed(), ...recordOf(own["dependencies"]) };
   const development = Object.entries(forDevelopment()).filter(([each]) => !Object.hasOwn(dependencies, each));
   return {
-    name: toPackageName(name),
+    name: toPackageName(name, [...Object.keys(dependencies), ...development.map(([each]) => each)]),
     version: "0.1.0",
     private: true,
     ...own,
@@ -52,10 +52,11 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
-function toPackageName(folder: string): string {
+/** @param taken npm installs no package into another one of its name */
+function toPackageName(folder: string, taken: readonly string[]): string {
   const name = folder
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, "-")
     .replace(/^[._-]+/, "");
-  return name === "" ? "my-agent" : name;
+  return name === "" || taken.includes(name) ? "my-agent" : name;
 }

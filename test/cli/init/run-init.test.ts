@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runInit } from "../../../src/cli/init/run-init.ts";
+import { TalkError } from "../../../src/cli/talk/talk-error.ts";
 import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -45,6 +46,42 @@ test("a file of an agent that is there already is named, and nothing is written"
   await expect(runInit(temp.path)).rejects.toThrow("has client.ts already");
 
   expect(await readdir(temp.path)).toEqual(["client.ts"]);
+});
+
+test.each([
+  ["what is no JSON", '{ "name": '],
+  ["what is no map", "[1]"],
+])("a package.json with %s is named, and nothing is written", async (_what, text) => {
+  await using temp = await tempFolder();
+  await writeFile(join(temp.path, "package.json"), text);
+
+  await expect(runInit(temp.path)).rejects.toThrow(`${join(temp.path, "package.json")} is no JSON object`);
+
+  expect(await readdir(temp.path)).toEqual(["package.json"]);
+});
+
+test.each([
+  ["a file", "file", /file cannot be written to \(E[A-Z]+: .*\)\. Name a folder that can/],
+  ["a name that is too long", "x".repeat(300), /cannot be written to \(ENAMETOOLONG: /],
+  ["a folder below node_modules", "node_modules/agent", /Node runs no TypeScript below node_modules/],
+])("%s cannot become an agent, which is said in one line", async (_what, name, message) => {
+  await using temp = await tempFolder();
+  await writeFile(join(temp.path, "file"), "mine");
+
+  const failed = await runInit(join(temp.path, name)).catch((error: unknown) => error);
+
+  expect(failed).toBeInstanceOf(TalkError);
+  expect((failed as Error).message).toMatch(message);
+  expect((failed as Error).message).not.toContain("\n");
+  expect(await readdir(temp.path)).toEqual(["file"]);
+});
+
+test("an agent is not named like a package that it needs, which npm would refuse", () => {
+  expect([toPackageJson({}, "parley"), toPackageJson({}, "espeak-ng"), toPackageJson({}, "Parley 2")]).toMatchObject([
+    { name: "my-agent" },
+    { name: "my-agent" },
+    { name: "parley-2" },
+  ]);
 });
 
 test("of a package.json that is there already all stays but the test that npm init writes", () => {
