@@ -41,8 +41,9 @@ const CHAINS = [
   // In a room it needs LiveKit's native library, whose log is kept out of what tests print.
   ["livekit", "testing"],
   ["testing", "cli"],
-  // The doctor loads the tools.
+  // The doctor loads the tools and the agents.
   ["tool", "cli"],
+  ["agent", "cli"],
   // An operator's command changes what is stored.
   ["store", "cli"],
   // The package's entry.

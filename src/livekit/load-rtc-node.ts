@@ -16,8 +16,8 @@ async function load(): Promise<typeof RtcNode> {
   process.env["NODE_ENV"] ??= "production";
   const stdout = Object.getOwnPropertyDescriptor(process, "stdout");
   Object.defineProperty(process, "stdout", { configurable: true, get: () => process.stderr });
-  keepNativeLogOut();
   try {
+    keepNativeLogOut();
     return await import("@livekit/rtc-node");
   } finally {
     if (stdout) Object.defineProperty(process, "stdout", stdout);

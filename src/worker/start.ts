@@ -11,7 +11,7 @@ import { hooksOf } from "../agent/hooks.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
-import { missingSpeech } from "../voice/providers/speech-choice.ts";
+import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
 import { watchUnseenEnds } from "./hooks/unseen-ends.ts";
 import { checkAgents } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
@@ -67,7 +67,11 @@ export interface Ready {
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const { config, isWorkerOnly, hasScripted, logger, hub, telemetry, progress, cleanup, agent, onLost } = options;
   checkOneRtcNode();
-  const missing = [...missingSettings(config, isWorkerOnly, hasScripted), ...missingSpeech(config.speech)];
+  const missing = [
+    ...missingSettings(config, isWorkerOnly, hasScripted),
+    ...missingSpeech(config.speech),
+    ...missingPlugins(config.speech).map(({ name, use }) => `the package ${name} ${use}: npm install ${name}`),
+  ];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
   const definitions = await openOwnDefinitions(options);
   const { tools: serverTools } = definitions;

@@ -1,8 +1,9 @@
-import { checkOneRtcNode } from "../../livekit/one-rtc-node.ts";
-import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
+import { loadAgents } from "../../agent/load-agents.ts";
 import { loadTools } from "../../tool/load-tools.ts";
-import { missingSpeech } from "../../voice/providers/speech-choice.ts";
+import { toolPrefix } from "../../tool/mcp/to-mcp-tool.ts";
+import { missingPlugins, missingSpeech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../../worker/config.ts";
+import { checkAgents } from "../../worker/settings/check-agents.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
 import { missingSettings } from "../../worker/settings/missing-settings.ts";
@@ -14,46 +15,37 @@ export interface DoctorOptions {
   readonly isWorkerOnly: boolean;
 }
 
-/** Looks at every part, and changes none. */
+/** Looks at every part but LiveKit's native library, which has to be there, and changes none. */
 export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding[]> {
-  const findings = [ok(`Node ${process.versions.node}`), await checkRtcNode()];
   let config: Config;
   try {
     config = await loadConfig(process.env, process.cwd());
   } catch (error) {
     const remedy = "correct it; parley init makes a folder that has all. What else is missing is only known after that";
-    return [...findings, missing(messageOf(error), remedy)];
+    return [missing(messageOf(error), remedy)];
   }
   const unset = [...missingSettings(config, isWorkerOnly, !isWorkerOnly), ...missingSpeech(config.speech)];
   return [
-    ...findings,
     ok("the config file and the environment"),
-    await checkTools(config),
+    ...(await checkDefinitions(config)),
     ...unset.map((line) => missing(`not set: ${line}`, "set it in .env or in the environment")),
+    ...missingPlugins(config.speech).map(({ name, use }) => missing(`no ${name}, ${use}`, `npm install ${name}`)),
     ...(unset.length === 0 ? await checkServices(config) : []),
     await checkWhetherFree(config, isWorkerOnly),
   ];
 }
 
-async function checkRtcNode(): Promise<Finding> {
+/** The tools and the agents that the files of the folder define. */
+async function checkDefinitions(config: Config): Promise<Finding[]> {
+  const found: Finding[] = [];
   try {
-    checkOneRtcNode();
-    await loadRtcNode();
-    return ok("LiveKit's native library");
+    const tools = await loadTools(config.toolsFolder, config.toolSettings);
+    found.push(ok(tools.size === 0 ? "no tools" : `tools: ${[...tools.keys()].join(", ")}`));
+    const agents = await loadAgents(config.agentsFolder);
+    checkAgents(agents, { config, prefixes: Object.keys(config.mcpServers).map(toolPrefix), toolNames: tools });
+    return agents.size === 0 ? found : [...found, ok(`further agents: ${[...agents.keys()].join(", ")}`)];
   } catch (error) {
-    return missing(
-      messageOf(error),
-      "install again, on the machine where it is to run: rm -rf node_modules && npm install",
-    );
-  }
-}
-
-async function checkTools({ toolsFolder, toolSettings }: Config): Promise<Finding> {
-  try {
-    const names = [...(await loadTools(toolsFolder, toolSettings)).keys()];
-    return ok(names.length === 0 ? "no tools" : `tools: ${names.join(", ")}`);
-  } catch (error) {
-    return missing(messageOf(error), "correct that file or setting");
+    return [...found, missing(messageOf(error), "correct that file or setting")];
   }
 }
 

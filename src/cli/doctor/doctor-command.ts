@@ -1,7 +1,7 @@
 import { runCommandLine } from "../run-command-line.ts";
 import { readFlags } from "../talk/options.ts";
-import { diagnose } from "./diagnose.ts";
-import type { Finding } from "./finding.ts";
+import { checkNative } from "./check-native.ts";
+import { type Finding, ok } from "./finding.ts";
 
 const USAGE = `Usage: parley doctor [options]
 
@@ -18,7 +18,13 @@ export async function doctorCommand(args: readonly string[]): Promise<void> {
   await runCommandLine("parley doctor", USAGE, async () => {
     const { worker, help } = readFlags(args, FLAGS);
     if (help) return undefined;
-    const findings = await diagnose({ isWorkerOnly: worker });
+    const native = await checkNative();
+    const others = async () => (await import("./diagnose.ts")).diagnose({ isWorkerOnly: worker });
+    const findings = [
+      ok(`Node ${process.versions.node}`),
+      native,
+      ...(native.state === "missing" ? [] : await others()),
+    ];
     for (const finding of findings) console.log(toLines(finding));
     const count = findings.filter(({ state }) => state === "missing").length;
     console.log(count === 0 ? "\nNothing is missing." : `\nMissing: ${count}`);

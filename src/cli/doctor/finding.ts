@@ -1,3 +1,5 @@
+import { AppError } from "../../errors/app-error.ts";
+
 /** What the doctor has found out about one part. */
 export interface Finding {
   /** `note`: it works, but something optional is missing. */
@@ -11,9 +13,10 @@ export const ok = (text: string): Finding => ({ state: "ok", text });
 export const note = (text: string, remedy: string): Finding => ({ state: "note", text, remedy });
 export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text, remedy });
 
-/** The error's message with that of its cause, because `fetch failed` alone helps nobody. */
+/** The error's message with that of its cause, because `fetch failed` alone helps nobody. Parley's own errors say it all. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof AppError) return error.message;
   const cause = error.cause === undefined ? "" : `: ${messageOf(error.cause)}`;
   return `${error.message}${cause}`;
 }

@@ -28,27 +28,34 @@ export interface Speech {
   readonly close: () => Promise<void>;
 }
 
-/** What the chosen providers lack, one line each; empty when nothing is missing. */
+/** The variables that the chosen providers need and that are not set, one line each. */
 export function missingSpeech(choice: SpeechChoice): string[] {
-  const uses = [
-    { variable: "STT", name: choice.stt, baseUrl: choice.sttBaseUrl },
-    { variable: "TTS", name: choice.tts, baseUrl: choice.ttsBaseUrl },
-  ] as const;
-  return uses.flatMap(({ variable, name, baseUrl }) => {
+  return usesOf(choice).flatMap(({ chosen, name, baseUrl }) => {
     const provider = providerOf(name);
-    const { package: plugin, key } = provider;
-    const chosen = `for ${variable}=${name}`;
+    const { key } = provider;
     const lacksCloud = provider.isOfLivekitCloud && choice.hasOwnLivekit;
     const lacksKey = key !== undefined && keyOf(provider, choice) === undefined;
     const hasOwnServer = provider.hasBaseUrl && baseUrl !== undefined;
     return [
       ...(lacksCloud ? [`LIVEKIT_URL: an address of LiveKit Cloud, whose inference is meant ${chosen}`] : []),
       ...(lacksKey && !hasOwnServer ? [`${key}: a key ${chosen}`] : []),
-      ...(plugin === undefined || isInstalled(plugin)
-        ? []
-        : [`the package ${plugin} ${chosen}: npm install ${plugin}`]),
     ];
   });
+}
+
+/** The packages that the chosen providers need and that are not installed. */
+export function missingPlugins(choice: SpeechChoice): { readonly name: string; readonly use: string }[] {
+  return usesOf(choice).flatMap(({ chosen, name }) => {
+    const { package: plugin } = providerOf(name);
+    return plugin === undefined || isInstalled(plugin) ? [] : [{ name: plugin, use: chosen }];
+  });
+}
+
+function usesOf(choice: SpeechChoice) {
+  return [
+    { chosen: `for STT=${choice.stt}`, name: choice.stt, baseUrl: choice.sttBaseUrl },
+    { chosen: `for TTS=${choice.tts}`, name: choice.tts, baseUrl: choice.ttsBaseUrl },
+  ] as const;
 }
 
 /** Loads the chosen providers; the caller closes them. Undefined: none can listen or speak, so text only. */

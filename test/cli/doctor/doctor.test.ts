@@ -30,7 +30,7 @@ async function writeAgent(config: object = {}): Promise<void> {
 test("an empty folder lacks the config file, and parley init makes one", async () => {
   const { code, stdout } = await doctor({});
 
-  expect(stdout).toMatch(/^MISSING {2}PARLEY_CONFIG: expected a config file at .*\n {9}→ .*parley init/m);
+  expect(stdout).toMatch(/^MISSING {2}PARLEY_CONFIG: expected a config file at .*, got none\n {9}→ .*parley init/m);
   expect(code).toBe(1);
 });
 
@@ -93,6 +93,34 @@ test("with --worker every variable that production needs is named", async () => 
 
   for (const name of ["LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET", "DATABASE_URL", "ANTHROPIC_API_KEY"])
     expect(stdout).toContain(`MISSING  not set: ${name}: `);
+  expect(code).toBe(1);
+});
+
+test("without LiveKit's native library it says so, and how to get it", async () => {
+  await writeAgent();
+
+  const { code, stdout } = await doctor({ NAPI_RS_NATIVE_LIBRARY_PATH: "/nowhere.node" });
+
+  expect(stdout).toMatch(/^MISSING {2}LiveKit's native library: Cannot find native binding.*\n {9}→ install again, /m);
+  expect([code, stdout.split("\n")]).toEqual([1, expect.toSatisfy((lines: string[]) => lines.length === 6)]);
+});
+
+test("a setting of the config file that is wrong is named in one line", async () => {
+  await writeAgent({ maxSteps: 0 });
+
+  const { stdout } = await doctor({});
+
+  expect(stdout).toMatch(/^MISSING {2}.*parley\.config\.ts: maxSteps: expected number to be >0, got 0\n {9}→ correct/m);
+});
+
+test("an agent that cannot be used is named", async () => {
+  await writeAgent();
+  await mkdir(join(agent.path, "agents"));
+  await writeFile(join(agent.path, "agents/billing.ts"), "export default 1;\n");
+
+  const { code, stdout } = await doctor({ TTS: "none" });
+
+  expect(stdout).toMatch(/^MISSING {2}.*agents\/billing\.ts: the default export is no agent.*\n {9}→ correct/m);
   expect(code).toBe(1);
 });
 
