@@ -2,6 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
 import { createHttpServer } from "../../src/http/http-server.ts";
 import { TestAgent } from "../support/agent.ts";
 import { scriptOf } from "../support/client-tool.ts";
@@ -104,6 +106,27 @@ test("the model sees what goes with a message and what a tool shows, and a messa
   expect(messagesTo(agent, 1).at(-1)?.content[0]?.content).toContainEqual(expect.objectContaining(picture));
   expect(messagesTo(agent)[0]?.content.at(-1)?.text).toContain("And now?");
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("a form of a tool is filled in, and comes again when that does not fit", async () => {
+  const book = defineTool({
+    description: "Books a table.",
+    input: z.object({}),
+    run: (_, { elicit }) => elicit({ message: "For how many?", schema: z.object({ guests: z.int().max(12) }) }),
+  });
+  await using agent = await TestAgent.start({ tools: { book } });
+  agent.model.script([reply([toolUse("book")]), reply([text("A table for four.")])]);
+
+  const { end } = await play("form", agent.roomName);
+
+  const form = "For how many?";
+  expect(await end()).toEqual({
+    code: 0,
+    stderr: [],
+    told: [{ form, problem: false }, { form, problem: true }, { answer: "A table for four." }],
+  });
+  const booked = (await agent.calls()).find(({ name }) => name === "book");
+  expect(booked).toMatchObject({ state: "success", result: { action: "accept", content: { guests: 4 } } });
 });
 
 test("the permission handler's answers decide what runs", async () => {

@@ -12,6 +12,7 @@ from typing import Any
 from livekit import rtc
 from parley_client import (
     Attachment,
+    Form,
     Parley,
     ParleyError,
     PermissionAnswer,
@@ -19,11 +20,13 @@ from parley_client import (
     ToolContext,
     ToolError,
     ToolOutput,
+    ask_user_tool,
     connect,
     events,
     join,
     tool,
 )
+from parley_client.forms import FieldValue
 from parley_client.messages import PermissionRequest
 
 PNG = base64.b64decode(
@@ -115,6 +118,18 @@ async def show(url: str, token: str) -> None:
         tell(answer=await ended)
 
 
+async def form(url: str, token: str) -> None:
+    """Fills in forms: at first as a person that does not read what is asked."""
+    typed = iter(["40", "4"])
+
+    async def fill_in(form: Form, context: ToolContext) -> dict[str, FieldValue]:
+        tell(form=form.message, problem=form.problem is not None)
+        return {field.name: field.parse(next(typed)) for field in form.fields}
+
+    async with join(url, token, tools=[ask_user_tool(fill_in)]) as parley:
+        await tell_answer(parley, "Go")
+
+
 async def permission(url: str, token: str) -> None:
     async def decide(request: PermissionRequest) -> PermissionAnswer:
         tell(asked=request.title)
@@ -171,7 +186,7 @@ async def stay(url: str, token: str) -> None:
         await tell_answer(parley, "Go")
 
 
-SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [stream, stop, show, permission, ask, leave, stay]
+SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [stream, stop, show, form, permission, ask, leave, stay]
 
 
 async def main(name: str, url: str, token: str) -> None:

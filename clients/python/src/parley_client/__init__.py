@@ -16,6 +16,7 @@ from .attachment import Attachment
 from .client import Options, Parley
 from .connecting import Ticket, connect, fetch_token, join
 from .errors import ParleyError
+from .forms import Form, FormField, ask_user_tool
 from .permissions import PermissionAnswer, PermissionHandler
 from .room.transport import Listener, Peer, RoomTransport, Transport
 from .tools.tool import Tool, tool
@@ -25,6 +26,8 @@ from .version import __version__
 
 __all__ = [
     "Attachment",
+    "Form",
+    "FormField",
     "Listener",
     "Options",
     "Parley",
@@ -42,6 +45,7 @@ __all__ = [
     "Transport",
     "WholeAnswer",
     "__version__",
+    "ask_user_tool",
     "connect",
     "errors",
     "events",
