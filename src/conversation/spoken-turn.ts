@@ -1,6 +1,7 @@
 import type { JsonValue } from "../lib/json.ts";
 import type { CallState, ExtraAnswer } from "./call.ts";
 import type { TurnState } from "./turn-record.ts";
+import type { TurnTimings } from "./turn-timings.ts";
 
 /** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */
 export interface SpokenTool {
@@ -12,14 +13,21 @@ export interface SpokenTool {
   readonly ranOn?: "server" | "client" | "anthropic";
   /** On whose device it ran. */
   readonly participant?: string;
+  /** What it ran with. */
   readonly input?: JsonValue;
+  /** What the model wrote, where a participant has put `input` in its place. */
+  readonly modelInput?: JsonValue;
+  /** What the tool has logged. */
+  readonly logs?: readonly string[];
   readonly result?: JsonValue;
   /** What clients were given to display. */
   readonly display?: JsonValue;
-  /** Their size as JSON, where `input`, `result` and `display` are left out because those of the turn are too large together. */
+  /** Their size as JSON, where `input`, `logs`, `result` and `display` are left out because those of the turn are too large together. */
   readonly leftOutBytes?: number;
   readonly errorCode?: string;
   readonly errorMessage?: string;
+  readonly startedAt?: number;
+  readonly finishedAt?: number;
   /** Answers that came after its end, and changed nothing. */
   readonly extraAnswers?: readonly (ExtraAnswer & { readonly at: number })[];
 }
@@ -44,5 +52,7 @@ export interface SpokenTurn {
   readonly stopReason?: string;
   /** What was heard of an answer whose speech was cut off. */
   readonly heard?: string;
+  /** When what happened in it, once it has ended. */
+  readonly timings?: TurnTimings;
   readonly isReplaced?: boolean;
 }

@@ -215,7 +215,8 @@ export class SessionTurns {
     if (!isNew || begin.isLeft)
       await configurations.untilAnnounced({ participantIdentity: participant, ...left }, signal);
     const startedAt = performance.now();
-    await telemetry.turn({ participant, meta: isNew ? begin.meta : undefined, agent: agents?.named }, async () => {
+    const { meta, spoken } = isNew ? begin : {};
+    await telemetry.turn({ participant, meta, spoken, agent: agents?.named }, async () => {
       const turn = await runSessionTurn(begin, this.#portsOf(begin, participant), signal);
       this.#runningIds = [];
       this.#answer = undefined;
@@ -282,7 +283,7 @@ export class SessionTurns {
       nextPosition: this.#lastPosition + 1,
       language,
       phrases: policy.phrases,
-      traceOfTurn: telemetry.traceOfTurn,
+      telemetry,
       onInterrupted: () => this.#queue.abort("interrupted"),
       onAnswer: (answer) => (this.#answer = answer),
       onAnswered: async (turn) => {

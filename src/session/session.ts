@@ -162,7 +162,11 @@ export class Session {
         return this.#messages.showTranscript(input.from.identity, input.transcript);
       case "utterance": {
         const { id, text: content } = input.transcript;
-        return this.#messages.hear(this.#peers.join(input.from).peer, { id, content, via: "voice" }, input.transcript);
+        return this.#messages.hear(
+          this.#peers.join(input.from).peer,
+          { id, content, via: "voice", spoken: input.transcript.spoken },
+          input.transcript,
+        );
       }
       case "unclear":
         return this.#admission.unclear(input.candidates, input.bytes);

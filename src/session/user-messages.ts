@@ -32,7 +32,7 @@ interface UserMessagesOptions {
   readonly onSaid: (identity: string) => void;
 }
 
-interface More extends Pick<NewTurn, "meta" | "isLeft"> {
+interface More extends Pick<NewTurn, "meta" | "isLeft" | "spoken"> {
   readonly interrupts?: boolean;
 }
 
@@ -90,7 +90,7 @@ export class UserMessages {
       return undefined;
     }
     const message = { id, participantIdentity: identity, content, attachments };
-    this.add(message, { meta, interrupts: via === "voice" });
+    this.add(message, { meta, interrupts: via === "voice", spoken: said.spoken });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
     // Only when the message is taken, because nothing of a refused one is kept, and before its turn asks the model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });

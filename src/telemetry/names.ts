@@ -60,6 +60,7 @@ export const PARLEY = {
   claimEnd: "parley.claim.end",
   speechInterrupted: "parley.speech.interrupted",
   speechFirstHeard: "parley.speech.time_to_first_heard",
+  hearingSpoken: "parley.hearing.spoken",
   permissionId: "parley.permission.id",
   permissionState: "parley.permission.state",
   permissionVia: "parley.permission.via",
@@ -82,6 +83,7 @@ export const SPAN = {
   claim: "parley.claim",
   permission: "parley.permission",
   speech: "parley.speech",
+  hearing: "parley.hearing",
   extraAnswer: "parley.extra_answer",
 } as const;
 

@@ -28,7 +28,7 @@ interface Providers {
 
 /** Where spans, measurements and events go, with the settings. */
 export interface Telemetry extends TelemetrySettings {
-  readonly tracer: Tracer;
+  readonly tracer: Pick<Tracer, "startSpan">;
   readonly instruments: Instruments;
   readonly events: Logger;
 }

@@ -1,4 +1,5 @@
 import type { TurnBlock } from "../conversation/block.ts";
+import type { TurnTimings } from "../conversation/turn-timings.ts";
 import type { TurnState } from "../conversation/turn-record.ts";
 import type { AppError } from "../errors/app-error.ts";
 import type { BlockDelta, StopReason, Usage } from "../llm/model-event.ts";
@@ -29,4 +30,5 @@ export type TurnEvent =
     }
   | { readonly type: "block_stop"; readonly sequence: number; readonly block: TurnBlock }
   | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
-  | ({ readonly type: "turn_complete" } & TurnEnd);
+  /** `timings` come with the turn's stored end. */
+  | ({ readonly type: "turn_complete"; readonly timings?: TurnTimings } & TurnEnd);

@@ -10,6 +10,9 @@ import type { VoiceSettings } from "./voice-settings.ts";
 /** An utterance that has brought no words after this much silence counts as not understood. */
 export const TRANSCRIPT_TIMEOUT_MS = 2_000;
 
+/** After this much silence a participant is told of as silent; that is LiveKit's default. */
+export const NOTICED_SILENCE_MS = 250;
+
 export interface AudioSessionOptions {
   readonly room: Room;
   readonly audio: AgentAudio | undefined;
@@ -66,7 +69,7 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
   const { endOfTurnMs, endOfTurn, interruptAfterMs, resumeAfterMs } = settings;
   return {
     llm: new NoModel(),
-    vad: stt ? new inference.VAD({ model: "silero" }) : null,
+    vad: stt ? new inference.VAD({ model: "silero", minSilenceDuration: NOTICED_SILENCE_MS }) : null,
     ...(stt && { stt }),
     userAwayTimeout: null,
     aecWarmupDuration: null,

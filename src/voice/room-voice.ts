@@ -6,13 +6,14 @@ import type { OnRoomInput, RoomParticipant } from "../session/room/room-input.ts
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
-import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
+import { NOTICED_SILENCE_MS, startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
 import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
 import { Microphones } from "./listen/microphones.ts";
 import { Misheard } from "./listen/misheard.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
+import { SpokenTime } from "./listen/spoken-time.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
@@ -52,6 +53,7 @@ export class RoomVoice implements VoicePort {
   #speaker: string | undefined;
   #isInterruptible = true;
   readonly #quiet = new Quiet(TRANSCRIPT_TIMEOUT_MS);
+  readonly #spoken: SpokenTime;
   #isClosed = false;
   /** The AgentSession could not be started, or has ended. */
   #hasEnded = false;
@@ -70,12 +72,15 @@ export class RoomVoice implements VoicePort {
       ears &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isUserSpeaking });
     this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecogniser(ears, this.#misheard) : ears;
+    const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
+    this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
     this.#speech = new UserSpeech({
       take,
+      spoken: () => this.#spoken.take(),
       speaker: () => this.#participant(),
       isHeldBack: () => this.#session?.player.isHeldBack ?? false,
       isSpeaking: () => this.#isUserSpeaking,
-      giveUpAfterMs: settings.endOfTurnMs + HAND_ON_AFTER_MS,
+      giveUpAfterMs,
     });
   }
 
@@ -174,7 +179,7 @@ export class RoomVoice implements VoicePort {
       this.#speech.take(transcript, { isFinal, language: language ?? undefined });
     });
     session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
-      for (const each of [this.#quiet, this.#misheard])
+      for (const each of [this.#quiet, this.#misheard, this.#spoken])
         if (newState === "speaking") each.noteSpeech();
         else each.noteSilence();
     });

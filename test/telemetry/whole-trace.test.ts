@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import type { TurnPart, TurnTimings } from "../../src/conversation/turn-timings.ts";
 import { ASK_USER, ASK_USER_SCHEMA } from "../../src/protocol/forms/form.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
@@ -298,4 +299,62 @@ test("a permission that is refused shows how long it was waited for, and none of
   expect(call?.attributes).toMatchObject({ "error.type": "permission_denied", "parley.outcome": "error" });
   expect(receiver.metrics.find(({ name }) => name === "parley.permission.wait")?.points[0]?.count).toBe(1);
   expect([receiver.text.includes("MkPath"), receiver.text.includes("MkReason")]).toEqual([false, false]);
+});
+
+test("the record of a turn has the times of its spans, and so have clients that follow it", async () => {
+  const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
+  await using talk = await WatchedTalk.start({ tools: { note, write: guardedTool().tool } });
+  const { agent, receiver } = talk;
+  const user = await agent.client("user", { features: ["blocks", "claims", "permissions"] });
+  agent.model.script([
+    reply([toolUse("note", {}, "toolu_1"), toolUse("write", { path: "MkPath" }, "toolu_2")]),
+    reply([text("Done.")]),
+  ]);
+  const id = await user.say("Write it");
+  const { id: permissionId } = await user.next("permission_request");
+  await user.send({ type: "permission_response", body: { permissionId, response: "once" } });
+  await user.answerTo(id);
+  const { timings } = await user.next("block_event", ({ event }) => event === "turn_complete");
+  const [stored] = await agent.sql`select timings from turns`;
+  await talk.end();
+
+  expect(stored).toEqual({ timings });
+  const { startedAt, totalMs, firstTextMs, parts } = timings as unknown as TurnTimings;
+  expect(firstTextMs).toBeLessThanOrEqual(totalMs);
+  const inMs = (nanoseconds: number) => nanoseconds / 1e6 - startedAt;
+  const spans = receiver.spans.filter(({ name }) => name !== "invoke_agent parley");
+  const byIds = (part: TurnPart) => `${part.span} ${part.callId} ${part.toolUseId}`;
+  const ofSpans = spans.map(({ name, start, end, attributes }): TurnPart => {
+    const firstChunk = attributes["gen_ai.response.time_to_first_chunk"];
+    const [callId, toolUseId] = [attributes["parley.call.id"], attributes["gen_ai.tool.call.id"]] as string[];
+    return {
+      span: name.split(" ")[0] ?? "",
+      fromMs: inMs(start),
+      toMs: inMs(end),
+      ...(firstChunk !== undefined && { firstMs: inMs(start) + 1_000 * Number(firstChunk) }),
+      ...(callId !== undefined && { callId }),
+      ...(toolUseId !== undefined && { toolUseId }),
+    };
+  });
+  const ordered = (all: readonly TurnPart[]) =>
+    all.toSorted((left, right) => byIds(left).localeCompare(byIds(right)) || left.fromMs - right.fromMs);
+  // Each is measured a moment beside its span: to 50 ms.
+  const near = (ms = NaN): unknown => expect.closeTo(ms, -2);
+  expect(ordered(parts)).toEqual(
+    ordered(ofSpans).map((part) => ({
+      ...part,
+      fromMs: near(part.fromMs),
+      toMs: near(part.toMs),
+      ...(part.firstMs !== undefined && { firstMs: near(part.firstMs) }),
+    })),
+  );
+  expect(parts.map(({ span }) => span).toSorted()).toEqual([
+    "chat",
+    "chat",
+    "execute_tool",
+    "execute_tool",
+    "parley.claim",
+    "parley.permission",
+  ]);
+  expect(JSON.stringify(timings)).not.toContain("write");
 });

@@ -27,6 +27,15 @@ test("what is spoken is part of its turn's trace, LiveKit's spans join it, and n
   expect(foreign.length).toBeGreaterThan(0);
   expect([receiver.text.includes("weather tomorrow"), receiver.text.includes("seven eight")]).toEqual([false, false]);
   const turns = receiver.named("invoke_agent parley");
+  // The first question was written.
+  const [hearing, ...others] = receiver.named("parley.hearing");
+  expect([hearing?.parentSpanId, others]).toEqual([turns[1]?.spanId, []]);
+  const spoken = Number(hearing?.attributes["parley.hearing.spoken"]);
+  // From the last sound to the turn: the silence that ends an utterance, and the recogniser's time.
+  const silence = ((hearing?.end ?? 0) - (hearing?.start ?? 0)) / 1e9 - spoken;
+  expect(spoken).toBeGreaterThan(1);
+  expect(silence).toBeGreaterThan(0.2);
+  expect(silence).toBeLessThan(5);
   const speeches = receiver.named("parley.speech");
   expect(speeches.map(({ parentSpanId }) => parentSpanId)).toEqual(turns.map(({ spanId }) => spanId));
   expect(speeches.map(({ attributes }) => attributes["parley.speech.interrupted"])).toEqual([true, false]);

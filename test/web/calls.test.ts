@@ -30,6 +30,9 @@ test("a tool that answers when its time is over: its card says so, also after a 
 
   await page.reload();
   await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
+  await page.getByRole("tab", { name: "Turn" }).click();
+  await page.getByText("slow_scan: late answer").waitFor();
   expect(lastResult()).toContain("timed out");
 });
 
@@ -54,7 +57,13 @@ test("arguments may be changed before a call runs, as long as the tool takes the
   const card = page.getByRole("group", { name: "Save text: Done" });
   await card.locator("summary").click();
   await card.getByLabel("Ran with").filter({ hasText: "Buy bread" }).waitFor();
+  const known = await card.textContent();
   expect(lastResult()).toContain("The participant changed the arguments");
+
+  await page.reload();
+  await card.locator("summary").click();
+  // Also how long it took.
+  await expect.poll(() => card.textContent()).toBe(known);
 });
 
 test("a question shows what its arguments hide, and Escape does not close it", async () => {

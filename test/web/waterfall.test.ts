@@ -1,93 +1,123 @@
 import { expect, test } from "vitest";
-import { toWaterfalls } from "../../web/src/panels/waterfall.ts";
+import { type TimedCall, toWaterfall } from "../../web/src/panels/waterfall.ts";
+import type { Timings } from "../../web/src/shared/timings.ts";
 
-const at = (ms: number, type: string, body: object) => ({ at: 1_000 + ms, type, json: JSON.stringify(body) });
-const stateOf = (status: string, more: object = {}) => ({
-  id: "call",
-  name: "scan",
-  status,
-  metadataJson: JSON.stringify({ messageId: "answer", ...more }),
+const ZERO = 1_000_000;
+const turn = (parts: Timings["parts"], totalMs = 1_000): Timings => ({ startedAt: ZERO, totalMs, parts });
+const scan: TimedCall = { id: "call", toolUseId: "use", name: "scan", status: "success" };
+const ids = { callId: "call" };
+const use = { ...ids, toolUseId: "use" };
+
+const shown = (timings: Timings, calls: readonly TimedCall[] = [scan]) =>
+  toWaterfall(timings, calls).bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
+
+test("a typed turn has each model call up to its first word and on, and each call of a tool", () => {
+  const timings = turn([
+    { span: "chat", fromMs: 0, firstMs: 40, toMs: 60 },
+    { span: "execute_tool", fromMs: 55, toMs: 290, ...use },
+    { span: "chat", fromMs: 295, firstMs: 400, toMs: 900 },
+  ]);
+
+  expect(toWaterfall(timings, [scan])).toEqual({
+    totalMs: 1_000,
+    bars: [
+      { name: "Model, to its first word", kind: "wait", fromMs: 0, toMs: 40 },
+      { name: "Model", kind: "model", fromMs: 40, toMs: 60 },
+      { name: "scan: runs", kind: "tool", fromMs: 55, toMs: 290 },
+      { name: "Model, to its first word", kind: "wait", fromMs: 295, toMs: 400 },
+      { name: "Model", kind: "model", fromMs: 400, toMs: 900 },
+    ],
+  });
 });
 
-test("a typed turn has the model, each call with its wait, and the sentences", () => {
-  const turns = toWaterfalls([
-    at(0, "start_answer", { id: "answer", previousId: "question" }),
-    at(40, "block_event", { event: "block_delta", turnId: "answer" }),
-    at(50, "tool_call_state", stateOf("pending")),
-    at(90, "tool_call_state", stateOf("running")),
-    at(290, "tool_call_state", stateOf("success")),
-    at(300, "assistant_sentence", { previousId: "answer", text: "Done." }),
-    at(310, "block_event", { event: "turn_complete", turnId: "answer" }),
+test("a call waits for a permission, for a device and for its start before it runs", () => {
+  const timings = turn([
+    { span: "execute_tool", fromMs: 10, toMs: 250, ...use },
+    { span: "parley.permission", fromMs: 20, toMs: 120, ...ids },
+    { span: "parley.claim", fromMs: 120, toMs: 150, ...ids },
   ]);
 
-  expect(turns).toEqual([
-    {
-      id: "answer",
-      totalMs: 310,
-      firstWordMs: 40,
-      bars: [
-        { name: "Model, to its first word", kind: "model", fromMs: 0, toMs: 40 },
-        { name: "scan: waits", kind: "wait", fromMs: 50, toMs: 90 },
-        { name: "scan: runs", kind: "tool", fromMs: 90, toMs: 290 },
-        { name: "Sentences", kind: "speech", fromMs: 300, toMs: 300 },
-      ],
-    },
-  ]);
-});
-
-test("the wait for a permission, and an answer that comes after the call's end, have bars of their own", () => {
-  const question = { id: "question", messageId: "answer", callId: "call" };
-  const late = { kind: "late", from: "server", success: true };
-  const [turn] = toWaterfalls([
-    at(0, "start_answer", { id: "answer", previousId: "message" }),
-    at(10, "tool_call_state", stateOf("pending")),
-    at(20, "permission_request", question),
-    at(60, "permission_request", question),
-    at(120, "permission_response", { permissionId: "question" }),
-    at(150, "tool_call_state", stateOf("running")),
-    at(250, "tool_call_state", stateOf("error")),
-    at(300, "block_event", { event: "turn_complete", turnId: "answer" }),
-    at(900, "tool_call_state", stateOf("error", { extraAnswers: [late] })),
-  ]);
-
-  expect(turn?.totalMs).toBe(300);
-  expect(turn?.bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs])).toEqual([
+  expect(shown(timings, [{ ...scan, startedAt: ZERO + 160 }])).toEqual([
     ["scan: waits for permission", 20, 120],
-    ["scan: waits", 120, 150],
-    ["scan: runs", 150, 250],
-    ["scan: late answer", 250, 900],
+    ["scan: waits for a device", 120, 150],
+    ["scan: waits", 150, 160],
+    ["scan: runs", 160, 250],
   ]);
 });
 
-test("that a device has stopped what was cancelled is no late answer", () => {
-  const stopped = { kind: "late", from: "ann", success: false };
-  const [turn] = toWaterfalls([
-    at(0, "start_answer", { id: "answer", previousId: "message" }),
-    at(10, "tool_call_state", stateOf("running")),
-    at(20, "tool_call_state", stateOf("cancelled")),
-    at(30, "tool_call_state", stateOf("cancelled", { extraAnswers: [stopped] })),
+test("what a call asks for while it runs is within its run", () => {
+  const timings = turn([
+    { span: "execute_tool", fromMs: 10, toMs: 500, ...use },
+    { span: "parley.permission", fromMs: 200, toMs: 400, ...ids },
   ]);
 
-  expect(turn?.bars.map(({ name }) => name)).toEqual(["scan: runs"]);
+  expect(shown(timings, [{ ...scan, startedAt: ZERO + 10 }])).toEqual([
+    ["scan: runs", 10, 500],
+    ["scan: waits for permission", 200, 400],
+  ]);
 });
 
-test("a spoken turn begins with the first words that were heard, and has the way to the first sound", () => {
-  const [turn] = toWaterfalls([
-    at(0, "transcription", { id: "question", text: "What", final: false }),
-    at(600, "transcription", { id: "question", text: "What is it?", final: true }),
-    at(650, "start_answer", { id: "answer", previousId: "question", answerType: "text+voice" }),
-    at(950, "block_event", { event: "block_delta", turnId: "answer" }),
-    at(1_200, "assistant_sentence", { previousId: "answer", text: "A kettle." }),
-    at(2_000, "assistant_sentence", { previousId: "answer", text: "", isFinal: true }),
+test("a call that was refused has not run", () => {
+  const timings = turn([
+    { span: "execute_tool", fromMs: 10, toMs: 120, ...use },
+    { span: "parley.permission", fromMs: 10, toMs: 120, ...ids },
   ]);
 
-  expect(turn?.totalMs).toBe(2_000);
-  expect(turn?.firstWordMs).toBe(300);
-  expect(turn?.bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs])).toEqual([
-    ["Heard", 0, 600],
-    ["To the end of the turn", 600, 650],
-    ["Model, to its first word", 650, 950],
-    ["To the first sound", 950, 1_200],
-    ["Speaks", 1_200, 1_200],
+  expect(shown(timings)).toEqual([["scan: waits for permission", 10, 120]]);
+});
+
+test("a call that its turn did not wait for ends by its own record, and a late answer comes after it", () => {
+  const extraAnswers = [{ kind: "late", success: true, at: ZERO + 5_000 }];
+  const timings = turn([{ span: "execute_tool", fromMs: 10, ...use }]);
+
+  expect(shown(timings)).toEqual([["scan: runs", 10, 1_000]]);
+  expect(shown(timings, [{ ...scan, status: "error", finishedAt: ZERO + 3_000, extraAnswers }])).toEqual([
+    ["scan: runs", 10, 3_000],
+    ["scan: late answer", 3_000, 5_000],
   ]);
+});
+
+test("that a device has stopped what was cancelled is no late answer, and an older worker does not say when one came", () => {
+  const timings = turn([{ span: "execute_tool", fromMs: 10, toMs: 20, ...use }]);
+  const extra = (status: string, answer: { success: boolean; at?: number }) => {
+    return { ...scan, status, extraAnswers: [{ kind: "late", ...answer }] };
+  };
+
+  expect(shown(timings, [extra("cancelled", { success: false, at: ZERO + 30 })])).toEqual([["scan: runs", 10, 20]]);
+  expect(shown(timings, [extra("error", { success: true })])).toEqual([["scan: runs", 10, 20]]);
+});
+
+test("a spoken turn begins with what was heard, and has the way to the first sound", () => {
+  const timings = turn([
+    { span: "parley.hearing", fromMs: -1_500, firstMs: -550, toMs: 0 },
+    { span: "chat", fromMs: 2, firstMs: 302, toMs: 700 },
+    { span: "parley.speech", fromMs: 310, firstMs: 500, toMs: 1_000 },
+  ]);
+
+  expect(toWaterfall(timings, []).totalMs).toBe(2_500);
+  expect(shown(timings)).toEqual([
+    ["Heard", 0, 950],
+    ["To the end of the turn", 950, 1_500],
+    ["Model, to its first word", 1_502, 1_802],
+    ["Model", 1_802, 2_200],
+    ["To the first sound", 1_810, 2_000],
+    ["Speaks", 2_000, 2_500],
+  ]);
+});
+
+test("a form, a call that nothing is known of, and parts of newer workers", () => {
+  const timings = turn([
+    { span: "execute_tool", fromMs: 10, toMs: 20, callId: "other", toolUseId: "form:call:1" },
+    { span: "execute_tool", fromMs: 30, toMs: 40, toolUseId: "srvtoolu" },
+    { span: "parley.newer", fromMs: 50, toMs: 60 },
+  ]);
+
+  expect(shown(timings)).toEqual([
+    ["ask_user: runs", 10, 20],
+    ["A tool: runs", 30, 40],
+  ]);
+});
+
+test("a turn of an earlier version has its whole time alone", () => {
+  expect(toWaterfall(turn([]), [])).toEqual({ totalMs: 1_000, bars: [] });
 });

@@ -2,7 +2,8 @@ import { MEMORY_TOOL, OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conv
 import { mediaOf } from "../../conversation/content.ts";
 import type { SpokenTool, SpokenTurn, TranscriptPart } from "../../conversation/spoken-turn.ts";
 import { saidIn, sayerOf, type InputAttachment } from "../../conversation/turn-record.ts";
-import { asText, isRecord } from "../../lib/json.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
+import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
 import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
 export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
@@ -22,8 +23,20 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
     state,
     ...(stopReason !== null && { stopReason }),
     ...(heard !== null && { heard }),
+    ...(turn.timings !== null && { timings: timingsOf(turn, turn.timings) }),
     ...(turn.isReplaced && { isReplaced: true }),
   };
+}
+
+/** Without the parts of calls of which no more than a name may be told. */
+function timingsOf(
+  { calls, createdAt: startedAt }: TranscriptTurn,
+  { parts = [], ...timings }: NonNullable<TranscriptTurn["timings"]>,
+): TurnTimings {
+  const hidden = Object.entries(calls).filter(([, { detail }]) => detail !== "full");
+  const ids = new Set<string | undefined>(hidden.flatMap(([toolUseId, { callId }]) => [toolUseId, callId]));
+  const told = parts.filter(({ callId, toolUseId }) => !ids.has(callId) && !ids.has(toolUseId));
+  return { startedAt, ...timings, parts: told };
 }
 
 function nameOf({ name, block }: InputAttachment): string {
@@ -39,7 +52,7 @@ function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): Transcript
   // Written by the worker. An outcome is shown with its own call, and memories are for one person alone.
   if (id === undefined || name === OUTCOME_TOOL || name === MEMORY_TOOL) return undefined;
   const call = Object.hasOwn(calls, id) ? calls[id] : undefined;
-  if (call) return toCalledTool(call, { name, id });
+  if (call) return toCalledTool(call, { name, id, modelInput: content?.["input"] });
   const result = blocks.find((other) => other !== block && toolUseId(other) === id);
   const isAnthropic = blockType === "server_tool_use";
   const input = content?.["input"];
@@ -49,10 +62,10 @@ function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): Transcript
 
 function toCalledTool(
   call: TranscriptCall,
-  { name, id }: { readonly name: string; readonly id: string },
+  { name, id, modelInput }: { readonly name: string; readonly id: string; readonly modelInput: JsonValue | undefined },
 ): SpokenTool | undefined {
-  const { callId, state, detail, input, ranOn, addressee, result, display, leftOutBytes } = call;
-  const { errorCode, errorMessage, extraAnswers } = call;
+  const { callId, state, detail, input, isEdited, ranOn, addressee, logs, result, display, leftOutBytes } = call;
+  const { errorCode, errorMessage, startedAt, finishedAt, extraAnswers } = call;
   if (detail === "off") return undefined;
   if (detail === "name") return { type: "tool", name, state };
   return {
@@ -64,11 +77,15 @@ function toCalledTool(
     ...(ranOn !== null && { ranOn }),
     ...(addressee !== null && { participant: addressee }),
     ...(input !== null && { input }),
+    ...(input !== null && isEdited && modelInput !== undefined && { modelInput }),
+    ...(logs !== null && logs.length > 0 && { logs }),
     ...(result !== null && { result }),
     ...(display !== null && { display }),
     ...(leftOutBytes !== null && { leftOutBytes }),
     ...(errorCode !== null && { errorCode }),
     ...(errorMessage !== null && { errorMessage }),
+    ...(startedAt !== null && { startedAt }),
+    ...(finishedAt !== null && { finishedAt }),
     ...(extraAnswers.length > 0 && { extraAnswers }),
   };
 }

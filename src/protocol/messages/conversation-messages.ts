@@ -76,4 +76,5 @@ export const blockEventSchema = v.object({
   content: v.exactOptional(jsonMap),
   state: v.exactOptional(choice("completed", "interrupted", "failed", "cancelled")),
   stopReason: v.exactOptional(text),
+  timings: v.exactOptional(jsonMap),
 });

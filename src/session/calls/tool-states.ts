@@ -79,7 +79,7 @@ export class ToolStates {
     const metadata = JSON.parse(ended.metadataJson) as JsonObject & { readonly extraAnswers?: readonly JsonObject[] };
     const { extraAnswers = [] } = metadata;
     if (extraAnswers.length >= MAX_EXTRA) return;
-    const more = { ...metadata, extraAnswers: [...extraAnswers, { kind, from, success }] };
+    const more = { ...metadata, extraAnswers: [...extraAnswers, { kind, from, at: Date.now(), success }] };
     const body = { ...ended, metadataJson: JSON.stringify(more) };
     this.#ended.set(callId, body);
     this.#add(body, this.#options.peers.withFeature(FEATURE));

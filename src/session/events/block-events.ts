@@ -75,6 +75,7 @@ function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): Bloc
         turnId,
         state: event.state,
         ...(event.stopReason !== undefined && { stopReason: event.stopReason }),
+        ...(event.timings && { timings: event.timings }),
       };
     case "turn_start":
     case "usage":

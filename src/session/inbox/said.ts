@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
+import type { SpokenTimes } from "../room/voice-port.ts";
 
 /** What a participant wrote or said. */
 export interface Said {
@@ -9,6 +10,8 @@ export interface Said {
   readonly attachments?: readonly JsonObject[];
   /** @defaultValue "text" */
   readonly via?: "voice" | "text";
+  /** When it was spoken, if that is known. */
+  readonly spoken?: SpokenTimes | undefined;
 }
 
 /** How many taken messages a session remembers by itself. */

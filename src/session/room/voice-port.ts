@@ -26,6 +26,15 @@ export interface Transcript {
   readonly text: string;
   /** BCP 47, if the recogniser says it. */
   readonly language: string | undefined;
+  /** Of a whole utterance, where the voice has measured it. */
+  readonly spoken?: SpokenTimes | undefined;
+}
+
+/** When something was said, in Unix ms. */
+export interface SpokenTimes {
+  readonly fromAt: number;
+  /** The last sound of it. */
+  readonly toAt: number;
 }
 
 export interface AnswerToSpeak {

@@ -49,6 +49,11 @@ export class CallTrace {
       this.#span.setAttribute(CONTENT.callArguments, JSON.stringify(call.input));
   }
 
+  /** Of the call's own turn, which may be over. */
+  get tracer(): Telemetry["tracer"] {
+    return this.#telemetry.tracer;
+  }
+
   get addressee(): string | undefined {
     return this.#current.addressee;
   }
@@ -64,7 +69,7 @@ export class CallTrace {
     this.#current = call;
     const isClaimable = executionAsked === "either" && addressee !== undefined && executionResolved === undefined;
     if (isClaimable && !outcome) {
-      const attributes = { [PARLEY.participant]: addressee };
+      const attributes = { [PARLEY.callId]: call.id, [PARLEY.participant]: addressee };
       this.#claim ??= this.#telemetry.tracer.startSpan(SPAN.claim, { attributes }, this.context);
     } else {
       this.#claim?.setAttribute(PARLEY.claimEnd, executionResolved ?? "over");

@@ -1,22 +1,27 @@
-import type { Context, Span } from "@opentelemetry/api";
+import type { Span } from "@opentelemetry/api";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { CallTrace } from "./call-trace.ts";
 
 /** The `parley.permission` spans: how long calls wait for an approver's answer. */
 export class PermissionTraces {
-  readonly #telemetry: Telemetry;
+  readonly #instruments: Telemetry["instruments"];
   readonly #open = new Map<string, { readonly span: Span; readonly startedAt: number }>();
 
-  constructor(telemetry: Telemetry) {
-    this.#telemetry = telemetry;
+  constructor({ instruments }: Telemetry) {
+    this.#instruments = instruments;
   }
 
-  ask({ id, participantIdentity }: PermissionRecord, call: Context | undefined): void {
+  ask({ id, callId, participantIdentity }: PermissionRecord, call: CallTrace | undefined): void {
     if (!call || this.#open.has(id)) return;
-    const attributes = { [PARLEY.permissionId]: id, [PARLEY.participant]: participantIdentity };
-    const span = this.#telemetry.tracer.startSpan(SPAN.permission, { attributes }, call);
+    const attributes = {
+      [PARLEY.permissionId]: id,
+      [PARLEY.callId]: callId,
+      [PARLEY.participant]: participantIdentity,
+    };
+    const span = call.tracer.startSpan(SPAN.permission, { attributes }, call.context);
     this.#open.set(id, { span, startedAt: performance.now() });
   }
 
@@ -28,6 +33,6 @@ export class PermissionTraces {
     if (repliedVia !== null) asked.span.setAttribute(PARLEY.permissionVia, repliedVia);
     quietly(() => asked.span.end());
     const seconds = (performance.now() - asked.startedAt) / 1_000;
-    this.#telemetry.instruments.permissionWait.record(seconds, { [PARLEY.permissionState]: state });
+    this.#instruments.permissionWait.record(seconds, { [PARLEY.permissionState]: state });
   }
 }

@@ -1,6 +1,7 @@
 import { context, isSpanContextValid, trace, type Context, type ObservableCallback } from "@opentelemetry/api";
 import { asksFor, type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import type { ErrorCode } from "../../errors/app-error.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { TurnState } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
@@ -10,11 +11,12 @@ import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
 import type { ChatObserver } from "../turns/open-stream.ts";
 import type { SessionEvent } from "../events/session-event.ts";
-import type { VoicePort } from "../room/voice-port.ts";
+import type { SpokenTimes, VoicePort } from "../room/voice-port.ts";
 import { CallTrace } from "./call-trace.ts";
 import { ChatTrace, traced } from "./chat-trace.ts";
 import { PermissionTraces } from "./permission-traces.ts";
 import { observeVoice } from "./speech-trace.ts";
+import { TurnTimes } from "./turn-times.ts";
 import { TurnTrace, type ToolNames } from "./turn-trace.ts";
 
 export interface SessionIdentity {
@@ -28,6 +30,8 @@ interface Begin {
   readonly participant: string;
   /** The envelope's `meta` of the message that began the turn. */
   readonly meta: JsonObject | undefined;
+  /** When that was spoken, if it was. */
+  readonly spoken?: SpokenTimes | undefined;
   /** The agent that serves the turn. @defaultValue the one that the settings name */
   readonly agent?: { readonly name: string; readonly model: string } | undefined;
 }
@@ -44,7 +48,10 @@ const REMEMBERED_CALLS = 256;
 
 /** The spans and measurements of one session. Nothing here throws into the session, makes it wait, or keeps content. */
 export class SessionTelemetry {
+  /** With the name of the agent that serves the running turn, and that turn's times. */
   #telemetry: Telemetry;
+  readonly #tracer: Telemetry["tracer"];
+  #times = new TurnTimes();
   readonly #agentName: string;
   readonly #identity: SessionIdentity;
   readonly #onObserved: ObservableCallback;
@@ -61,6 +68,7 @@ export class SessionTelemetry {
     waitingBlocks: () => number = () => 0,
   ) {
     this.#telemetry = telemetry;
+    this.#tracer = telemetry.tracer;
     this.#agentName = telemetry.agentName;
     this.#permissions = new PermissionTraces(telemetry);
     this.#identity = { conversationId: "", sessionId: "", model: "", ownTools: new Set(), ...identity };
@@ -76,14 +84,18 @@ export class SessionTelemetry {
 
   /** Runs a turn in its span: log lines meanwhile belong to it. */
   async turn<End extends { readonly state: TurnState; readonly errorCode: ErrorCode | undefined }>(
-    { participant, meta = {}, agent }: Begin,
+    { participant, meta = {}, agent, spoken }: Begin,
     run: () => Promise<End>,
   ): Promise<End> {
     const parent = quietly(() => readTrace(meta));
     const { model = this.#identity.model, name: agentName = this.#agentName } = agent ?? {};
-    this.#telemetry = { ...this.#telemetry, agentName };
-    const turn = quietly(() => new TurnTrace(this.#telemetry, { ...this.#identity, model, participant, parent }));
+    const times = new TurnTimes();
+    this.#times = times;
+    const telemetry = { ...this.#telemetry, agentName, tracer: this.#tracer };
+    this.#telemetry = { ...telemetry, tracer: times.watch(this.#tracer) };
+    const turn = quietly(() => new TurnTrace(telemetry, { ...this.#identity, model, participant, parent }));
     this.#turn = turn;
+    quietly(() => turn && spoken && this.#noteHearing(turn, spoken));
     let end: End | undefined;
     try {
       end = await (turn ? context.with(turn.context, run) : run());
@@ -94,15 +106,27 @@ export class SessionTelemetry {
     }
   }
 
+  /** When what has happened in the running turn, which ends now. */
+  readonly timesOfTurn = (): TurnTimings => this.#times.toTimings();
+
+  #noteHearing({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
+    const span = this.#telemetry.tracer.startSpan(SPAN.hearing, { startTime: new Date(fromAt) }, parent);
+    span.setAttribute(PARLEY.hearingSpoken, (toAt - fromAt) / 1_000);
+    span.end();
+  }
+
   watch(event: SessionEvent): void {
     quietly(() => this.#watch(event));
   }
 
   #watch(event: SessionEvent): void {
-    if (event.type === "turn") this.#turn?.watch(event.turn, event.event);
+    if (event.type === "turn") {
+      if (event.event.type === "block_delta" && event.event.delta.type === "text") this.#times.noteText();
+      this.#turn?.watch(event.turn, event.event);
+    }
     if (event.type === "tool_state") this.#watchCall(event.call);
     if (event.type === "permission_asked")
-      this.#permissions.ask(event.permission, this.#calls.get(event.permission.callId)?.context);
+      this.#permissions.ask(event.permission, this.#calls.get(event.permission.callId));
     if (event.type === "permission_replied") this.#permissions.reply(event.permission);
   }
 
@@ -112,7 +136,7 @@ export class SessionTelemetry {
   };
 
   observeVoice(voice: VoicePort): VoicePort {
-    return observeVoice(voice, { telemetry: this.#telemetry, parent: () => this.#turn?.context });
+    return observeVoice(voice, { telemetry: () => this.#telemetry, parent: () => this.#turn?.context });
   }
 
   /** Headers that make the spans of the call's runner part of this trace; empty where there is none. */
@@ -142,7 +166,9 @@ export class SessionTelemetry {
   }
 
   noteExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
-    const { tracer, instruments } = this.#telemetry;
+    // It may be of an earlier turn than the one that runs.
+    const tracer = this.#tracer;
+    const { instruments } = this.#telemetry;
     const parent = this.#ended.get(callId) ?? this.#calls.get(callId)?.context;
     const attributes = { [PARLEY.callId]: callId, [PARLEY.answerKind]: kind, [PARLEY.answerSuccess]: success };
     quietly(() => parent && tracer.startSpan(SPAN.extraAnswer, { attributes }, parent).end());

@@ -5,7 +5,8 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 
 interface SpeechOptions {
-  readonly telemetry: Telemetry;
+  /** That of the running turn. */
+  readonly telemetry: () => Pick<Telemetry, "tracer">;
   /** The running turn's context, if one runs. */
   readonly parent: () => Context | undefined;
 }
@@ -39,11 +40,13 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
   });
   const parent = options.parent();
   if (!spoken || !parent) return spoken;
-  const { tracer } = options.telemetry;
+  const { tracer } = options.telemetry();
   const span = quietly(() => tracer.startSpan(SPAN.speech, { startTime }, parent));
+  let isOver = false;
   const finish = () =>
     quietly(() => {
-      if (!span?.isRecording()) return;
+      if (!span || isOver) return;
+      isOver = true;
       span.setAttribute(PARLEY.speechInterrupted, isInterrupted);
       if (firstHeardMs !== undefined) span.setAttribute(PARLEY.speechFirstHeard, firstHeardMs / 1_000);
       span.end();

@@ -1,5 +1,6 @@
 import { textsOf, type TurnBlock } from "../../conversation/block.ts";
 import { endAfterAbort } from "../../conversation/turn-abort.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
@@ -33,8 +34,11 @@ export interface SessionTurnPorts {
   /** BCP 47; the language of the participant whose turn it is. */
   readonly language: string | undefined;
   readonly phrases: PhraseTable | undefined;
-  /** Headers that make the client's spans about the answer part of the turn's trace. */
-  readonly traceOfTurn: () => Readonly<Record<string, string>>;
+  readonly telemetry: {
+    /** Headers that make the client's spans about the answer part of the turn's trace. */
+    readonly traceOfTurn: () => Readonly<Record<string, string>>;
+    readonly timesOfTurn: () => TurnTimings;
+  };
   /** Called when the answer is complete: open questions to this participant are said after it. Never rejects. */
   readonly onAnswered: (turn: CallTurn) => Promise<void>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record" | "onShown">;
@@ -72,7 +76,7 @@ export async function runSessionTurn(
     onAside: () => recorder.noteAside(turnId),
   });
   const answerType = answer.isSpoken ? "text+voice" : "text";
-  const meta = ports.traceOfTurn();
+  const meta = ports.telemetry.traceOfTurn();
   const place = { previousId, ...(replaces && { replacesId: replaces.messageId }) };
   const announce = once(() =>
     outbox.post({ type: "start_answer", body: { id: messageId, ...place, answerType } }, { meta }),
@@ -101,11 +105,9 @@ export async function runSessionTurn(
     onShown: (context: ShownContext) => recorder.keepContext(turnId, context),
   };
   const blocks: TurnBlock[] = [...turn.blocks];
-  const timer = new TurnTimer();
   for await (const event of runTurn({ shown, turn }, dependencies, signal)) {
     if (event.type !== "turn_start") announce();
     if (event.type === "block_stop") blocks.push(event.block);
-    if (event.type === "block_delta" && event.delta.type === "text") timer.noteText();
     // Before the final sentence, because a client that waits for that one must know by then how the turn ended.
     const failure = event.type === "turn_complete" ? event.error : undefined;
     if (failure) outbox.postError(failure, participant, turn.parentMessageId ?? undefined);
@@ -116,7 +118,6 @@ export async function runSessionTurn(
       ports.onEvent(turn, event);
       continue;
     }
-    const timings = timer.toTimings();
     if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
     const { heard: spoken } = await answer.end();
     // The earlier worker may have died after it stored sentences, and before it sent them.
@@ -127,6 +128,7 @@ export async function runSessionTurn(
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
     const { context } = shown;
+    const timings = ports.telemetry.timesOfTurn();
     const finished = {
       event: ended,
       model: dependencies.model,
@@ -138,7 +140,7 @@ export async function runSessionTurn(
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
     // Words are sent before they are stored, but the turn's end only when it is stored.
-    const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : ended;
+    const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : { ...ended, timings };
     ports.onEvent(turn, told);
     return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code };
   }
@@ -174,7 +176,7 @@ function speak(event: TurnEvent, answer: AnswerOutput): void {
 interface Finish {
   readonly event: Extract<TurnEvent, { type: "turn_complete" }>;
   readonly model: string;
-  readonly timings: Record<string, number>;
+  readonly timings: TurnTimings;
   readonly lastStanza: number;
   readonly heard: string | undefined;
   readonly context: ShownContext;
@@ -198,18 +200,4 @@ function once(act: () => void): () => void {
     if (!isDone) act();
     isDone = true;
   };
-}
-
-class TurnTimer {
-  readonly #startedAt = performance.now();
-  #firstTextMs: number | undefined;
-
-  noteText(): void {
-    this.#firstTextMs ??= performance.now() - this.#startedAt;
-  }
-
-  toTimings(): Record<string, number> {
-    const totalMs = Math.round(performance.now() - this.#startedAt);
-    return { totalMs, ...(this.#firstTextMs !== undefined && { firstTextMs: Math.round(this.#firstTextMs) }) };
-  }
 }

@@ -5,6 +5,7 @@ import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
+import type { SpokenTimes } from "../room/voice-port.ts";
 
 /** What begins a turn. */
 export interface NewTurn {
@@ -20,6 +21,8 @@ export interface NewTurn {
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the envelope that the message came in. */
   readonly meta?: JsonObject;
+  /** When the message was spoken, if that is known. */
+  readonly spoken?: SpokenTimes | undefined;
   /** Asked when the turn would begin: if true, it is dropped. */
   readonly isStale?: () => boolean;
   /** Whether an earlier worker took the message, so that clients have not announced their tools to this one yet. */

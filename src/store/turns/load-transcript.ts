@@ -1,6 +1,7 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { CallState, ExtraAnswer, StateDetail } from "../../conversation/call.ts";
 import type { InputPart, TurnState } from "../../conversation/turn-record.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
@@ -10,11 +11,14 @@ export interface TranscriptCall {
   readonly callId: string;
   readonly state: CallState;
   readonly detail: StateDetail;
-  /** What it ran with. `null`, as `result` and `display` are, where `leftOutBytes` is set. */
+  /** What it ran with. `null`, as `logs`, `result` and `display` are, where `leftOutBytes` is set. */
   readonly input: JsonObject | null;
+  /** Whether a participant has put `input` in the place of what the model wrote. */
+  readonly isEdited: boolean;
   readonly ranOn: "server" | "client" | null;
   /** The participant on whose device it ran. */
   readonly addressee: string | null;
+  readonly logs: readonly string[] | null;
   readonly result: JsonObject | null;
   /** What clients may show to people. */
   readonly display: JsonObject | null;
@@ -22,6 +26,9 @@ export interface TranscriptCall {
   readonly leftOutBytes: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  /** Unix ms. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
   /** Answers that came after its end, and changed nothing. */
   readonly extraAnswers: readonly (ExtraAnswer & { readonly at: number })[];
 }
@@ -40,12 +47,14 @@ export interface TranscriptTurn {
   readonly isReplaced: boolean;
   readonly createdAt: number;
   readonly finishedAt: number | null;
+  /** `null` while it runs. Those of earlier versions have `totalMs` and `firstTextMs` alone. */
+  readonly timings: (Partial<TurnTimings> & Pick<TurnTimings, "totalMs">) | null;
   readonly blocks: readonly TurnBlock[];
   /** By the tool use's id. */
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
 
-/** The most bytes of JSON that are loaded of one turn's inputs, results and displays together. */
+/** The most bytes of JSON that are loaded of one turn's inputs, logs, results and displays together. */
 const CALLS_BYTES = 262_144;
 
 interface PageRequest {
@@ -68,6 +77,7 @@ export async function loadTranscriptPage(
       position, message_id as "messageId", parent_message_id as "parentMessageId",
       participant_identity as "participantIdentity", input, state, stop_reason as "stopReason", heard,
       superseded_by is not null as "isReplaced", created_at as "createdAt", finished_at as "finishedAt",
+      timings,
       (
         select coalesce(
           json_agg(
@@ -91,11 +101,14 @@ export async function loadTranscriptPage(
             tool_use_id,
             json_build_object(
               'callId', id, 'state', call.state, 'detail', detail,
-              'input', case when fits then ran_with end,
+              'input', case when fits then ran_with end, 'isEdited', edited_input is not null,
               'ranOn', execution_resolved, 'addressee', call.participant_identity,
+              'logs', case when fits then logs end,
               'result', case when fits then result end, 'display', case when fits then display end,
               'leftOutBytes', case when not fits then bytes end,
-              'errorCode', call.error_code, 'errorMessage', call.error_message, 'extraAnswers', extra_answers
+              'errorCode', call.error_code, 'errorMessage', call.error_message, 'extraAnswers', extra_answers,
+              'startedAt', floor(extract(epoch from call.started_at) * 1000),
+              'finishedAt', floor(extract(epoch from call.finished_at) * 1000)
             )
           ),
           '{}'
@@ -104,12 +117,10 @@ export async function loadTranscriptPage(
           select *, sum(bytes) over (order by bytes, id) <= ${CALLS_BYTES} as fits
           from tool_calls,
             lateral (
-              select coalesce(
-                (select edited_input from permissions where call_id = tool_calls.id and not while_running),
-                tool_calls.input
-              ) as ran_with
-            ) as run,
-            lateral (select octet_length(concat(ran_with, result, display)) as bytes) as size
+              select (select edited_input from permissions where call_id = tool_calls.id and not while_running)
+            ) as edit,
+            lateral (select coalesce(edited_input, tool_calls.input) as ran_with) as run,
+            lateral (select octet_length(concat(ran_with, logs, result, display)) as bytes) as size
           where turn_id = turns.id
         ) as call
       ) as calls

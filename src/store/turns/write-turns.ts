@@ -1,5 +1,6 @@
 import { outcomeSubject, type TurnBlock } from "../../conversation/block.ts";
 import type { InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { jsonParameter } from "../database/pool.ts";
@@ -84,7 +85,7 @@ export interface TurnEndRow {
   readonly errorMessage?: string | undefined;
   readonly model?: string | undefined;
   readonly usage?: JsonObject | undefined;
-  readonly timings?: JsonObject | undefined;
+  readonly timings?: TurnTimings | undefined;
   readonly lastStanza?: number | undefined;
   readonly heard?: string | undefined;
   readonly context?: ShownContext | undefined;

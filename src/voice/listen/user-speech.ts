@@ -1,6 +1,7 @@
 import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input.ts";
+import type { SpokenTimes } from "../../session/room/voice-port.ts";
 
 interface UserSpeechOptions {
   /** Gets what was said, as `transcript` and `utterance`. */
@@ -10,6 +11,8 @@ interface UserSpeechOptions {
   /** Whether the agent's speech may not be interrupted now: AgentSession then hands on no turn. */
   readonly isHeldBack: () => boolean;
   readonly isSpeaking: () => boolean;
+  /** When what is complete now was said. */
+  readonly spoken: () => SpokenTimes | undefined;
   /** While held back, what was said is handed on this long after its last words. */
   readonly giveUpAfterMs: number;
 }
@@ -47,7 +50,7 @@ export class UserSpeech {
   complete(text: string): void {
     clearTimeout(this.#timer);
     const from = this.#from ?? this.#options.speaker();
-    const transcript = this.#transcript(text);
+    const transcript = { ...this.#transcript(text), spoken: this.#options.spoken() };
     this.#id = undefined;
     this.#from = undefined;
     this.#language = undefined;

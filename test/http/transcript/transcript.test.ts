@@ -5,7 +5,7 @@ import { createId } from "../../../src/lib/id.ts";
 import { recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { type TurnEndRow, finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";
-import { newCall, newTurn, storedRoom, textBlock, writerOf } from "../../store/store-fixtures.ts";
+import { newCall, newTurn, storedPermission, storedRoom, textBlock, writerOf } from "../../store/store-fixtures.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { EventServer, roomToken } from "../../support/servers/event-server.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -328,6 +328,45 @@ test("an answer that came after its call's end is told with the call", async () 
   const [turn] = await turnsOf(talk);
 
   expect(turn?.["answer"]).toMatchObject([{ extraAnswers: [{ kind: "late", from: "bob", success: true }] }]);
+});
+
+test("when what happened in a turn is told, but not of a call of which no more than its name is", async () => {
+  const part = (callId: string, toolUseId: string) => ({ span: "execute_tool", fromMs: 5, toMs: 9, callId, toolUseId });
+  const [shown, hidden] = [part("call-s", "toolu_s"), part("call-h", "toolu_h")];
+  const permission = { span: "parley.permission", fromMs: 5, toMs: 7, callId: "call-h" };
+  const chat = { span: "chat", fromMs: 1, firstMs: 3, toMs: 5 };
+  const timings = { startedAt: 1_795_000_000_000, totalMs: 20, firstTextMs: 4 };
+  const talk = await storedTalk([
+    {
+      blocks: [use(0, "toolu_s"), use(1, "toolu_h", "secret")],
+      calls: [
+        { id: "call-s", toolUseId: "toolu_s", ...success },
+        { id: "call-h", toolUseId: "toolu_h", detail: "name", ...success },
+      ],
+      end: { timings: { ...timings, parts: [chat, shown, hidden, permission] } },
+    },
+    { blocks: [], end: {} },
+  ]);
+  // As versions before this one have stored it.
+  await database.sql`
+    update turns set timings = '{"totalMs":30,"firstTextMs":8}' where session_id = ${talk.sessionId} and position = 2`;
+
+  const [turn, old] = await turnsOf(talk);
+
+  expect(turn?.["timings"]).toEqual({ ...timings, parts: [chat, shown] });
+  expect(old?.["timings"]).toEqual({ startedAt: old?.["at"], totalMs: 30, firstTextMs: 8, parts: [] });
+});
+
+test("a call is told with its log, its times, and what the model wrote where a person has changed that", async () => {
+  const times = { startedAt: 1_795_000_000_100, finishedAt: 1_795_000_000_400 };
+  const call = { id: createId(), toolUseId: "toolu_1", input: { a: 1 }, logs: ["One.", "Two."], ...times, ...success };
+  const talk = await storedTalk([{ blocks: [use(0, "toolu_1")], calls: [call], end: {} }]);
+  const { id } = await storedPermission(database.sql, { sessionId: talk.sessionId, callId: call.id });
+  await database.sql`update permissions set edited_input = '{"a":7}' where id = ${id}`;
+
+  const [turn] = await turnsOf(talk);
+
+  expect(turn?.["answer"]).toMatchObject([{ input: { a: 7 }, modelInput: { a: 1 }, logs: ["One.", "Two."], ...times }]);
 });
 
 test("of calls that are too large for a turn together the small ones are told whole, and of the others how large they are", async () => {

@@ -95,6 +95,12 @@ test("a client that asked for blocks gets a turn as its blocks, with arguments a
     turnId: start.id,
     state: "completed",
     stopReason: "end_turn",
+    timings: {
+      startedAt: expect.any(Number),
+      totalMs: expect.any(Number),
+      firstTextMs: expect.any(Number),
+      parts: expect.arrayContaining([expect.objectContaining({ span: "execute_tool", toolUseId: "toolu_1" })]),
+    },
   });
   const steps = user
     .all("reasoning_step")

@@ -20,7 +20,7 @@ function open(voice: VoicePort) {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const telemetry = createTelemetry({}, { tracerProvider });
-  const speech = observeVoice(voice, { telemetry, parent: () => ROOT_CONTEXT }).open(ANSWER);
+  const speech = observeVoice(voice, { telemetry: () => telemetry, parent: () => ROOT_CONTEXT }).open(ANSWER);
   return { speech, ended: () => exporter.getFinishedSpans().map(({ name, attributes }) => ({ name, attributes })) };
 }
 

@@ -7,22 +7,26 @@ afterEach(() => void vi.useRealTimers());
 function ears({ isHeldBack = false } = {}) {
   const partial: [string, string][] = [];
   const whole: [string, string][] = [];
+  const spoken: unknown[] = [];
   const speech = new UserSpeech({
     take: (input) => {
       if (input.type === "transcript") partial.push([input.transcript.id, input.transcript.text]);
-      if (input.type === "utterance") whole.push([input.transcript.id, input.transcript.text]);
+      if (input.type !== "utterance") return;
+      whole.push([input.transcript.id, input.transcript.text]);
+      spoken.push(input.transcript.spoken);
     },
     speaker: () => ({ identity: "user", sid: "", isSip: false }),
     isHeldBack: () => isHeldBack,
     isSpeaking: () => false,
+    spoken: () => ({ fromAt: 100, toAt: 900 }),
     giveUpAfterMs: 2_000,
   });
   const take = (text: string, isFinal: boolean) => speech.take(text, { isFinal, language: undefined });
-  return { speech, take, partial, whole };
+  return { speech, take, partial, whole, spoken };
 }
 
 test("what is understood grows under one id until it is complete", () => {
-  const { speech, take, partial, whole } = ears();
+  const { speech, take, partial, whole, spoken } = ears();
   take("What", false);
   take("What time", true);
   take("is it?", true);
@@ -30,6 +34,7 @@ test("what is understood grows under one id until it is complete", () => {
   expect(partial.map(([, text]) => text)).toEqual(["What", "What time", "What time is it?"]);
   expect(new Set([...partial, ...whole].map(([id]) => id)).size).toBe(1);
   expect(whole.map(([, text]) => text)).toEqual(["What time is it?"]);
+  expect(spoken).toEqual([{ fromAt: 100, toAt: 900 }]);
 });
 
 test("the next thing that is said has another id", () => {

@@ -1,19 +1,19 @@
 import type { ReactNode } from "react";
 import { toTime } from "./to-time.ts";
 import { useUsageLog } from "./usage-log.tsx";
-import type { Waterfall } from "./waterfall.ts";
+import type { Timings } from "../shared/timings.ts";
 
 const SHOWN = 40;
 /** The least number of bars that share the width, so that those of a short talk are not too wide. */
 const SHOWN_AT_LEAST = 12;
 
 /** How the times of turns have changed over the talk. */
-export function Trends({ turns }: { readonly turns: readonly Waterfall[] }): ReactNode {
+export function Trends({ turns }: { readonly turns: readonly Timings[] }): ReactNode {
   const { tokensOfTurns } = useUsageLog();
   return (
     <section>
       <h2>Over the talk</h2>
-      <Trend name="To the first word" values={turns.flatMap(({ firstWordMs }) => firstWordMs ?? [])} toText={toTime} />
+      <Trend name="To the first word" values={turns.flatMap(({ firstTextMs }) => firstTextMs ?? [])} toText={toTime} />
       <Trend name="The whole turn" values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
       <Trend name="Tokens" values={tokensOfTurns} toText={(count) => count.toLocaleString()} />
     </section>

@@ -1,34 +1,58 @@
-import type { ReactNode } from "react";
-import { useEventLog } from "./event-log.tsx";
+import { useToolCalls } from "@parley/react";
+import { type ReactNode, useMemo } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
+import type { Timings } from "../shared/timings.ts";
+import { useRecord } from "../shared/use-record.tsx";
 import { toTime } from "./to-time.ts";
 import { Trends } from "./trends.tsx";
-import { type Bar, toWaterfalls } from "./waterfall.ts";
+import { useTurnLog } from "./turn-log.tsx";
+import { type Bar, type TimedCall, toWaterfall } from "./waterfall.ts";
 
 const NEWEST = 5;
+const NONE: readonly StoredTurn[] = [];
 
-/** The times of turns as this page saw them: their trends, and the newest turns as bars on a line of time. */
+/** How turns have become, and the newest as bars on one line of time, as the worker has measured them. */
 export function TurnPanel(): ReactNode {
-  const events = useEventLog();
-  const turns = toWaterfalls(events);
+  const { token } = useJoinedTalk();
+  const { value: stored = NONE, problem } = useRecord(token, loadTurns);
+  const ended = useTurnLog();
+  const turns = useMemo(() => [...new Map([...timingsOf(stored), ...ended])], [stored, ended]);
+  const calls = useToolCalls();
+  // What is seen while it happens is newer than the record.
+  const known = useMemo(() => [...calls, ...callsOf(stored)], [stored, calls]);
   if (turns.length === 0)
-    return <p className="hint">After a turn its parts stand here: the model, each tool, the waits.</p>;
+    return problem || <p className="hint">After a turn its parts stand here: the model, each tool, the waits.</p>;
   return (
     <>
-      <Trends turns={turns} />
+      <Trends turns={turns.map(([, timings]) => timings)} />
       {turns
         .slice(-NEWEST)
         .toReversed()
-        .map(({ id, totalMs, bars }) => (
-          <section key={id} className="waterfall">
-            <h2>{toTime(totalMs)} in all</h2>
-            <ol>
-              {bars.map((bar, index) => (
-                <BarView key={index} bar={bar} totalMs={totalMs} />
-              ))}
-            </ol>
-          </section>
+        .map(([turnId, timings]) => (
+          <WaterfallView key={turnId} timings={timings} calls={known} />
         ))}
     </>
+  );
+}
+
+function WaterfallView({
+  timings,
+  calls,
+}: {
+  readonly timings: Timings;
+  readonly calls: readonly TimedCall[];
+}): ReactNode {
+  const { totalMs, bars } = toWaterfall(timings, calls);
+  return (
+    <section className="waterfall">
+      <h2>{toTime(totalMs)} in all</h2>
+      <ol>
+        {bars.map((bar, index) => (
+          <BarView key={index} bar={bar} totalMs={totalMs} />
+        ))}
+      </ol>
+    </section>
   );
 }
 
@@ -53,4 +77,13 @@ function BarView({
       </span>
     </li>
   );
+}
+
+function timingsOf(turns: readonly StoredTurn[]): readonly (readonly [turnId: string, timings: Timings])[] {
+  return turns.flatMap(({ turnId, timings }) => (timings ? [[turnId, timings] as const] : []));
+}
+
+function callsOf(turns: readonly StoredTurn[]): readonly TimedCall[] {
+  const tools = turns.flatMap(({ answer }) => answer.filter(({ type }) => type === "tool"));
+  return tools.map(({ callId, name = "", state = "", ...tool }) => ({ ...tool, id: callId, name, status: state }));
 }

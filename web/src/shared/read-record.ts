@@ -1,4 +1,5 @@
 import type { ExtraAnswer } from "@parley/react";
+import type { Timings } from "./timings.ts";
 import { noteWorkerTime } from "./worker-clock.ts";
 
 /** A turn of the transcript (docs/transcripts.md). */
@@ -10,6 +11,7 @@ export interface StoredTurn {
   readonly answer: readonly StoredPart[];
   readonly state: string;
   readonly heard?: string;
+  readonly timings?: Timings;
   readonly isReplaced?: boolean;
 }
 
@@ -17,15 +19,20 @@ export interface StoredPart {
   readonly type: "text" | "tool";
   readonly text?: string;
   readonly toolUseId?: string;
+  readonly callId?: string;
   readonly name?: string;
   readonly state?: string;
   readonly ranOn?: "server" | "client" | "anthropic";
   readonly participant?: string;
   readonly input?: unknown;
+  readonly modelInput?: unknown;
+  readonly logs?: readonly string[];
   readonly result?: unknown;
   readonly display?: Readonly<Record<string, unknown>>;
   readonly errorCode?: string;
   readonly errorMessage?: string;
+  readonly startedAt?: number;
+  readonly finishedAt?: number;
   readonly extraAnswers?: readonly ExtraAnswer[];
 }
 
@@ -59,12 +66,13 @@ async function findSession(token: string): Promise<string | undefined> {
   return id;
 }
 
+/** Also those that a later one has replaced. */
 export async function loadTurns(token: string): Promise<readonly StoredTurn[]> {
   const id = await findSession(token);
   if (id === undefined) return [];
   const path = `/session/${encodeURIComponent(id)}/transcript`;
   const { turns } = await readJson<{ turns: readonly StoredTurn[] }>(token, path);
-  return turns.filter(({ isReplaced }) => isReplaced !== true);
+  return turns;
 }
 
 export async function loadTranscript(token: string, format: "markdown" | "json"): Promise<Blob> {

@@ -17,7 +17,7 @@ interface EarlierTurnsProps {
 /** What was said in this room before the page was opened, from the worker's record. */
 export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode {
   const { token, identity } = useJoinedTalk();
-  const { value: loaded = [], problem } = useRecord(token, loadTurns);
+  const { value = [], problem } = useRecord(token, loadTurns);
   const [replaced, setReplaced] = useState<readonly string[]>([]);
   const parley = useParley();
   useEffect(
@@ -27,6 +27,7 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
       }),
     [parley],
   );
+  const loaded = value.filter(({ isReplaced }) => isReplaced !== true);
   // The turns after a regenerated answer are replaced, too.
   const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
   const turns = place < 0 ? loaded : loaded.slice(0, place);

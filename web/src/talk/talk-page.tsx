@@ -6,6 +6,7 @@ import { FileTools } from "../files/file-tools.tsx";
 import { EventLog } from "../panels/event-log.tsx";
 import { PermissionDialog } from "../permissions/permission-dialog.tsx";
 import { SidePanel } from "../panels/side-panel.tsx";
+import { TurnLog } from "../panels/turn-log.tsx";
 import { UsageLog } from "../panels/usage-log.tsx";
 import { Problems } from "../problems/problems.tsx";
 import { AgentSound } from "../voice/agent-sound.tsx";
@@ -55,7 +56,9 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
           </div>
         </main>
         <EventLog>
-          <SidePanel isOpen={isPanelOpen} />
+          <TurnLog>
+            <SidePanel isOpen={isPanelOpen} />
+          </TurnLog>
         </EventLog>
         <PermissionDialog />
         <DeviceTools />

@@ -305,6 +305,7 @@ class BlockEvent(Body):
     content: Json | None = None
     state: Literal["completed", "interrupted", "failed", "cancelled"] | None = None
     stop_reason: str | None = None
+    timings: Json | None = None
 
 
 MESSAGES: dict[int, type[Body]] = {body.type_number: body for body in Body.__subclasses__()}

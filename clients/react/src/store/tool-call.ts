@@ -47,6 +47,8 @@ export interface ExtraAnswer {
   readonly kind: "late" | "duplicate" | "wrong_participant";
   readonly from: string;
   readonly success: boolean;
+  /** Unix ms, by the worker's clock; older workers do not say it. */
+  readonly at?: number;
 }
 
 type State = MessageBody<"tool_call_state">;

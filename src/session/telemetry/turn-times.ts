@@ -1,0 +1,75 @@
+import type { Attributes, Span } from "@opentelemetry/api";
+import type { TurnPart, TurnTimings } from "../../conversation/turn-timings.ts";
+import { ATTR, PARLEY } from "../../telemetry/names.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+
+/** More spans than this of one turn are not kept; a turn of fifty calls has less. */
+const MAX_PARTS = 200;
+
+/** The times of one turn's spans, for its record: whoever reads a talk sees what a trace shows, without any tracing. */
+export class TurnTimes {
+  readonly #startedAt = Date.now();
+  readonly #zero = performance.now();
+  readonly #parts: TurnPart[] = [];
+  #firstTextMs: number | undefined;
+
+  noteText(): void {
+    this.#firstTextMs ??= this.#now;
+  }
+
+  /** The same tracer, which notes here what its spans time. */
+  watch(tracer: Telemetry["tracer"]): Telemetry["tracer"] {
+    return {
+      startSpan: (name, options = {}, context) => {
+        const span = tracer.startSpan(name, options, context);
+        const { startTime, attributes = {} } = options;
+        const fromMs = startTime instanceof Date ? startTime.getTime() - this.#startedAt : this.#now;
+        const [kind = name] = name.split(" ");
+        if (this.#parts.length < MAX_PARTS) this.#follow(span, { span: kind, fromMs, ...idsOf(attributes) });
+        return span;
+      },
+    };
+  }
+
+  /** The turn's end is now. */
+  toTimings(): TurnTimings {
+    const firstTextMs = this.#firstTextMs;
+    return {
+      startedAt: this.#startedAt,
+      totalMs: this.#now,
+      ...(firstTextMs !== undefined && { firstTextMs }),
+      parts: this.#parts.map((part) => ({ ...part })),
+    };
+  }
+
+  get #now(): number {
+    return Math.round(performance.now() - this.#zero);
+  }
+
+  /** A span is an object of its own also where nothing is traced, so it can be listened to. */
+  #follow(span: Span, part: TurnPart): void {
+    this.#parts.push(part);
+    const setAttribute = span.setAttribute.bind(span);
+    const end = span.end.bind(span);
+    span.setAttribute = (key, value) => {
+      if (FIRST.has(key)) part.firstMs = part.fromMs + Math.round(1_000 * Number(value));
+      return setAttribute(key, value);
+    };
+    span.end = (at) => {
+      part.toMs ??= this.#now;
+      end(at);
+    };
+  }
+}
+
+/** Attributes in seconds, from the span's begin. */
+const FIRST: ReadonlySet<string> = new Set([ATTR.timeToFirstChunk, PARLEY.speechFirstHeard, PARLEY.hearingSpoken]);
+
+/** Whose part it is. None of it is content. */
+function idsOf(attributes: Attributes): Pick<TurnPart, "callId" | "toolUseId"> {
+  const { [PARLEY.callId]: callId, [ATTR.toolCallId]: toolUseId } = attributes;
+  return {
+    ...(typeof callId === "string" && { callId }),
+    ...(typeof toolUseId === "string" && { toolUseId }),
+  };
+}

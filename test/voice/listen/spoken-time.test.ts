@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SpokenTime } from "../../../src/voice/listen/spoken-time.ts";
+
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => void vi.useRealTimers());
+
+const listening = () => new SpokenTime({ silenceMs: 250, giveUpAfterMs: 2_000 });
+const at = (ms: number) => vi.setSystemTime(ms);
+
+test("an utterance lasts from its first sound to its last one, which was some silence before it was noticed", () => {
+  const time = listening();
+  at(1_000);
+  time.noteSpeech();
+  at(2_000);
+  time.noteSilence();
+  at(2_300);
+  time.noteSpeech();
+  at(3_250);
+  time.noteSilence();
+  at(3_500);
+
+  expect(time.take()).toEqual({ fromAt: 1_000, toAt: 3_000 });
+});
+
+test("a sound that had no words is no part of what is said much later", () => {
+  const time = listening();
+  at(1_000);
+  time.noteSpeech();
+  at(1_400);
+  time.noteSilence();
+  at(9_000);
+  time.noteSpeech();
+  at(9_750);
+  time.noteSilence();
+
+  expect(time.take()).toEqual({ fromAt: 9_000, toAt: 9_500 });
+});
+
+test("the next utterance begins anew, and words without any sound have no times", () => {
+  const time = listening();
+  time.noteSpeech();
+  time.take();
+
+  expect(time.take()).toBeUndefined();
+  at(5_000);
+  time.noteSpeech();
+  at(6_000);
+  expect(time.take()).toEqual({ fromAt: 5_000, toAt: 6_000 });
+});
