@@ -26,13 +26,13 @@ test("a tool that answers when its time is over: its card says so, also after a 
   await card.locator("summary").click();
   expect(await findingsOf(page)).toEqual([]);
   await page.getByRole("tab", { name: "Turn" }).click();
-  await page.getByText("slow_scan: late answer").waitFor();
+  await page.getByText("Slow scan: late answer").waitFor();
 
   await page.reload();
   await card.getByText("The server answered too late. That changed nothing.").waitFor();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
   await page.getByRole("tab", { name: "Turn" }).click();
-  await page.getByText("slow_scan: late answer").waitFor();
+  await page.getByText("Slow scan: late answer").waitFor();
   expect(lastResult()).toContain("timed out");
 });
 

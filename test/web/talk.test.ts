@@ -251,8 +251,36 @@ test("who came after an answer sees it no more once it is given again", async ()
   await ann.getByRole("button", { name: "Answer again" }).click();
   await ben.getByText("Wheat.", { exact: true }).waitFor();
 
-  expect(await ben.getByText("Rye.", { exact: true }).count()).toBe(0);
+  // The question stays.
+  expect(await ben.locator(".message .text").allTextContents()).toEqual(["Which bread?", "Wheat."]);
   // Before the first one's room ends: a browser complains of that.
+  await Promise.all([ann, ben].map((page) => page.context().close()));
+});
+
+test("an answer that another person has given again takes the first one's place for both, also after reloads", async () => {
+  const ann = await world.join({ room: "mill" });
+  const ben = await world.join({ room: "mill", name: "Ben" });
+  world.model.script(["Rye.", "Wheat.", "Spelt.", "Oats."].map((words) => reply([text(words)])));
+  const textsOf = (page: Page) => page.locator(".message .text").allTextContents();
+  const again = async (page: Page) => {
+    await page.locator(".message.assistant").last().hover();
+    await page.getByRole("button", { name: "Answer again" }).last().click();
+  };
+  await say(ann, "Which bread?");
+  for (const page of [ann, ben]) await page.getByText("Rye.", { exact: true }).waitFor();
+
+  await again(ben);
+  for (const page of [ann, ben]) {
+    await page.getByText("Wheat.", { exact: true }).waitFor();
+    await expect.poll(() => textsOf(page)).toEqual(["Which bread?", "Wheat."]);
+  }
+  await again(ann);
+  for (const page of [ann, ben]) await expect.poll(() => textsOf(page)).toEqual(["Which bread?", "Spelt."]);
+  await ann.reload();
+  await expect.poll(() => textsOf(ann)).toEqual(["Which bread?", "Spelt."]);
+  await ann.getByText("The agent: Listening").waitFor();
+  await again(ben);
+  for (const page of [ben, ann]) await expect.poll(() => textsOf(page)).toEqual(["Which bread?", "Oats."]);
   await Promise.all([ann, ben].map((page) => page.context().close()));
 });
 
@@ -290,7 +318,7 @@ test("the events, the turn's waterfall and the transcript are beside the talk", 
   }
 
   await page.getByRole("tab", { name: "Turn" }).click();
-  await page.getByText("show_notification: runs").waitFor();
+  await page.getByText("Show notification: runs").waitFor();
   await page.getByText("The whole turn").waitFor();
   await page.locator(".trend").getByText("Tokens", { exact: true }).waitFor();
   await world.picture(page, "page-turn");

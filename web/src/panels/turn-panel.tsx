@@ -1,9 +1,10 @@
-import { useToolCalls } from "@parley/react";
+import { textOf, useMessage, useToolCalls } from "@parley/react";
 import { type ReactNode, useMemo } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import type { Timings } from "../shared/timings.ts";
 import { useRecord } from "../shared/use-record.tsx";
+import { toTitle } from "../tools/describe-call.ts";
 import { toTime } from "./to-time.ts";
 import { Trends } from "./trends.tsx";
 import { useTurnLog } from "./turn-log.tsx";
@@ -20,7 +21,9 @@ export function TurnPanel(): ReactNode {
   const turns = useMemo(() => [...new Map([...timingsOf(stored), ...ended])], [stored, ended]);
   const calls = useToolCalls();
   // What is seen while it happens is newer than the record.
-  const known = useMemo(() => [...calls, ...callsOf(stored)], [stored, calls]);
+  const known = useMemo(() => {
+    return [...calls, ...callsOf(stored)].map((call) => ({ ...call, name: toTitle(call.name) }));
+  }, [stored, calls]);
   if (turns.length === 0)
     return problem || <p className="hint">After a turn its parts stand here: the model, each tool, the waits.</p>;
   return (
@@ -30,23 +33,35 @@ export function TurnPanel(): ReactNode {
         .slice(-NEWEST)
         .toReversed()
         .map(([turnId, timings]) => (
-          <WaterfallView key={turnId} timings={timings} calls={known} />
+          <WaterfallView
+            key={turnId}
+            turnId={turnId}
+            asked={stored.find((turn) => turn.turnId === turnId)?.said}
+            timings={timings}
+            calls={known}
+          />
         ))}
     </>
   );
 }
 
-function WaterfallView({
-  timings,
-  calls,
-}: {
+interface WaterfallProps {
+  readonly turnId: string;
+  /** What began it, by the record. */
+  readonly asked: string | undefined;
   readonly timings: Timings;
   readonly calls: readonly TimedCall[];
-}): ReactNode {
+}
+
+function WaterfallView({ turnId, asked, timings, calls }: WaterfallProps): ReactNode {
   const { totalMs, bars } = toWaterfall(timings, calls);
+  const question = useMessage(useMessage(turnId)?.replyTo ?? "");
+  const said = question ? textOf(question) : asked;
   return (
     <section className="waterfall">
-      <h2>{toTime(totalMs)} in all</h2>
+      <h2 className="turn-title">
+        <span>{said === undefined ? "By the agent itself" : `“${said}”`}</span> <small>{toTime(totalMs)} in all</small>
+      </h2>
       <ol>
         {bars.map((bar, index) => (
           <BarView key={index} bar={bar} totalMs={totalMs} />

@@ -28,16 +28,22 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
     [parley],
   );
   const loaded = value.filter(({ isReplaced }) => isReplaced !== true);
-  // The turns after a regenerated answer are replaced, too.
+  // The turns after a regenerated answer are replaced, too. The new answer is to its question.
   const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
-  const turns = place < 0 ? loaded : loaded.slice(0, place);
+  const turns = place < 0 ? loaded : loaded.slice(0, place + 1);
   if (turns.length === 0) return problem || (shown.length === 0 && otherwise);
   const askedHere = new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id));
   return (
     <section aria-label="Earlier in this room">
       <ol className="list">
         {turns.map((turn) => (
-          <EarlierTurn key={turn.turnId} turn={turn} me={identity} isAskedHere={askedHere.has(turn.turnId)} />
+          <EarlierTurn
+            key={turn.turnId}
+            turn={turn}
+            me={identity}
+            isAskedHere={askedHere.has(turn.turnId)}
+            isAnsweredAnew={replaced.includes(turn.turnId)}
+          />
         ))}
       </ol>
     </section>
@@ -49,13 +55,16 @@ interface EarlierTurnProps {
   readonly me: string;
   /** Whether this page shows the question itself. */
   readonly isAskedHere: boolean;
+  /** The page shows another answer. */
+  readonly isAnsweredAnew: boolean;
 }
 
-const EarlierTurn = memo(function EarlierTurn({ turn, me, isAskedHere }: EarlierTurnProps): ReactNode {
+const EarlierTurn = memo(function EarlierTurn({ turn, me, ...shown }: EarlierTurnProps): ReactNode {
   const { turnId, participant, said, saidBy = participant, state, heard } = turn;
   /** The part of the answer that this page has received, which is shown with the new messages. */
   const seen = useMessage(turnId);
-  const answer = isAskedHere ? [] : partsBefore(turn.answer, seen?.parts ?? []);
+  const { isAskedHere, isAnsweredAnew } = shown;
+  const answer = isAskedHere || isAnsweredAnew ? [] : partsBefore(turn.answer, seen?.parts ?? []);
   return (
     <>
       {said !== undefined && !isAskedHere && (
