@@ -89,8 +89,7 @@ export class SessionTurns {
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
     const { notesModel: model, logger, policy, agents, peers, voice, archive } = options;
-    const { budgetTokens } = policy.context;
-    this.#summariser = model && new Summariser({ ...archive, model, budgetTokens, logger });
+    this.#summariser = model && new Summariser({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
     this.#model = new TurnModel(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });

@@ -18,8 +18,8 @@ export interface NotesModel {
 interface SummariserOptions {
   readonly model: NotesModel;
   readonly budgetTokens: number;
-  /** Turns that are not shown any more, between two positions. */
-  readonly turnsBetween: TalkArchive["turnsBetween"];
+  /** Has the turns that are not shown any more. */
+  readonly archive: Pick<TalkArchive, "turnsBetween">;
   readonly logger: Logger;
 }
 
@@ -141,10 +141,10 @@ export class Summariser {
 
   /** Never rejects. */
   async #write({ known, unshownTo, turns, before }: Material, signal: AbortSignal): Promise<void> {
-    const { model, turnsBetween, logger } = this.#options;
+    const { model, archive, logger } = this.#options;
     const startedAt = performance.now();
     try {
-      const unshown = unshownTo > known ? await turnsBetween(known, unshownTo + 1) : [];
+      const unshown = unshownTo > known ? await archive.turnsBetween(known, unshownTo + 1) : [];
       const told = [...unshown, ...turns];
       const [first, last] = [told[0], told.at(-1)];
       const prompt = `<notes>\n${before?.text ?? ""}\n</notes>\n<transcript>\n${flatten(told)}\n</transcript>`;

@@ -63,8 +63,8 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
   };
   const logger = pino({ level: "silent" });
   const { budgetTokens } = LIMITS;
-  const turnsBetween = async () => [];
-  const summariser = new Summariser({ model: { name: "scripted", ask }, budgetTokens, turnsBetween, logger });
+  const archive = { turnsBetween: async () => [] };
+  const summariser = new Summariser({ model: { name: "scripted", ask }, archive, budgetTokens, logger });
   for (let position = 1; ; position++) {
     const { notes } = summariser;
     shown.makeRoom({ notes, isWriting: summariser.isAble });

@@ -55,8 +55,8 @@ function summariser(ask: (prompt: string, signal: AbortSignal) => Iterable<Model
       yield* ask(prompt, signal);
     },
   };
-  const turnsBetween = async (after: number, before: number) => turnsOf(after + 1, before - 1);
-  return { prompts, summariser: new Summariser({ model, budgetTokens: BUDGET, turnsBetween, logger }) };
+  const archive = { turnsBetween: async (after: number, before: number) => turnsOf(after + 1, before - 1) };
+  return { prompts, summariser: new Summariser({ model, archive, budgetTokens: BUDGET, logger }) };
 }
 
 test("notes are written on older turns once there are enough of them, and leave the newest alone", async () => {
