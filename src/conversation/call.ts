@@ -48,9 +48,10 @@ export type CallState = "pending" | "running" | Outcome["state"];
 /**
  * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it.
  *
- * A new field needs a migration and a line in `src/store/calls.ts`. One that may change needs a line in `UNTOUCHED`, too; live
- * events then tell of it, unless it may be long and `TOLD` in live-event.ts leaves it out. A form takes all others over from the
- * call that asks: see `newForm` in fill-in-form.ts.
+ * A new field needs a migration. One that may change needs a line in `UNTOUCHED`: the store then writes and reads it,
+ * and live events tell of it, unless `TOLD` in live-event.ts leaves it out for being long. One that never changes needs
+ * a line in `FIXED` of `src/store/calls.ts`, and in `newCall`. A form takes all other fields over from the call that
+ * asks: see `newForm` in fill-in-form.ts.
  */
 export interface Call {
   /** The ToolUseRequest's id, a NanoID. */
@@ -91,8 +92,8 @@ export interface Call {
   readonly detail: StateDetail;
   /** The arguments that the participant put in the place of `input`; the call runs with these. */
   readonly editedInput: JsonObject | undefined;
-  /** Of a call that was loaded: whether an earlier worker asked for a permission. What this worker asks does not set it. */
-  readonly permissionAsked: boolean;
+  /** Whether a permission request of it was stored when the call was loaded. Requests of this worker do not set it. */
+  readonly hasStoredPermission: boolean;
 }
 
 /**
@@ -111,7 +112,7 @@ export const UNTOUCHED = {
   logs: [],
   progress: undefined,
   editedInput: undefined,
-  permissionAsked: false,
+  hasStoredPermission: false,
 } as const satisfies Partial<Call>;
 
 /** An answer that changed nothing, kept on the call's record. */

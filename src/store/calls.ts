@@ -6,6 +6,7 @@ import {
   type Failure,
   type Outcome,
   type Success,
+  UNTOUCHED,
 } from "../conversation/call.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Sql } from "./database/pool.ts";
@@ -13,11 +14,12 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
 import { storedBlocks, type TurnBlockRow } from "./turns/write-blocks.ts";
 
-/** The fields of a call that have no column: they are read from other tables, or are not stored. */
-type Elsewhere = "outcome" | "messageId" | "participant" | "editedInput" | "permissionAsked" | "onInterrupt";
+/** Fields of a call that have no column: they are read from other tables, or are not stored. */
+const ELSEWHERE = ["outcome", "messageId", "participant", "editedInput", "hasStoredPermission", "onInterrupt"] as const;
+type Elsewhere = (typeof ELSEWHERE)[number];
 type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
 
-/** The columns of `tool_calls` that are written once, by field; `started_at` when it starts. */
+/** The columns of fields that are written once; `started_at` when the call starts. */
 const FIXED = {
   id: "id",
   turnId: "turn_id",
@@ -29,28 +31,34 @@ const FIXED = {
   idempotencyKey: "idempotency_key",
   detail: "detail",
   startedAt: "started_at",
-} as const;
+} as const satisfies Record<
+  Exclude<keyof Call, Elsewhere | keyof typeof UNTOUCHED | "isBackground"> | "startedAt",
+  string
+>;
 
-/** The columns that change while the call is open, with those of its outcome. */
-const CHANGING = {
-  state: "state",
-  executionResolved: "execution_resolved",
-  addressee: "participant_identity",
-  deadlineAt: "deadline_at",
-  isBackground: "is_background",
-  logs: "logs",
-  progress: "progress",
-  finishedAt: "finished_at",
-  revision: "revision",
+const OUTCOME = {
   result: "result",
   content: "shown",
   display: "display",
   errorCode: "error_code",
   errorMessage: "error_message",
-} as const;
+} as const satisfies Record<OutcomeField, string>;
 
-/** A new field of a call is a line in one of the two, and a migration: what is written and read follows from them. */
-const COLUMNS: Readonly<Record<Exclude<keyof Call, Elsewhere> | OutcomeField, string>> = { ...FIXED, ...CHANGING };
+/**
+ * The columns that change while the call is open. One of `UNTOUCHED` has its field's name: `deadlineAt`, `deadline_at`.
+ */
+const CHANGING: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.keys(UNTOUCHED)
+      .filter((field) => !Object.hasOwn(FIXED, field) && !ELSEWHERE.some((each) => each === field))
+      .map((field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+  ),
+  addressee: "participant_identity",
+  isBackground: "is_background",
+  ...OUTCOME,
+};
+
+const COLUMNS: Readonly<Record<string, string>> = { ...FIXED, ...CHANGING };
 const NAMES = Object.values(COLUMNS).join(", ");
 const CHANGES = Object.values(CHANGING).map((column) => `${column} = excluded.${column}`);
 const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${column} as "${field}"`);
@@ -116,9 +124,9 @@ export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: s
 export interface UnsettledCall {
   readonly call: Call;
   /** The result that the model got in the call's turn: the outcome, or a receipt. */
-  readonly given: JsonObject | null;
+  readonly resultInTurn: JsonObject | null;
   /** The result in which the model got the outcome later. */
-  readonly told: JsonObject | null;
+  readonly resultTold: JsonObject | null;
   /** Whether its turn was replaced. */
   readonly isReplaced: boolean;
 }
@@ -139,7 +147,7 @@ export async function loadUnsettledCalls(
       select content from turn_blocks
       where turn_id = tool_calls.turn_id and block_type = 'tool_result' and content ->> 'tool_use_id' = tool_use_id
       order by sequence limit 1
-    ) as given, (
+    ) as "resultInTurn", (
       select result.content
       from turn_blocks as use
       join turn_blocks as result on result.turn_id = use.turn_id
@@ -149,7 +157,7 @@ export async function loadUnsettledCalls(
         and use.content -> 'input' ->> 'tool_use_id' = tool_calls.tool_use_id
         and telling.session_id = ${sessionId} and telling.superseded_by is null
       limit 1
-    ) as told
+    ) as "resultTold"
     from tool_calls join turns on turns.id = tool_calls.turn_id
     where ${isWanted}
   `);
@@ -213,7 +221,7 @@ async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]>
     select
       ${sql.unsafe(SELECTED.join(", "))}, message_id as "messageId", turns.participant_identity as participant,
       (select edited_input from permissions where call_id = tool_calls.id and not while_running) as "editedInput",
-      exists (select from permissions where call_id = tool_calls.id) as "permissionAsked"
+      exists (select from permissions where call_id = tool_calls.id) as "hasStoredPermission"
     from tool_calls join turns on turns.id = turn_id
     where ${isWanted}
     order by tool_calls.created_at, tool_calls.id

@@ -21,14 +21,14 @@ export interface ToolRunner {
 const FAILED_INSIDE = "Outcome unknown: the call failed inside the worker.";
 
 /** An answer for the model, and the error that ends the turn if the runner itself failed. */
-interface Given {
+interface Answered {
   readonly answer: ModelAnswer;
   readonly error?: { readonly reason: unknown };
 }
 
 /** The tool uses of one step, in call order. `runStep` adds them, and `runTurn` has them answered when it has ended. */
 export class StepUses {
-  readonly #uses: { readonly use: ToolUse; given: Promise<Given> | undefined }[] = [];
+  readonly #uses: { readonly use: ToolUse; readonly early: Promise<Answered> | undefined }[] = [];
   readonly #tools: ToolRunner;
   #endsTurn = false;
 
@@ -48,7 +48,7 @@ export class StepUses {
   /** A call that may start early is started now, all others by `answerAll`. */
   add(use: ToolUse): void {
     const startsEarly = use.inputError === undefined && this.#tools.startsEarly(use.toolName);
-    this.#uses.push({ use, given: startsEarly ? answered(() => this.#tools.run(use)) : undefined });
+    this.#uses.push({ use, early: startsEarly ? answered(() => this.#tools.run(use)) : undefined });
   }
 
   /**
@@ -58,14 +58,14 @@ export class StepUses {
    * @throws the runner's first error, after every use has its block
    */
   async *answerAll(draft: TurnDraft, refusal: string | undefined): AsyncGenerator<TurnEvent> {
-    let error: Given["error"];
-    const pending = this.#uses.map(({ use, given }) => ({
+    let error: Answered["error"];
+    const pending = this.#uses.map(({ use, early }) => ({
       use,
-      given:
-        refusal === undefined ? (given ?? answered(() => this.#tools.run(use))) : this.#refused(use, given, refusal),
+      answering:
+        refusal === undefined ? (early ?? answered(() => this.#tools.run(use))) : this.#refused(use, early, refusal),
     }));
-    for (const { use, given } of pending) {
-      const { answer, error: failed } = await given;
+    for (const { use, answering } of pending) {
+      const { answer, error: failed } = await answering;
       error ??= failed;
       if (!answer.isError && this.#tools.noteSuccess?.(use.toolName)) this.#endsTurn = true;
       yield* emit(draft, use, answer);
@@ -73,14 +73,14 @@ export class StepUses {
     if (error) throw error.reason;
   }
 
-  #refused(use: ToolUse, given: Promise<Given> | undefined, why: string): Promise<Given> {
+  #refused(use: ToolUse, early: Promise<Answered> | undefined, why: string): Promise<Answered> {
     const discarded = { content: `Result discarded: ${why}`, isError: true };
-    return answered(() => (given ? discarded : this.#tools.refuse(use, `Not run: ${why}`)));
+    return answered(() => (early ? discarded : this.#tools.refuse(use, `Not run: ${why}`)));
   }
 }
 
 /** Never rejects: when one use fails, the others still get their answers. */
-async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<Given> {
+async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<Answered> {
   try {
     return { answer: await run() };
   } catch (reason) {

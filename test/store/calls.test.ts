@@ -23,7 +23,13 @@ test("a call is loaded as it was stored", async () => {
   const { call, turn } = await storedCall(database.sql);
   const { messageId, participantIdentity: participant } = turn;
 
-  expect(await load(call)).toEqual({ ...call, messageId, participant, onInterrupt: "finish", permissionAsked: false });
+  expect(await load(call)).toEqual({
+    ...call,
+    messageId,
+    participant,
+    onInterrupt: "finish",
+    hasStoredPermission: false,
+  });
 });
 
 test("whatever changes on a call is stored, and so is its end", async () => {
@@ -118,7 +124,7 @@ test("open calls are found in their session only, and so is one by its id", asyn
   const idsOf = (calls: readonly Call[]) => calls.map(({ id }) => id);
 
   const unsettled = await loadUnsettledCalls(database.sql, { sessionId });
-  expect(unsettled).toMatchObject([{ call: { id: call.id }, given: null, told: null, isReplaced: false }]);
+  expect(unsettled).toMatchObject([{ call: { id: call.id }, resultInTurn: null, resultTold: null, isReplaced: false }]);
   // Its turn runs.
   expect(idsOf(await loadCallsNow(database.sql, { sessionId }))).toEqual([call.id, ended.id]);
   expect(await loadCall(database.sql, { sessionId, callId: call.id })).toMatchObject({ id: call.id });

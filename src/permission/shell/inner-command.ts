@@ -35,11 +35,11 @@ const MAX_TRIED = 16;
 /** @param name the program's name, without its folder */
 export function innerCommand(name: string, args: readonly string[]): Inner {
   const started = ofProgram(name, args);
-  const given = scriptsIn(args);
+  const scripts = scriptsIn(args);
   return {
     ...started,
-    scripts: [...started.scripts, ...given],
-    isUnclear: started.isUnclear || [name, ...given].some((text) => text.includes(UNKNOWN)),
+    scripts: [...started.scripts, ...scripts],
+    isUnclear: started.isUnclear || [name, ...scripts].some((text) => text.includes(UNKNOWN)),
   };
 }
 

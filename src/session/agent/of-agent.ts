@@ -7,7 +7,7 @@ import { handOff } from "./hand-off.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { SessionAgents } from "./session-agents.ts";
 
-interface Given {
+interface AgentParts {
   readonly policy: SessionPolicy;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools?: LiveTools | undefined;
@@ -26,9 +26,9 @@ interface Ports {
 }
 
 /** The session's policy and tools, which always follow the agent that serves it. */
-export function ofAgent({ agents, ...given }: Given, ports: Ports): Omit<Given, "agents"> {
-  if (!agents) return given;
-  const { policy, serverTools, liveTools } = given;
+export function ofAgent({ agents, ...parts }: AgentParts, ports: Ports): Omit<AgentParts, "agents"> {
+  if (!agents) return parts;
+  const { policy, serverTools, liveTools } = parts;
   const { permission } = policy;
   const made = new WeakMap<ServedAgent, ReadonlyMap<string, ServerTool>>();
   const own = () => {

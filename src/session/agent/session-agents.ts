@@ -245,6 +245,6 @@ function write(instructions: Exclude<Instructions, string>, session: AgentSessio
     if (typeof text === "string" && text.trim() !== "") return text;
     throw new TypeError("instructions: expected the function to give a text");
   };
-  const given: unknown = instructions(session);
-  return given instanceof Promise ? given.then(checked) : checked(given);
+  const text: unknown = instructions(session);
+  return text instanceof Promise ? text.then(checked) : checked(text);
 }

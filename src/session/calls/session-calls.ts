@@ -259,7 +259,7 @@ export class SessionCalls {
     const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
     this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
     this.#options.recorder.onSettled(call);
-    if (call.permissionAsked) void this.#options.permissions.withdraw(call);
+    if (call.hasStoredPermission) void this.#options.permissions.withdraw(call);
     this.wire.forget(call);
     this.forms.end(call);
   }

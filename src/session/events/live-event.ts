@@ -137,7 +137,7 @@ function short(text: string): string {
 
 /** The fields of a call that change, and that have room in a notification. */
 const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
-  (field) => !["outcome", "logs", "editedInput", "permissionAsked"].includes(field),
+  (field) => !["outcome", "logs", "editedInput", "hasStoredPermission"].includes(field),
 );
 
 /**

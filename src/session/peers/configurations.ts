@@ -134,8 +134,8 @@ export class Configurations {
 
   /** Waits for the tool of a call that waits for permission to start: its owner may have yet to announce it again. */
   async #untilKnown(call: Call, signal: AbortSignal): Promise<void> {
-    const { participant, toolName, state, permissionAsked } = call;
-    if (!permissionAsked || state !== "pending") return;
+    const { participant, toolName, state, hasStoredPermission } = call;
+    if (!hasStoredPermission || state !== "pending") return;
     if (this.#liveTools.prefixes.some((prefix) => toolName.startsWith(prefix))) {
       const use = { sequence: 0, blockType: "tool_use", textContent: null, content: { tool_name: toolName } };
       return this.#untilMcpToolsListed([use], signal);

@@ -79,7 +79,7 @@ export class PermissionDesk {
   permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
     const action = judgeCall(call.current.toolName, need, this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
-    if (action === "allow" && !call.current.permissionAsked) return { isAllowed: true };
+    if (action === "allow" && !call.current.hasStoredPermission) return { isAllowed: true };
     return this.#request(call, { ...need, whileRunning: false }, turn);
   }
 
@@ -217,9 +217,9 @@ export class PermissionDesk {
 
   async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
     const { store, logger, tell, untilStored } = this.#options;
-    const { id: callId, toolName, permissionAsked } = call.current;
+    const { id: callId, toolName, hasStoredPermission } = call.current;
     const { approver, type } = need;
-    if (need.whileRunning || !permissionAsked) {
+    if (need.whileRunning || !hasStoredPermission) {
       const grants = await store.grants(approver);
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);

@@ -85,7 +85,7 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
   const isTaken = (call: Call) => taken.has(call.toolUseId) && call.turnId === unfinished?.turn.id;
   const unsettledCalls = await loadUnsettledCalls(writer.sql, writer.lease);
   const promised = unsettledCalls
-    .filter(({ given, told, isReplaced }) => isPromise(given) && !told && !isReplaced)
+    .filter(({ resultInTurn, resultTold, isReplaced }) => isPromise(resultInTurn) && !resultTold && !isReplaced)
     .map(({ call }) => call);
   const goingOn = unsettledCalls.flatMap(({ call }) => (promised.includes(call) || isTaken(call) ? call.id : []));
   const known: string[] = [];
@@ -99,13 +99,13 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
   return { promised, goingOn };
 }
 
-function isPromise(result: UnsettledCall["given"]): boolean {
+function isPromise(result: UnsettledCall["resultInTurn"]): boolean {
   return isReceipt(result?.["content"]);
 }
 
 /** The outcome that the model was told; `undefined` when it was only promised one. */
-function toldOutcome({ given, told }: UnsettledCall): Outcome | undefined {
-  const { content, is_error: isError = false } = told ?? (isPromise(given) ? {} : (given ?? {}));
+function toldOutcome({ resultInTurn, resultTold }: UnsettledCall): Outcome | undefined {
+  const { content, is_error: isError = false } = resultTold ?? (isPromise(resultInTurn) ? {} : (resultInTurn ?? {}));
   if (content === undefined) return undefined;
   const words = contentText(content);
   if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: words };

@@ -43,7 +43,7 @@ interface Held {
   /** The sender, if it is known: the packet only waits for those before it. */
   readonly from?: RoomParticipant;
   /** A stream's identity. It counts if the participant is announced, or listed and neither hidden nor an agent. */
-  readonly claims?: string;
+  readonly claimedIdentity?: string;
 }
 
 type Sender = RoomParticipant | "refused" | undefined;
@@ -80,7 +80,7 @@ export class SenderResolver {
 
   /** Takes a stream of a participant that has not been announced. */
   holdStream(identity: string, deliver: (from: RoomParticipant) => void): void {
-    this.#push({ deliver, at: performance.now(), claims: identity });
+    this.#push({ deliver, at: performance.now(), claimedIdentity: identity });
   }
 
   /** Takes a packet for which LiveKit names the sender. */
@@ -155,14 +155,14 @@ export class SenderResolver {
       } else if (sender === "refused" || held.at + HOLD_MS <= performance.now()) this.#drop();
       else {
         kept.push(held);
-        isBlocked ||= held.claims === undefined;
+        isBlocked ||= held.claimedIdentity === undefined;
       }
     }
     this.#held.unshift(...kept);
   }
 
   #senderOf(held: Held, unannounced: readonly ListedParticipant[], isBlocked: boolean): Sender {
-    if (held.claims !== undefined) return this.#verify(held.claims, held.at, unannounced);
+    if (held.claimedIdentity !== undefined) return this.#verify(held.claimedIdentity, held.at, unannounced);
     if (isBlocked) return undefined;
     return held.from ?? this.#onlyCandidate(held, unannounced);
   }

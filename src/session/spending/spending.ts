@@ -5,7 +5,7 @@ import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model
 import {
   addSpending,
   BUDGET_SCOPES,
-  claimWarning,
+  takeWarning,
   loadSpent,
   type BudgetScope,
   type Spender,
@@ -143,7 +143,7 @@ export class Spending {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
       const due: BudgetScope[] = [];
       for (const { scope } of low)
-        if (await claimWarning(this.#options.sql, this.#spender(participant), scope)) due.push(scope);
+        if (await takeWarning(this.#options.sql, this.#spender(participant), scope)) due.push(scope);
       for (const scope of due) this.#options.onBudget(scope, "warned");
       return due.length > 0;
     } catch (error) {

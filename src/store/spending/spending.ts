@@ -111,7 +111,7 @@ export async function loadSessionSpending(
 }
 
 /** Whether to warn of this budget now: `true` once for a session's, once a day for any other. */
-export async function claimWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<boolean> {
+export async function takeWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<boolean> {
   const key = { session: spender.sessionId, identity: spender.identity, worker: spender.worker }[scope];
   const day = sql.unsafe(scope === "session" ? "date '1970-01-01'" : TODAY);
   const rows = await runQuery(sql`

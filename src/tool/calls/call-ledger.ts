@@ -4,8 +4,8 @@ import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
 
-/** Fields of a call that `update` does not set: other methods do, and `permissionAsked` comes from the store alone. */
-type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "permissionAsked";
+/** Fields of a call that `update` does not set: other methods do, and `hasStoredPermission` comes from the store alone. */
+type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "hasStoredPermission";
 type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
 
 /** News of the client that a call was sent to, short of a result. A `Failure` is its answer `unknown_tool`. */
@@ -20,10 +20,10 @@ export interface OpenCall {
   readonly begun: Promise<"begun">;
   /** Aborted when the call has ended, in any way. Whatever works for the call listens to it. */
   readonly over: AbortSignal;
-  /** The call waits for a permission: to start, or, while it runs, to go on. */
+  /** Whether it waits for a permission: to start, or, while it runs, to go on. */
   readonly isWaiting: boolean;
-  /** Somebody may have run it: it was on record as running, and then handed over, here or by an earlier worker. */
-  readonly isGiven: boolean;
+  /** Whether somebody may have run it: it was stored as running and then handed over, here or by an earlier worker. */
+  readonly mayHaveRun: boolean;
 }
 
 interface Entry extends OpenCall {
@@ -33,7 +33,7 @@ interface Entry extends OpenCall {
   readonly begin: (how: "begun") => void;
   readonly controller: AbortController;
   isWaiting: boolean;
-  isGiven: boolean;
+  mayHaveRun: boolean;
   onClientSignal?: (signal: ClientSignal) => void;
 }
 
@@ -94,7 +94,7 @@ export class CallLedger {
       controller,
       over: controller.signal,
       isWaiting: false,
-      isGiven: call.state === "running",
+      mayHaveRun: call.state === "running",
     };
     this.#open.set(call.id, entry);
     this.recall(call, settled.promise);
@@ -174,10 +174,10 @@ export class CallLedger {
     this.#listener.onProgress(entry.current);
   }
 
-  /** Ignored for a call that has ended. */
-  setGiven(callId: string): void {
+  /** Notes that the server runs the call from now on. Ignored for a call that has ended. */
+  noteHandedOver(callId: string): void {
     const entry = this.#open.get(callId);
-    if (entry) entry.isGiven = true;
+    if (entry) entry.mayHaveRun = true;
   }
 
   /** Ignored for a call that has ended. */

@@ -88,7 +88,7 @@ export class CallRunner {
     const ports = this.#ports;
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
-    if (stored?.state === "pending" && stored.permissionAsked) return this.#waitOn(stored, found, turn);
+    if (stored?.state === "pending" && stored.hasStoredPermission) return this.#waitOn(stored, found, turn);
     // Never started. A tool that acts may run only after a complete message, and whether this one was is not known.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
@@ -103,7 +103,7 @@ export class CallRunner {
       return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasRequested: true }));
     }
     // The questions of the earlier run are void: a new run asks again.
-    if (stored.permissionAsked) await ports.withdraw(stored);
+    if (stored.hasStoredPermission) await ports.withdraw(stored);
     if (found?.run && found.idempotent) {
       const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
       return this.#follow(fresh, turn, (call) => runOnServer(call, { tool: found, input, ports }));
@@ -249,7 +249,7 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
-    const mayGoOn = call.isGiven && state === "running";
+    const mayGoOn = call.mayHaveRun && state === "running";
     const isKept = call.isWaiting || (mayGoOn && (onInterrupt !== "cancel" || isBackground));
     if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
     if (!isBackground) ports.ledger.update(id, { isBackground: true });

@@ -39,18 +39,18 @@ export function cancelCall(
   if (ports.ledger.settle(id, endOf(call, reason)) && addressee !== undefined) ports.sendCancel(call.current, reason);
 }
 
-function endOf({ isGiven }: OpenCall, reason: CancelReason): Failure {
+function endOf({ mayHaveRun }: OpenCall, reason: CancelReason): Failure {
   switch (reason) {
     case "closed":
-      return isGiven
+      return mayHaveRun
         ? failure("outcome_unknown", "The session was closed while it was running; its outcome is unknown")
         : failure("not_run", "Not run: the session was closed before it was started");
     case "superseded":
-      return isGiven
+      return mayHaveRun
         ? failure("outcome_unknown", "The call that asked has ended; the answer is unknown")
         : failure("not_run", "Not asked: the call that asked has ended");
     default:
-      return isGiven
+      return mayHaveRun
         ? failure("cancelled", "Cancelled while it was running; its outcome is unknown")
         : failure("cancelled", "Cancelled before it was started");
   }

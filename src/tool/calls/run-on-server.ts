@@ -23,7 +23,7 @@ export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, 
   } catch (error) {
     throw new NotStored(undefined, { cause: error });
   }
-  ports.ledger.setGiven(current.id);
+  ports.ledger.noteHandedOver(current.id);
 }
 
 interface ServerRun {

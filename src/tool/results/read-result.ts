@@ -27,16 +27,16 @@ interface Parts {
 
 /** The parts of a result, from a tool of ours or from a client. The tool has run, whatever is wrong with them. */
 export function readParts({ result, content, display }: Parts): ReadResult {
-  const given = toResultMap(cleanJson(result));
-  const isGiven = Object.keys(given).length > 0;
+  const map = toResultMap(cleanJson(result));
+  const hasResult = Object.keys(map).length > 0;
   try {
     const { blocks, media } = content === undefined ? NOTHING : inField("content", () => readContent(content));
     const shown = display === undefined ? undefined : inField("display", () => readDisplay(display));
     return {
       outcome: {
         state: "success",
-        result: isGiven || blocks.length === 0 ? given : { value: contentText(blocks) },
-        ...(blocks.length > 0 && { content: isGiven ? [...asText(given), ...blocks] : blocks }),
+        result: hasResult || blocks.length === 0 ? map : { value: contentText(blocks) },
+        ...(blocks.length > 0 && { content: hasResult ? [...asText(map), ...blocks] : blocks }),
         ...(shown && { display: shown }),
       },
       media,
@@ -45,7 +45,7 @@ export function readParts({ result, content, display }: Parts): ReadResult {
     if (!(error instanceof ContentFault)) throw error;
     const message = `The tool has run, but its result cannot be used: ${error.message}`;
     const failed = failure(error.isTooLarge ? "result_too_large" : "execution_error", message);
-    return { outcome: isGiven ? { ...failed, result: given } : failed, media: [] };
+    return { outcome: hasResult ? { ...failed, result: map } : failed, media: [] };
   }
 }
 
@@ -65,8 +65,8 @@ function inField<Read>(name: string, read: () => Read): Read {
   }
 }
 
-function readDisplay(given: unknown): JsonObject {
-  const display = cleanJson(given);
+function readDisplay(map: unknown): JsonObject {
+  const display = cleanJson(map);
   if (!isRecord(display)) throw new ContentFault(": expected a map");
   const size = Buffer.byteLength(JSON.stringify(display));
   if (size <= LIMITS.displayBytes) return display as JsonObject;

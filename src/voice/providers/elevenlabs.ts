@@ -1,5 +1,5 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
-import { given, type SpeechProvider } from "./speech-provider.ts";
+import { defined, type SpeechProvider } from "./speech-provider.ts";
 
 export const elevenlabs = {
   name: "elevenlabs",
@@ -7,10 +7,10 @@ export const elevenlabs = {
   key: "ELEVEN_API_KEY",
   listen: async ({ key = "", model, language: languageCode }) => {
     const { STT } = await import("@livekit/agents-plugin-elevenlabs");
-    return new STT({ apiKey: key, ...given({ model, languageCode }) });
+    return new STT({ apiKey: key, ...defined({ model, languageCode }) });
   },
   speak: async ({ key = "", model, voice: voiceId }) => {
     const { TTS } = await import("@livekit/agents-plugin-elevenlabs");
-    return new PluginSynthesizer(new TTS({ apiKey: key, ...given({ model, voiceId }) }));
+    return new PluginSynthesizer(new TTS({ apiKey: key, ...defined({ model, voiceId }) }));
   },
 } as const satisfies SpeechProvider;

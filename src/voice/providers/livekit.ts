@@ -1,5 +1,5 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
-import { given, type SpeechProvider } from "./speech-provider.ts";
+import { defined, type SpeechProvider } from "./speech-provider.ts";
 
 /** The inferred type would need names that @livekit/agents does not export. */
 type Livekit = Required<Pick<SpeechProvider, "listen" | "speak">> & {
@@ -13,10 +13,10 @@ export const livekit: Livekit = {
   isOfLivekitCloud: true,
   listen: async ({ model, language }) => {
     const { inference } = await import("@livekit/agents");
-    return new inference.STT(given({ model, language }));
+    return new inference.STT(defined({ model, language }));
   },
   speak: async ({ model = "cartesia/sonic-3", voice }) => {
     const { inference } = await import("@livekit/agents");
-    return new PluginSynthesizer(new inference.TTS({ model, ...given({ voice }) }));
+    return new PluginSynthesizer(new inference.TTS({ model, ...defined({ voice }) }));
   },
 };

@@ -1,5 +1,5 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
-import { given, type SpeechProvider } from "./speech-provider.ts";
+import { defined, type SpeechProvider } from "./speech-provider.ts";
 
 /** OpenAI, or any server that has OpenAI's API. */
 export const openai = {
@@ -10,12 +10,12 @@ export const openai = {
   listen: async ({ key = "none", model, language, baseUrl: baseURL }) => {
     const { STT } = await import("@livekit/agents-plugin-openai");
     // The plugin's default is a websocket, which compatible servers do not have.
-    return new STT({ apiKey: key, useRealtime: false, ...given({ baseURL, model, language }) });
+    return new STT({ apiKey: key, useRealtime: false, ...defined({ baseURL, model, language }) });
   },
   speak: async ({ key = "none", model, voice, baseUrl: baseURL }) => {
     const { TTS } = await import("@livekit/agents-plugin-openai");
     // The plugin's types allow only OpenAI's own voices.
-    const options = { apiKey: key, ...given({ baseURL, model, voice }) } as ConstructorParameters<typeof TTS>[0];
+    const options = { apiKey: key, ...defined({ baseURL, model, voice }) } as ConstructorParameters<typeof TTS>[0];
     return new PluginSynthesizer(new TTS(options));
   },
 } as const satisfies SpeechProvider;

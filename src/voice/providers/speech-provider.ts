@@ -34,7 +34,7 @@ export interface SpeechProvider {
 }
 
 /** Leaves out undefined options, so that the plugin's own defaults hold. */
-export function given<Options extends Readonly<Record<string, string | undefined>>>(options: Options) {
+export function defined<Options extends Readonly<Record<string, string | undefined>>>(options: Options) {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Options]?: NonNullable<Options[Name]> };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addSpending, claimWarning, loadSpent } from "../../../src/store/spending/spending.ts";
+import { addSpending, takeWarning, loadSpent } from "../../../src/store/spending/spending.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
@@ -28,7 +28,7 @@ test("of all that ask at once, one is to warn: of a session once, of an identity
   const { sql } = database;
   const spender = { sessionId: "warned", identity: "warned", worker: "host" };
   const claims = async (scope: "session" | "identity") =>
-    (await Promise.all(Array.from({ length: 5 }, () => claimWarning(sql, spender, scope)))).filter(Boolean).length;
+    (await Promise.all(Array.from({ length: 5 }, () => takeWarning(sql, spender, scope)))).filter(Boolean).length;
 
   expect([await claims("session"), await claims("identity")]).toEqual([1, 1]);
   await sql`update budget_warnings set day = day - 1 where scope = 'identity'`;
