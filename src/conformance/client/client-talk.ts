@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Cleanup } from "../../lib/cleanup.ts";
 import { createId } from "../../lib/id.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import {
   type Message,
   type MessageBody,
@@ -11,7 +10,7 @@ import {
   workerFeatures,
 } from "../../protocol/messages/messages.ts";
 import { KitFault, NotApplicable } from "../check.ts";
-import { type Arrival, type Frame, readFrame, type Way } from "../wire/frame.ts";
+import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } from "../wire/frame.ts";
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { createToken, type LivekitServer, RoomEnd, TOPIC } from "../wire/room-end.ts";
@@ -134,11 +133,7 @@ export class ClientTalk implements AsyncDisposable {
    */
   async send(message: WorkerMessage, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
-    const bytes = encodeEnvelope({ stanzaId, conversationId: this.conversationId, message });
-    const expected = { side: "worker", conversationId: this.conversationId, isFirst: false } as const;
-    const [fault] = readFrame({ ...UNSENT, bytes }, expected).faults;
-    if (fault) throw new KitFault(`The kit's own ${message.type} is wrong: ${fault.text}`);
-    await this.sendBytes(bytes, options);
+    await this.sendBytes(encodeOwn({ stanzaId, conversationId: this.conversationId, message }, "worker"), options);
     return stanzaId;
   }
 
@@ -198,9 +193,7 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   all<Type extends Message["type"]>(type: Type): MessageBody<Type>[] {
-    return this.frames.items.flatMap(({ message }) =>
-      message?.type === type ? [message.body as MessageBody<Type>] : [],
-    );
+    return bodiesOf(this.frames.items, type);
   }
 
   async next<Type extends Message["type"]>(
@@ -264,8 +257,6 @@ export class ClientTalk implements AsyncDisposable {
     });
   }
 }
-
-const UNSENT = { way: "packet", topic: TOPIC, isReliable: true, from: undefined, at: 0 } as const;
 
 /** The number of a type, for `sendWrong`. */
 export const numberOf = (type: Message["type"]): number => MESSAGES[type].number;

@@ -1,8 +1,9 @@
 import { AppError } from "../../errors/app-error.ts";
-import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
+import { decodeEnvelope, encodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
 import { unpackPacket } from "../../protocol/codec/unpack.ts";
 import { isPlainMap } from "../../protocol/messages/fields.ts";
-import { isSentBy, type Message, MESSAGES } from "../../protocol/messages/messages.ts";
+import { isSentBy, type Message, type MessageBody, MESSAGES } from "../../protocol/messages/messages.ts";
+import { KitFault } from "../check.ts";
 
 export type Side = "client" | "worker";
 export type Way = "packet" | "stream";
@@ -61,6 +62,20 @@ export function readFrame(arrival: Arrival, expected: Expected): Frame {
   ];
   const stanzaId = Number(raw.value["stanzaId"]);
   return { ...arrival, rawBody, stanzaId: Number.isSafeInteger(stanzaId) ? stanzaId : 0, message, faults };
+}
+
+/** Encodes a message that the kit sends itself. @throws {KitFault} when it breaks a rule */
+export function encodeOwn(envelope: Parameters<typeof encodeEnvelope>[0], side: Side): Uint8Array {
+  const bytes = encodeEnvelope(envelope);
+  const unsent: Arrival = { bytes, way: "packet", topic: "", isReliable: true, from: undefined, at: 0 };
+  const [fault] = readFrame(unsent, { side, conversationId: envelope.conversationId, isFirst: false }).faults;
+  if (fault) throw new KitFault(`The kit's own ${envelope.message.type} is wrong: ${fault.text}`);
+  return bytes;
+}
+
+/** The bodies of all messages of a type, in order. */
+export function bodiesOf<Type extends Message["type"]>(frames: readonly Frame[], type: Type): MessageBody<Type>[] {
+  return frames.flatMap(({ message }) => (message?.type === type ? [message.body as MessageBody<Type>] : []));
 }
 
 /** The name of a frame's type, for reports. */

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../lib/id.ts";
-import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { type Message, type MessageBody, type SentBy, workerFeatures } from "../../protocol/messages/messages.ts";
 import { KitFault, SubjectFault } from "../check.ts";
-import { type Arrival, type Frame, readFrame, type Way } from "../wire/frame.ts";
+import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } from "../wire/frame.ts";
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { RoomEnd, TOPIC } from "../wire/room-end.ts";
@@ -82,12 +81,7 @@ export class KitClient implements AsyncDisposable {
   /** Sends a valid message. @throws {KitFault} when it is not valid */
   async send(message: ClientMessage, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
-    const conversationId = this.#conversationId;
-    const bytes = encodeEnvelope({ stanzaId, conversationId, message });
-    const unsent: Arrival = { bytes, way: "packet", topic: TOPIC, isReliable: true, from: undefined, at: 0 };
-    const [fault] = readFrame(unsent, { side: "client", conversationId, isFirst: false }).faults;
-    if (fault) throw new KitFault(`The kit's own ${message.type} is wrong: ${fault.text}`);
-    await this.sendBytes(bytes, options);
+    await this.sendBytes(encodeOwn({ stanzaId, conversationId: this.#conversationId, message }, "client"), options);
     return stanzaId;
   }
 
@@ -133,9 +127,7 @@ export class KitClient implements AsyncDisposable {
   }
 
   all<Type extends Message["type"]>(type: Type): MessageBody<Type>[] {
-    return this.frames.items.flatMap(({ message }) =>
-      message?.type === type ? [message.body as MessageBody<Type>] : [],
-    );
+    return bodiesOf(this.frames.items, type);
   }
 
   async next<Type extends Message["type"]>(
