@@ -58,7 +58,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
     "--timeout",
     30,
   ].map(String);
-  const args = ["src/cli/load.ts", ...flags, "--http", httpUrl, "--json"];
+  const args = ["src/cli/load.ts", ...flags, "--url", httpUrl, "--json"];
   const load = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const output = Promise.all([text(load.stdout), once(load, "exit")]);
   await sleep(rampS * 1_000 + 14_000);

@@ -11,7 +11,7 @@ async function load(settings: NodeJS.ProcessEnv, ...flags: readonly string[]) {
   await using folder = await tempFolder();
   const main = runMain({ ...(await freePortVariables()), PARLEY_DATA_DIR: folder.path, ...settings });
   const { httpUrl = "" } = await main.ready;
-  const args = ["src/cli/load.ts", "--http", httpUrl, "--json", ...flags];
+  const args = ["src/cli/load.ts", "--url", httpUrl, "--json", ...flags];
   const driver = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const [output, [code]] = await Promise.all([text(driver.stdout), once(driver, "exit")]);
   main.kill("SIGTERM");

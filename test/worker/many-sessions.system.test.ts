@@ -10,7 +10,7 @@ test("npm run load fills a worker with talks, which a few processes and connecti
   await using folder = await tempFolder();
   const main = runMain({ ...(await freePortVariables()), PARLEY_DATA_DIR: folder.path, TTS: "none" });
   const { httpUrl = "", databaseUrl = "" } = await main.ready;
-  const flags = ["--http", httpUrl, "--rooms", "8", "--turns", "4", "--tools", "client,server", "--json"];
+  const flags = ["--url", httpUrl, "--rooms", "8", "--turns", "4", "--tools", "client,server", "--json"];
 
   const load = spawn(process.execPath, ["src/cli/load.ts", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const [output, [code]] = await Promise.all([text(load.stdout), once(load, "exit")]);

@@ -13,7 +13,8 @@ for the scripted model of npm start; another model gets --say.
   --voice <n>       so many of the talks are spoken, not typed, 0 to 100; needs espeak-ng here, a recogniser and a voice
                     there (default: 0)
   --say <text>      ask this instead
-  --http <url>      Parley's HTTP server (default: http://127.0.0.1:$HTTP_PORT, or port 8080)
+  --url <url>       Parley's HTTP server, which may name a LiveKit on another machine (default: http://127.0.0.1:$HTTP_PORT,
+                    or port 8080, and a LiveKit on this machine alone); --http is the same
   --timeout <s>     how long a join or an answer may take (default: 60)
   --json            the figures as JSON on stdout, and nothing else there
   --help            this text
@@ -33,6 +34,8 @@ export interface LoadOptions {
   readonly voice: number;
   readonly say: string | undefined;
   readonly httpUrl: string;
+  /** Whether rooms may be made on another machine: whoever wants that names the server. */
+  readonly mayGoElsewhere: boolean;
   readonly tokenSecret: string | undefined;
   readonly timeoutMs: number;
   readonly isJson: boolean;
@@ -46,6 +49,7 @@ const FLAGS = {
   tools: { type: "string", default: "" },
   voice: { type: "string", default: "0" },
   say: { type: "string" },
+  url: { type: "string" },
   http: { type: "string" },
   timeout: { type: "string", default: "60" },
   json: { type: "boolean", default: false },
@@ -57,8 +61,10 @@ export function parseLoadOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): LoadOptions | undefined {
-  const { rooms: roomCount, turns, ramp, pause, tools, voice, say, http, timeout, json, help } = readFlags(args, FLAGS);
+  const flags = readFlags(args, FLAGS);
+  const { rooms: roomCount, turns, ramp, pause, tools, voice, say, timeout, json, help } = flags;
   if (help) return undefined;
+  const url = flags.url ?? flags.http;
   const rooms = readNumber("--rooms", roomCount, { min: 1, max: 500, isWhole: true });
   return {
     rooms,
@@ -69,7 +75,8 @@ export function parseLoadOptions(
     // At most 100, because this one process encodes the sound of all.
     voice: readNumber("--voice", voice, { min: 0, max: Math.min(rooms, 100), isWhole: true }),
     say,
-    httpUrl: readUrl(http ?? `http://127.0.0.1:${environment["HTTP_PORT"] || "8080"}`),
+    httpUrl: readUrl(url ?? `http://127.0.0.1:${environment["HTTP_PORT"] || "8080"}`, "--url"),
+    mayGoElsewhere: url !== undefined,
     tokenSecret: environment["TOKEN_SECRET"] || undefined,
     timeoutMs: readNumber("--timeout", timeout, { min: 1, max: 3_600 }) * 1_000,
     isJson: json,

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Parley } from "../../client/index.ts";
+import { namesLoopback } from "../../lib/loopback.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { forgetRoom, hearOwnEvents } from "../../livekit/room-events.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
+import { TalkError } from "../talk/talk-error.ts";
 import { type DriverCost, measureDriver } from "./driver-cost.ts";
 import type { LoadOptions, ToolKind } from "./options.ts";
 import { Speaker } from "./speaker.ts";
@@ -114,8 +116,10 @@ interface Seat {
 }
 
 async function join({ room, name, isSpeaker }: Seat, { options, measured }: Run): Promise<Parley> {
-  const { httpUrl, tokenSecret, timeoutMs } = options;
+  const { httpUrl, mayGoElsewhere, tokenSecret, timeoutMs } = options;
   const { token, livekitUrl } = await fetchToken({ httpUrl, tokenSecret, room: name, identity: `${name}-user` });
+  if (!mayGoElsewhere && !namesLoopback(livekitUrl))
+    throw new TalkError(`Its LiveKit is ${livekitUrl}, not on this machine: --url ${httpUrl} fills it all the same`);
   const startedAt = performance.now();
   await room.connect(livekitUrl, token, { autoSubscribe: isSpeaker, dynacast: false });
   const parley = await connect(room, { waitForAgentMs: 0 });

@@ -1,13 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { isIPv4 } from "node:net";
+import { namesLoopback } from "../../lib/loopback.ts";
 import { HttpError } from "../http-error.ts";
-
-/** Whether a host name always means this machine, whatever a name server says. */
-export function isLoopback(hostname: string): boolean {
-  const name = hostname.toLowerCase().replace(/\.$/, "");
-  if (isIPv4(name)) return name.startsWith("127.");
-  return name === "localhost" || name.endsWith(".localhost") || name === "::1" || name === "[::1]";
-}
 
 /**
  * Refuses requests that a web page from elsewhere makes a browser send to this machine. Such a request names a foreign
@@ -19,10 +12,6 @@ export function answerThisMachineOnly(app: Pick<FastifyInstance, "addHook">): vo
     if (!namesLoopback(`http://${host}`)) throw notFromHere("Host");
     if (origin !== undefined && !namesLoopback(origin)) throw notFromHere("Origin");
   });
-}
-
-function namesLoopback(url: string): boolean {
-  return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
 function notFromHere(header: string): HttpError {

@@ -3,7 +3,7 @@ import { AccessToken, RoomAgentDispatch, RoomConfiguration } from "livekit-serve
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
-import { isLoopback } from "../access/loopback.ts";
+import { isLoopback } from "../../lib/loopback.ts";
 import type { HttpApp } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { nameAll, zodValidator } from "../zod-types.ts";

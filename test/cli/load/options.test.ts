@@ -28,10 +28,17 @@ test("flags say how many rooms talk, how long and about what", () => {
     voice: 3,
     say: undefined,
     httpUrl: "http://127.0.0.1:9000",
+    mayGoElsewhere: false,
     tokenSecret: "s",
     timeoutMs: 60_000,
     isJson: true,
   });
+});
+
+test.each(["--url", "--http"])("%s names the server, which may be on another machine", (flag) => {
+  const options = parseLoadOptions([flag, "https://parley.example.com/"], {});
+
+  expect(options).toMatchObject({ httpUrl: "https://parley.example.com", mayGoElsewhere: true });
 });
 
 test("--help asks for nothing else", () => {
@@ -46,7 +53,7 @@ test.each([
   [["--tools", "mcp"], "--tools: expected client, server or both, got mcp"],
   [["--rooms", "2", "--voice", "3"], "--voice: expected a whole number from 0 to 2, got 3"],
   [["--rooms", "200", "--voice", "101"], "--voice: expected a whole number from 0 to 100, got 101"],
-  [["--http", "localhost"], "--http: expected a URL as http://127.0.0.1:8080"],
+  [["--url", "localhost"], "--url: expected a URL as http://127.0.0.1:8080"],
 ])("%j is refused by name", (args, message) => {
   expect(() => parseLoadOptions(args, {})).toThrow(new UsageError(message));
 });
