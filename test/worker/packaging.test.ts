@@ -23,6 +23,7 @@ interface ComposeFile {
         readonly ports?: readonly string[];
         readonly read_only?: boolean;
         readonly tmpfs?: readonly string[];
+        readonly stop_grace_period?: string;
       }
     >
   >;
@@ -82,6 +83,21 @@ test("docker-compose.yml needs nothing set, and .env.example marks what it then 
   // Each has one value, wherever it stands.
   for (const [name, value] of defaults) expect([name, value]).toEqual([name, known.get(name) ?? ""]);
 });
+
+test.each(["", "20", "3600"])(
+  "the compose worker is waited for as long as its stop takes with DRAIN_SECONDS=%s",
+  async (seconds) => {
+    const { worker } = (await readCompose()).services;
+
+    const drain = seconds === "" ? "" : `${seconds}$1`;
+    const period = worker?.stop_grace_period?.replace(/\$\{DRAIN_SECONDS:\+\$\{DRAIN_SECONDS:-\}(s)\}/, drain) ?? "";
+
+    // A duration as Docker reads it: its parts are added up.
+    expect(period).toMatch(/^(?:\d+s)+$/);
+    const parts = Array.from(period.matchAll(/\d+/g), ([part]) => Number(part));
+    expect(parts.reduce((sum, part) => sum + part, 0)).toBeGreaterThanOrEqual(Number(seconds) + 10);
+  },
+);
 
 test("with nothing set docker-compose.yml lets this machine alone in", async () => {
   const { services } = await readCompose();
