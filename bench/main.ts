@@ -19,6 +19,7 @@ import { readVersions } from "./versions.ts";
 import { answers } from "./works/answers.ts";
 import { measureBundles } from "./works/bundles.ts";
 import { burst } from "./works/burst.ts";
+import { clientCall } from "./works/client-call.ts";
 import { clientSdk } from "./works/client-sdk.ts";
 import { floors } from "./works/floors.ts";
 import { joins } from "./works/joins.ts";
@@ -28,7 +29,7 @@ import { measureProfile } from "./works/profile.ts";
 import { slowDatabase } from "./works/slow-database.ts";
 import { spans } from "./works/spans.ts";
 
-const WORKS = [answers, floors, longTalk, longAnswers, burst, joins, slowDatabase, spans, clientSdk];
+const WORKS = [answers, floors, longTalk, longAnswers, burst, joins, slowDatabase, spans, clientCall, clientSdk];
 const PEERS = { "agents-js": AGENTS_JS, "agents-python": AGENTS_PYTHON } as const;
 const progress = (line: string) => process.stderr.write(`bench: ${line}\n`);
 

@@ -7,7 +7,8 @@ Measures Parley beside stock agents of LiveKit, in rounds that take turns, each 
 with the same model. Prints a table and writes bench/results/latest.json.
 
   --quick           fewer rounds, questions and turns: to see whether it runs, and the rough figures
-  --only <works>    some of answers, floors, long-talk, long-answers, burst, joins, slow-database, spans, client, profile, bundles; with a comma
+  --only <works>    some of answers, floors, long-talk, long-answers, burst, joins, slow-database, spans, client-call,
+                    client, profile, bundles; with a comma
   --arms <names>    some of parley, agents-js, agents-python; with a comma (default: all that can be had here)
   --turns <n>       turns before a talk counts as long (default: 1200; with --quick 100)
   --check           says which ratios are worse than the recorded ones by more than the noise, and exits with 1 then

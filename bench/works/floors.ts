@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
 import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
@@ -12,6 +13,9 @@ import { type Bench, repeat, type Work } from "./work.ts";
 
 /** The length of a small tool request with its envelope. */
 const PACKET_BYTES = 300;
+
+/** A turn has such pauses between its packets, in which processes and cores go to sleep. */
+const PAUSE_MS = 10;
 
 /** The least that any agent needs, measured one by one: network hops, model calls, SQL statements. */
 export const floors: Work = {
@@ -36,6 +40,7 @@ export async function openFloors({ model, databaseUrl, extent, samples }: Bench)
   await sql`create table if not exists bench_floor (id bigserial primary key, text text not null)`;
   const works = {
     packet: hops.packet,
+    pausedPacket: hops.packet,
     rpc: hops.rpc,
     textStream: hops.textStream,
     modelCall: () => callModel(client),
@@ -48,6 +53,7 @@ export async function openFloors({ model, databaseUrl, extent, samples }: Bench)
     async measure(round) {
       for (const [figure, work] of Object.entries(works)) {
         const values = await repeat(extent.questions, async () => {
+          if (figure === "pausedPacket") await sleep(PAUSE_MS);
           const startedAt = clockMs();
           await work();
           return clockMs() - startedAt;

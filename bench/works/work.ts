@@ -34,6 +34,7 @@ export const WORK_NAMES = [
   "joins",
   "slow-database",
   "spans",
+  "client-call",
   "client",
   "profile",
   "bundles",

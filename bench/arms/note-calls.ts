@@ -1,0 +1,36 @@
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { decodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { clockMs } from "../clock.ts";
+
+/** One call to a client: when its request went out, and how long it was until its result was accepted. */
+export interface NotedCall {
+  readonly sentAt: number;
+  readonly ms: number;
+}
+
+// Loaded before a session's process, which makes one call at a time and leaves them in this folder. A result's Ack is handed to LiveKit in the moment in which
+// the result is accepted. Checked with @livekit/rtc-node 0.13.35: it asks for the address of all bytes that it is to send.
+const folder = process.env["BENCH_CALLS_FOLDER"];
+if (folder !== undefined) {
+  const calls: NotedCall[] = [];
+  let sentAt: number | undefined;
+  const require = createRequire(createRequire(import.meta.url).resolve("@livekit/rtc-node"));
+  const bindings = require("@livekit/rtc-ffi-bindings") as { livekitRetrievePtr: (bytes: Uint8Array) => bigint };
+  const retrieve = bindings.livekitRetrievePtr;
+  bindings.livekitRetrievePtr = (bytes) => {
+    const at = clockMs();
+    const envelope = decodeEnvelope(bytes);
+    const type = "message" in envelope ? envelope.message.type : undefined;
+    if (type === "tool_use_request") sentAt = clockMs();
+    if (type === "acknowledgement" && sentAt !== undefined) {
+      calls.push({ sentAt, ms: at - sentAt });
+      sentAt = undefined;
+    }
+    return retrieve(bytes);
+  };
+  process.on("exit", () => {
+    if (calls.length > 0) writeFileSync(join(folder, `${process.pid}.json`), JSON.stringify(calls));
+  });
+}
