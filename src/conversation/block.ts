@@ -30,6 +30,11 @@ export interface TurnBlock {
   readonly content: JsonObject | null;
 }
 
+/** The API's own summary of what stood before it, which is all that the model is shown of that. It may have failed. */
+export function isCompaction({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): boolean {
+  return blockType === "compaction" && typeof content?.["content"] === "string";
+}
+
 /** What the assistant said in these blocks, a text for each of its text blocks. */
 export function textsOf(blocks: readonly TurnBlock[]): string[] {
   return blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));

@@ -1,6 +1,6 @@
 import { asText, isRecord } from "../lib/json.ts";
 import { ModelError, toStreamError } from "./model-error.ts";
-import { type ModelEvent, NO_USAGE, type Usage } from "./model-event.ts";
+import { addUsage, type ModelEvent, NO_USAGE, type Usage } from "./model-event.ts";
 import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
@@ -23,6 +23,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   let stopReason: string | undefined;
   let stopDetails: unknown = null;
   let containerId: string | undefined;
+  let compaction = NO_USAGE;
   let isWhole = false;
   try {
     for await (const event of events) {
@@ -59,6 +60,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
         case "message_delta": {
           const delta = isRecord(event["delta"]) ? event["delta"] : {};
           usage = mergeUsage(usage, event["usage"]);
+          compaction = compactionOf(event["usage"]) ?? compaction;
           if (typeof delta["stop_reason"] === "string") stopReason = delta["stop_reason"];
           stopDetails = delta["stop_details"] ?? stopDetails;
           if (isRecord(delta["container"])) containerId = asText(delta["container"]["id"]);
@@ -68,6 +70,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
           if (stopReason === undefined) throw new ModelError("broken_stream");
           for (const [cutIndex, cut] of open) yield stopEvent(cutIndex, cut, true);
           isWhole = true;
+          usage = addUsage(usage, compaction);
           yield { type: "message_stop", stopReason, stopDetails, usage, ...(containerId && { containerId }) };
           break;
         case "error":
@@ -101,6 +104,13 @@ function stopEvent(index: number, open: OpenBlock, isCut: boolean): ModelEvent {
   const { raw, inputError } = closeBlock(open, isCut);
   const block = toStoredBlock(asJson(raw));
   return { type: "block_stop", index, block, ...(inputError !== undefined && { inputError }) };
+}
+
+/** What the API's summaries inside the call have cost, which its other numbers leave out. */
+function compactionOf(raw: unknown): Usage | undefined {
+  if (!isRecord(raw) || !Array.isArray(raw["iterations"])) return undefined;
+  const made = raw["iterations"].filter((one) => isRecord(one) && one["type"] === "compaction");
+  return made.reduce((sum: Usage, one) => addUsage(sum, mergeUsage(NO_USAGE, one)), NO_USAGE);
 }
 
 /** The API's counts are running totals: a later number replaces an earlier one, a missing one leaves it. */

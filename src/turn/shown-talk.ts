@@ -1,3 +1,4 @@
+import { isCompaction } from "../conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
 import { beginOfLastResults, endOf, largePlaces, placeOfMedia, shortenTurn } from "../conversation/shorten.ts";
 import {
@@ -152,8 +153,9 @@ export class ShownTalk {
   /** Takes a turn that has ended. */
   add(turn: TurnRecord): void {
     this.#turns = [...this.#turns, this.#shorten({ ...turn, context: this.context })];
-    this.#told = [];
-    this.#hasChanged = false;
+    [this.#told, this.#hasChanged] = [[], false];
+    // The API shows the model nothing of what stands before it.
+    if (turn.blocks.some(isCompaction)) this.#leaveOut(this.#turns.length - 1);
   }
 
   /** Goes on with a turn that an earlier worker left. */
@@ -219,13 +221,12 @@ export class ShownTalk {
 
   /** Leaves out all turns that have ended; these words stand for them, in the place of any that did. */
   forget(text: string): void {
-    const known = this.#summary;
-    const begin = known && known.text === null ? known.to : known?.textFrom;
-    const [first, last] = [this.#turns[0], this.#turns.at(-1)];
-    const written = { text, textFrom: begin ?? first?.position ?? 0, model: null, usage: null };
+    const [known, first, last] = [this.#summary, this.#turns[0], this.#turns.at(-1)];
+    const textFrom = known?.text ? known.textFrom : (first?.position ?? known?.to ?? 0);
+    const written = { text, textFrom, model: null, usage: null };
     if (last) return this.#leaveOut(this.#turns.length, { ...written, textTo: last.position });
-    if (!this.#summary) return;
-    this.#summary = { ...this.#summary, ...written, id: createId() };
+    if (!known) return;
+    this.#summary = { ...known, ...written, id: createId() };
     this.#ports.onLeftOut(this.#summary);
     this.#dropThinkingBefore(this.#afterPast());
   }

@@ -35,6 +35,16 @@ const permissionSchema = z.strictObject({
   waitMs: positiveInteger.max(600_000).default(120_000),
 });
 
+/** The API's own summaries, which take the place of what stands before them: of tools that were told there, too. */
+const COMPACTION = "compact_20260112";
+const compacts = ({ type }: { readonly type: string }) => type === COMPACTION;
+
+const editSchema = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("clear_tool_uses_20250919") }),
+  // A pause would end the turn without an answer.
+  z.looseObject({ type: z.literal(COMPACTION), pause_after_compaction: z.literal(false).exactOptional() }),
+]);
+
 const contextSchema = z
   .strictObject({
     /** How many tokens of past turns the model is shown. When there are more, the oldest turns are left out. */
@@ -45,15 +55,18 @@ const contextSchema = z
     summaryModel: z.string().min(1).optional(),
     /** Tells in messages, not in the request's list, which tools come and go: Anthropic's beta, not for all models. */
     inlineTools: z.boolean().default(false),
-    /** Anthropic's context editing, in the API's own form: a beta by which the API clears old tool results. */
-    edits: z.array(z.looseObject({ type: z.literal("clear_tool_uses_20250919") })).default([]),
+    /** Anthropic's context editing, in the API's own form: betas by which the API clears old tool results, or summarises. */
+    edits: z.array(editSchema).default([]),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
     error: "expected hardTokens to be more than budgetTokens",
+  })
+  .refine(({ inlineTools, edits }) => !inlineTools || !edits.some(compacts), {
+    error: `expected no edit of type ${COMPACTION} beside inlineTools`,
   });
 
-/** Shape of parley.config.ts. An unknown field is refused, because it is most often a typing mistake. */
-export const configFileSchema = z.strictObject({
+/** The fields of parley.config.ts. An unknown one is refused, because it is most often a typing mistake. */
+const fields = z.strictObject({
   ...agentFields,
   model: z
     .strictObject({
@@ -121,6 +134,11 @@ export const configFileSchema = z.strictObject({
     .default({}),
   /** Which calls may run, and how a participant is asked (docs/permissions.md). */
   permission: permissionSchema.prefault({}),
+});
+
+/** Shape of parley.config.ts. The API's summaries would keep what retention has removed. */
+export const configFileSchema = fields.refine(({ retention, context }) => !retention || !context.edits.some(compacts), {
+  error: `context.edits: expected no edit of type ${COMPACTION} beside retention`,
 });
 
 /** What parley.config.ts may hold; everything but `instructions` has a default. */

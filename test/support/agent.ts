@@ -7,7 +7,7 @@ import { createId } from "../../src/lib/id.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
 import { createNotesModel } from "../../src/session/context/summariser.ts";
-import { INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
+import { betasOf, INLINE_TOOLS } from "../../src/session/turns/open-stream.ts";
 import { agentSchema } from "../../src/agent/agent-fields.ts";
 import { hooksOf } from "../../src/agent/hooks.ts";
 import type { AgentDefinition } from "../../src/agent/define-agent.ts";
@@ -18,6 +18,7 @@ import type { Tool } from "../../src/tool/define-tool.ts";
 import { type LiveTools, type ServerTool, toServerTool } from "../../src/tool/server-tool.ts";
 import type { Speech } from "../../src/voice/providers/speech-choice.ts";
 import { type VoiceSettings, voiceSchema } from "../../src/voice/voice-settings.ts";
+import type { ConfigFileValues } from "../../src/worker/config-file.ts";
 import { serveAgent } from "../../src/worker/job/serve-agents.ts";
 import { openJobSession } from "../../src/worker/job/job-session.ts";
 import type { SessionPolicy } from "../../src/session/session-policy.ts";
@@ -39,6 +40,8 @@ export interface AgentOptions {
   readonly policy?: Partial<SessionPolicy>;
   /** Whether what participants ask for is remembered. @defaultValue false */
   readonly memory?: boolean;
+  /** Anthropic's context editing. @defaultValue none */
+  readonly edits?: ConfigFileValues["context"]["edits"];
   readonly modelIdleTimeoutMs?: number;
   /** Writes notes on older turns. @defaultValue nobody does */
   readonly summaryModel?: string;
@@ -140,6 +143,7 @@ export class TestAgent implements AsyncDisposable {
   /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
   async join(): Promise<void> {
     const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
+    const { edits = [] } = this.#options;
     const room = new Room();
     this.#options.prepareRoom?.(room);
     this.#room = room;
@@ -149,7 +153,7 @@ export class TestAgent implements AsyncDisposable {
       baseUrl: this.#options.modelUrl ?? this.model.url,
       idleTimeoutMs: modelIdleTimeoutMs,
       retryBudgetMs,
-      betas: policy.context?.inlineTools === true ? [INLINE_TOOLS] : [],
+      betas: [...(policy.context?.inlineTools === true ? [INLINE_TOOLS] : []), ...betasOf(edits)],
     });
     const { agent = {}, agents = {}, serverTools = [], effort, metadata } = this.#options;
     const base = { name: "claude-test", maxTokens: 1_024, serverTools: [...serverTools] as never[] };
@@ -157,6 +161,7 @@ export class TestAgent implements AsyncDisposable {
       client: model,
       model: { ...base, ...(effort && { effort }) },
       inlineTools: policy.context?.inlineTools ?? false,
+      edits,
     };
     const serve = (name: string, definition: AgentDefinition) =>
       serveAgent(name, agentSchema.parse(definition), serving);

@@ -83,7 +83,7 @@ function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): Bloc
   }
 }
 
-/** The `block_stop` of a block, with all of its stored content. */
+/** The `block_stop` of a block, with all of its stored content; the API's own summaries are for the model alone. */
 export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { readonly blockType: string } {
   const { sequence, blockType, textContent, content } = block;
   return {
@@ -94,7 +94,7 @@ export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { re
     blockType,
     ...toolOf(block),
     ...(textContent !== null && { textContent }),
-    ...(content !== null && { content }),
+    ...(content !== null && blockType !== "compaction" && { content }),
   };
 }
 

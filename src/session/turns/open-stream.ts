@@ -1,4 +1,4 @@
-import type { HistoryMessage } from "../../conversation/history.ts";
+import type { HistoryBlock, HistoryMessage } from "../../conversation/history.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { toldToolName } from "../../conversation/tool-changes.ts";
 import type { ToldTool } from "../../conversation/turn-record.ts";
@@ -44,8 +44,14 @@ type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | 
 
 /** Anthropic's beta in which tools are told in the talk. */
 export const INLINE_TOOLS = "inline-tools-2026-09-15";
-/** Anthropic's beta that clears old tool results. */
-export const CONTEXT_EDITING = "context-management-2025-06-27";
+/** Anthropic's betas that clear old tool results, and that summarise inside a request. */
+const CONTEXT_EDITING = "context-management-2025-06-27";
+const COMPACTION = "compact-2026-01-12";
+
+/** The betas that the API's context editing needs. */
+export function betasOf(edits: readonly { readonly type: string }[]): string[] {
+  return [...new Set(edits.map(({ type }) => (type === "compact_20260112" ? COMPACTION : CONTEXT_EDITING)))];
+}
 
 /** After this many refusals in one model call, all announced tools are left out. */
 const MAX_REFUSALS_ONE_BY_ONE = 4;
@@ -101,7 +107,7 @@ function toRequest(
     ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
     system: instructions,
     tools: inlineTools ? tools.filter(({ mayGo }) => !mayGo) : tools,
-    messages: history,
+    messages: fixed.edits?.some(({ type }) => type === "compact_20260112") ? history : withoutCompaction(history),
     ...(media && { media }),
     toolChoice: { type: toolChoice },
     ...(containerId !== undefined && { containerId }),
@@ -122,6 +128,13 @@ function withoutTools(history: readonly HistoryMessage[], names: readonly unknow
     const kept = blocks.filter((block) => !names.includes(toldToolName(block)));
     return kept.length > 0 ? { role, blocks: kept } : [];
   });
+}
+
+/** The API refuses its own summaries where none is asked for. */
+function withoutCompaction(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  const isOld = ({ blockType }: HistoryBlock) => blockType === "compaction";
+  if (!history.some(({ blocks }) => blocks.some(isOld))) return history;
+  return history.map(({ role, blocks }) => ({ role, blocks: blocks.filter((block) => !isOld(block)) }));
 }
 
 const toolBytes = new WeakMap<object, number>();

@@ -51,14 +51,25 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   const webhooks = await eraseRooms(sql, { identity });
   // Somebody else may have had the person's message answered again.
   const isSaidBy = sql`input @> ${sql.json([{ from: identity }])}`;
+  const talks = sql`(
+    select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
+    union select in_session from tool_calls where participant_identity = ${identity}
+  )`;
   // Notes on a talk have everybody's words in them, and what devices gave: they are made anew from what is left.
   await runQuery(sql`
     update summaries set ${withoutNotes(sql)},
       people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
       promises = jsonb_path_query_array(promises, '$[*] ? (@.participant != $identity)', ${sql.json({ identity })})
-    where people @> ${sql.json([{ identity }])}
-      or session_id in (select session_id from turns where participant_identity = ${identity} or ${isSaidBy})
-      or session_id in (select in_session from tool_calls where participant_identity = ${identity})
+    where people @> ${sql.json([{ identity }])} or session_id in ${talks}
+  `);
+  // The API's own summaries, too; without them, what was counted of the talk's tokens is not true any more.
+  await runQuery(sql`
+    with compacted as (
+      delete from turn_blocks using turns
+      where turns.id = turn_id and block_type = 'compaction' and session_id in ${talks}
+      returning session_id
+    )
+    update turns set context = context - 'measured' where session_id in (select session_id from compacted)
   `);
   let turns = 0;
   for (const isOf of [sql`participant_identity = ${identity}`, isSaidBy]) {

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Json } from "./step.ts";
 
-const PAIRED = /^(server_tool_use|mcp_tool_use|.+_tool_result)$/;
+const KEPT = /^(compaction|server_tool_use|mcp_tool_use|.+_tool_result)$/;
 
 /** What the server has written, so that it can tell whether a history repeats it faithfully. */
 export class IssuedContent {
   /** By signature or data, because each request looks up a history of thousands of turns. */
   readonly #thinking = new Map<unknown, Json[]>();
   readonly #types = new Set<string>();
-  readonly #paired: Json[] = [];
+  readonly #kept: Json[] = [];
   readonly #thinkingBefore = new Map<string, readonly Json[]>();
   readonly #paused: (readonly Json[])[] = [];
 
@@ -20,7 +20,7 @@ export class IssuedContent {
       this.#thinking.set(keyOf(thought), [...(this.#thinking.get(keyOf(thought)) ?? []), thought]);
     for (const block of blocks) {
       this.#types.add(String(block["type"]));
-      if (PAIRED.test(String(block["type"]))) this.#paired.push(block);
+      if (KEPT.test(String(block["type"]))) this.#kept.push(block);
       if (block["type"] === "tool_use") this.#thinkingBefore.set(String(block["id"]), thoughts);
     }
     const end = events.find(({ type }) => type === "message_delta")?.["delta"] as Json | undefined;
@@ -40,10 +40,10 @@ export class IssuedContent {
     return this.#thinkingBefore.get(toolUseId) ?? [];
   }
 
-  /** `false` only for a server tool's block that was issued here and came back changed. */
+  /** `false` only for a summary or a server tool's block that was issued here and came back changed. */
   isFaithful(block: Json): boolean {
     const key = (each: Json) => `${String(each["type"])} ${String(each["id"] ?? each["tool_use_id"])}`;
-    const issued = this.#paired.filter((each) => key(each) === key(block));
+    const issued = this.#kept.filter((each) => key(each) === key(block));
     return issued.length === 0 || issued.some((each) => isDeepStrictEqual(each, plain(block)));
   }
 
@@ -90,6 +90,7 @@ function assemble(events: readonly Json[]): Json[] {
     else if (delta["type"] === "signature_delta") block["signature"] = delta["signature"];
     else if (delta["type"] === "citations_delta")
       block["citations"] = [...((block["citations"] as Json[] | null) ?? []), delta["citation"]];
+    else if (delta["type"] === "compaction_delta") Object.assign(block, { ...delta, type: "compaction" });
     else if (delta["type"] === "input_json_delta")
       json.set(index, (json.get(index) ?? "") + String(delta["partial_json"]));
   }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
+import { afterCompaction, compactionOf } from "./compaction.ts";
 import { IssuedContent } from "./issued-content.ts";
 import { PromptCache, tokensOf } from "./prompt-cache.ts";
 import { httpError, type Json, type Step } from "./step.ts";
@@ -85,7 +86,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     if (options.counts?.(body["model"]) === false) return sendError(response, httpError(404));
     if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ input_tokens: tokensOf(body) }));
+    response.end(JSON.stringify({ input_tokens: tokensOf(afterCompaction(body)) }));
   };
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
@@ -121,8 +122,10 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const step = await nextStep(request);
     if (step.kind === "http_error") return sendError(response, step);
     if (step.kind === "no_headers") return;
-    request.usage = cache.charge(body);
+    request.usage = cache.charge(afterCompaction(body));
+    const summary = compactionOf(body, tokensOf(afterCompaction(body)));
     const events = toEvents(step, {
+      ...(summary && { summary: { block: summary, usage: request.usage } }),
       model: String(body["model"]),
       messageId: `msg_${String(requests.length).padStart(4, "0")}`,
       usage: request.usage,
@@ -175,7 +178,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 }
 
 function tooLong(body: Json, maxTokens = Number.POSITIVE_INFINITY): string | undefined {
-  const tokens = tokensOf(body);
+  const tokens = tokensOf(afterCompaction(body));
   return tokens > maxTokens ? `prompt is too long: ${tokens} tokens > ${maxTokens} maximum` : undefined;
 }
 

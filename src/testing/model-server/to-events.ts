@@ -6,7 +6,11 @@ export interface EventContext {
   readonly messageId: string;
   readonly usage: Json;
   readonly nextToolUseId: () => string;
+  /** What the API writes before the answer, and what that has cost. */
+  readonly summary?: { readonly block: StepBlock; readonly usage: Json };
 }
+
+const SUMMARY_TOKENS = 200;
 
 /** A reply as Anthropic streams it. A recorded stream is sent as it is. */
 export function toEvents(step: Extract<Step, { kind: "reply" | "recorded" }>, context: EventContext): Json[] {
@@ -15,8 +19,10 @@ export function toEvents(step: Extract<Step, { kind: "reply" | "recorded" }>, co
   return events;
 }
 
-function replyEvents({ blocks, options }: Extract<Step, { kind: "reply" }>, context: EventContext): Json[] {
+function replyEvents({ blocks: own, options }: Extract<Step, { kind: "reply" }>, context: EventContext): Json[] {
   const { chunking = 20 } = options;
+  const { summary } = context;
+  const blocks = summary ? [summary.block, ...own] : own;
   const events: Json[] = [messageStart(context)];
   for (const [index, block] of blocks.entries()) {
     const { start, deltas } = toBlock(block, chunking, context);
@@ -34,7 +40,11 @@ function replyEvents({ blocks, options }: Extract<Step, { kind: "reply" }>, cont
       stop_details: options.stopDetails ?? null,
       container: options.container ?? null,
     },
-    usage: { ...context.usage, output_tokens: outputTokens },
+    usage: {
+      ...context.usage,
+      output_tokens: outputTokens,
+      ...(summary && { iterations: [{ type: "compaction", ...summary.usage, output_tokens: SUMMARY_TOKENS }] }),
+    },
   });
   events.push({ type: "message_stop" });
   return events;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { compactionEdit } from "./compaction.ts";
 import { isThinking, type IssuedContent } from "./issued-content.ts";
 import { listOf, type Message } from "./message.ts";
 import { validateMedia } from "./validate-media.ts";
@@ -25,7 +26,8 @@ export function* validateMessages(body: Json, issued: IssuedContent, betas = "")
   const messages = all.filter(({ role }) => role !== "system");
   if (messages.length === 0) yield "messages: at least one message is required";
   if (messages[0]?.role === "assistant") yield 'messages: first message must use the "user" role';
-  for (const [index, message] of messages.entries()) yield* validateBlocks(message, index, issued);
+  const compacts = compactionEdit(body) !== undefined;
+  for (const [index, message] of messages.entries()) yield* validateBlocks(message, index, { issued, compacts });
   yield* validateToolPairs(messages);
   yield* validateServerTools(body, messages, issued);
   yield* validateThinkingKept(body, messages, issued);
@@ -53,7 +55,11 @@ function mergeNeighbours(raw: readonly Json[]): Message[] {
   return merged;
 }
 
-function* validateBlocks({ role, content }: Message, at: number, issued: IssuedContent): Generator<string> {
+function* validateBlocks(
+  { role, content }: Message,
+  at: number,
+  { issued, compacts }: { readonly issued: IssuedContent; readonly compacts: boolean },
+): Generator<string> {
   if (role !== "user" && role !== "assistant") yield `messages.${at}.role: Input should be 'user' or 'assistant'`;
   if (content.length === 0) yield `messages.${at}: all messages must have non-empty content`;
   const types = role === "user" ? USER_TYPES : ASSISTANT_TYPES;
@@ -61,7 +67,9 @@ function* validateBlocks({ role, content }: Message, at: number, issued: IssuedC
     const type = String(block["type"]);
     const path = `messages.${at}.content.${index}`;
     const isKnown =
-      types.includes(type) || (role === "assistant" && (issued.hasType(type) || type.endsWith("_tool_result")));
+      types.includes(type) ||
+      (role === "assistant" && type === "compaction" && compacts) ||
+      (role === "assistant" && ((type !== "compaction" && issued.hasType(type)) || type.endsWith("_tool_result")));
     if (!isKnown) yield `${path}: Input tag '${type}' found using 'type' does not match any of the expected tags`;
     const fields = FIELDS[type];
     for (const key of fields ? Object.keys(block) : []) {
@@ -80,6 +88,7 @@ function* validateBlock(block: Json, path: string, issued: IssuedContent): Gener
   if (type === "text" && String(block["text"]).trim() === "")
     yield `${path}.text: text content blocks must contain non-whitespace text`;
   if (type === "thinking" && !issued.hasThinking(block)) yield `${path}: Invalid \`signature\` in \`thinking\` block`;
+  if (type === "compaction" && !issued.isFaithful(block)) yield `${path}: Invalid \`compaction\` block`;
   if (type === "redacted_thinking" && !issued.hasThinking(block))
     yield `${path}: Invalid \`data\` in \`redacted_thinking\` block`;
   if (type === "tool_use" || type === "server_tool_use") {

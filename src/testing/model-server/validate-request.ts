@@ -40,14 +40,27 @@ function* validateParams(body: Json): Generator<string> {
     yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'";
 }
 
+/** By type, the beta that it needs. */
+const EDITS: Readonly<Record<string, string>> = {
+  clear_tool_uses_20250919: "context-management-2025-06-27",
+  compact_20260112: "compact-2026-01-12",
+};
+
 function* validateEdits({ context_management: editing }: Json, betas: string): Generator<string> {
   if (editing === undefined) return;
-  if (!betas.split(",").includes("context-management-2025-06-27"))
+  const named = betas.split(",");
+  if (!Object.values(EDITS).some((beta) => named.includes(beta)))
     yield "context_management: Extra inputs are not permitted";
-  for (const [index, { type }] of listOf((editing as Json)["edits"]).entries())
-    if (type !== "clear_tool_uses_20250919")
+  for (const [index, { type, trigger }] of listOf((editing as Json)["edits"]).entries()) {
+    const beta = EDITS[String(type)];
+    if (beta === undefined || !named.includes(beta))
       yield `context_management.edits.${index}: Input tag '${String(type)}' found using 'type' does not match any of the expected tags`;
+    if (type === "compact_20260112" && Number((trigger as Json | undefined)?.["value"] ?? MIN_TRIGGER) < MIN_TRIGGER)
+      yield `context_management.edits.${index}.${type}.trigger: Input should be greater than or equal to ${MIN_TRIGGER}`;
+  }
 }
+
+const MIN_TRIGGER = 50_000;
 
 function* validateTools(body: Json): Generator<string> {
   const tools = listOf(body["tools"]);

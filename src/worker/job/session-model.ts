@@ -3,7 +3,7 @@ import { createModel } from "../../llm/stream-message.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import { createNotesModel } from "../../session/context/summariser.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
-import { CONTEXT_EDITING, INLINE_TOOLS } from "../../session/turns/open-stream.ts";
+import { betasOf, INLINE_TOOLS } from "../../session/turns/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
@@ -37,7 +37,7 @@ export function createSessionModel(
     apiKey,
     idleTimeoutMs: config.modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
-    betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...(edits.length > 0 ? [CONTEXT_EDITING] : [])],
+    betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...betasOf(edits)],
   });
   const serving = { client, model: config.model, inlineTools, edits };
   const standardAgent = serveStandardAgent(config, serving);

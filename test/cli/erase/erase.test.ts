@@ -186,6 +186,24 @@ test("notes on a talk go, too, in which the person has not spoken, but the perso
   expect(await sql`select text, people from summaries`).toEqual([{ text: null, people }]);
 });
 
+test("summaries that the API wrote of a talk of the person go, and the talk's tokens are counted anew", async () => {
+  const { sql } = database;
+  const writer = await talk();
+  const turn = newTurn({ participantIdentity: "bob" });
+  await insertTurn(writer, turn);
+  const content = { type: "compaction", content: "They spoke of ann's secret." };
+  const block = { ...textBlock(0), blockType: "compaction", textContent: null, content };
+  await insertBlocks(writer, [{ turnId: turn.id, block }]);
+  const context = { from: 3, measured: { tokens: 100, bytes: 400 } };
+  await finishTurn(writer, { turnId: turn.id, state: "completed", context });
+  await releaseLease(writer);
+
+  await erase("ann");
+
+  expect(await stored()).not.toContain("secret");
+  expect(await sql`select context from turns where id = ${turn.id}`).toEqual([{ context: { from: 3 } }]);
+});
+
 test("the person's message goes, too, where somebody else had it answered again", async () => {
   const writer = await talk();
   const input = [{ type: "text", text: "ann speaks", from: "ann" }] as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
 import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { rawBlock, reply, text } from "../../../src/testing/model-server/step.ts";
 import { configFileSchema } from "../../../src/worker/config-file.ts";
 import { createSessionModel } from "../../../src/worker/job/session-model.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
@@ -50,6 +50,58 @@ test("without it, nothing of that is sent", async () => {
   expect(server.requests[0]?.body).not.toHaveProperty("context_management");
 });
 
-test("an edit that the worker does not know is refused at the start", () => {
-  expect(() => modelWith({ edits: [{ type: "compact_20260112" }] })).toThrow("clear_tool_uses_20250919");
+test("the API's own summaries have a beta of their own, and go back to it only where they are asked for", async () => {
+  const summary = { type: "compaction", content: "They met.", encrypted_content: null };
+  const compaction = { blockType: "compaction", textContent: null, content: summary };
+  const answer = {
+    role: "assistant" as const,
+    blocks: [compaction, { ...compaction, blockType: "text", textContent: "Hi", content: null }],
+  };
+  const history = [...request.history, answer, ...request.history];
+  const steps = [reply([rawBlock({ ...summary })]), reply([text("Hello.")]), reply([text("Hello.")])];
+  server.script(steps);
+  for (const edits of [[{ type: "compact_20260112" }], [{ type: "compact_20260112" }], []])
+    await typesOf(
+      modelWith({ edits }).standardAgent.openStream(
+        { ...request, history: server.requests.length === 0 ? request.history : history },
+        signal,
+      ),
+    );
+
+  expect(server.rejections).toEqual([]);
+  expect(server.requests.map(({ headers }) => headers["anthropic-beta"])).toEqual([
+    "compact-2026-01-12",
+    "compact-2026-01-12",
+    undefined,
+  ]);
+  expect(server.requests.map(({ body }) => JSON.stringify(body["messages"]).includes("They met."))).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});
+
+test.each([
+  [
+    "an edit that the worker does not know",
+    { edits: [{ type: "clear_thinking_20251015" }] },
+    "clear_tool_uses_20250919",
+  ],
+  [
+    "a pause after a summary",
+    { edits: [{ type: "compact_20260112", pause_after_compaction: true }] },
+    "pause_after_compaction",
+  ],
+  [
+    "a summary beside tools that are told in the talk",
+    { edits: [{ type: "compact_20260112" }], inlineTools: true },
+    "inlineTools",
+  ],
+])("%s is refused at the start", (_, context, named) => {
+  expect(() => modelWith(context)).toThrow(named);
+});
+
+test("a summary beside a retention is refused at the start", () => {
+  const config = { instructions: "Be brief.", context: { edits: [{ type: "compact_20260112" }] } };
+  expect(() => configFileSchema.parse({ ...config, retention: { days: 30 } })).toThrow("retention");
 });

@@ -1,0 +1,33 @@
+import { listOf } from "./message.ts";
+import { type Json, rawBlock, type StepBlock } from "./step.ts";
+
+const TYPE = "compact_20260112";
+const USUAL_TRIGGER = 150_000;
+
+/** The edit of a request that asks for the API's own summaries. */
+export function compactionEdit(body: Json): Json | undefined {
+  return listOf((body["context_management"] as Json | undefined)?.["edits"]).find(({ type }) => type === TYPE);
+}
+
+/** A request as the model is shown it: nothing of what stands before the newest summary. One that failed changes nothing. */
+export function afterCompaction(body: Json): Json {
+  const messages = listOf(body["messages"]);
+  const isSummary = (block: Json) => block["type"] === "compaction" && typeof block["content"] === "string";
+  const at = messages.findLastIndex(({ content }) => listOf(content).some(isSummary));
+  const message = messages[at];
+  if (!message) return body;
+  const content = listOf(message["content"]);
+  const rest = { ...message, content: content.slice(content.findLastIndex(isSummary)) };
+  return { ...body, messages: [rest, ...messages.slice(at + 1)] };
+}
+
+/** The summary that the answer to a request begins with, if it has more tokens than its trigger. */
+export function compactionOf(body: Json, tokens: number): StepBlock | undefined {
+  const edit = compactionEdit(body);
+  const trigger = Number((edit?.["trigger"] as Json | undefined)?.["value"] ?? USUAL_TRIGGER);
+  if (!edit || tokens <= trigger) return undefined;
+  const content = `Summary of ${tokens} tokens.`;
+  const start = { type: "compaction", content: null, encrypted_content: null };
+  const delta = { type: "compaction_delta", content, encrypted_content: `enc_${tokens}` };
+  return rawBlock(start, delta);
+}
