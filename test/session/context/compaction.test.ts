@@ -51,6 +51,21 @@ test("the API's own summaries are sent back, and what stands before them leaves"
   expect(JSON.stringify(user.received)).not.toContain("Summary of");
 });
 
+test("between two of the API's summaries the request before is read from the cache, with one miss for each", async () => {
+  const { agent, user } = await startAgent();
+  await using _ = agent;
+
+  await talk(user, 8);
+
+  const tokens = agent.model.requests.map(({ body }) => tokensOf(afterCompaction(body)));
+  const shares = agent.model.requests.slice(1).map(({ usage }, index) => ({
+    isNew: (tokens[index] ?? 0) > TRIGGER,
+    share: Number(usage?.["cache_read_input_tokens"]) / (tokens[index] ?? 1),
+  }));
+  expect(shares.filter(({ share }) => share < 0.95).length).toBe(shares.filter(({ isNew }) => isNew).length);
+  expect(shares.filter(({ isNew, share }) => !isNew && share < 0.95)).toEqual([]);
+});
+
 test("another worker goes on with the same request", async () => {
   const { agent, user } = await startAgent();
   await using _ = agent;
