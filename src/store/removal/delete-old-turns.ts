@@ -31,13 +31,19 @@ export async function deleteOldTurns(
     returning session_id
   `);
   const sessionIds = [...new Set(deleted.map((turn) => turn.session_id))];
-  if (sessionIds.length > 0)
+  if (sessionIds.length > 0) {
     await runQuery(sql`
       update summaries set ${withoutNotes(sql)}
       where session_id in ${sql(sessionIds)} and text is not null and not exists (
         select from turns where turns.session_id = summaries.session_id and position = text_from
       )
     `);
+    // From a time when there was no retention, for then the API is asked for none: nobody is shown them.
+    await runQuery(sql`
+      delete from turn_blocks using turns
+      where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}
+    `);
+  }
   await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from session_rooms where ended_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);

@@ -122,6 +122,20 @@ test("a model's notes go with the first turn that they tell of, and what else st
   expect(await loadSummary(sql, { id: "from 2" })).toMatchObject({ text: "They talked.", textTo: 3 });
 });
 
+test("summaries that the API wrote before there was a retention go with the first turns", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  await tell(writer, 40, 1);
+  const [last] = await sql<{ id: string }[]>`select id from turns where position = 2`;
+  const content = { type: "compaction", content: "They talked." };
+  const block = { ...textBlock(1), blockType: "compaction", textContent: null, content };
+  await insertBlocks(writer, [{ turnId: last?.id ?? "", block }]);
+
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+
+  expect(await sql`select block_type from turn_blocks`).toEqual([{ block_type: "text" }]);
+});
+
 test("pictures go with the call that made them, and those that came with messages when they are as old", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
