@@ -16,10 +16,7 @@ export class Emitter<Events> {
     // Wrapped, so that a handler that was given twice is two subscriptions.
     const subscription: Handler<Events[Name]> = (value) => handler(value);
     handlers.add(subscription);
-    return () => {
-      handlers.delete(subscription);
-      if (handlers.size === 0 && this.#handlers.get(event) === handlers) this.#handlers.delete(event);
-    };
+    return () => void handlers.delete(subscription);
   }
 
   emit<Name extends keyof Events>(event: Name, value: Events[Name]): void {
@@ -30,11 +27,6 @@ export class Emitter<Events> {
         this.#onThrow(error, event);
       }
     }
-  }
-
-  /** The number of subscriptions. */
-  get size(): number {
-    return [...this.#handlers.values()].reduce((total, handlers) => total + handlers.size, 0);
   }
 
   clear(): void {
