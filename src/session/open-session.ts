@@ -278,9 +278,9 @@ function leasedLink(
     openTranscription: async (segmentId) => {
       await lease.untilMaySpeak();
       const stream = await link.openTranscription(segmentId);
-      const write = async (text: string) => {
+      const write = async (text: string, isWhole?: boolean) => {
         await lease.untilMaySpeak();
-        await stream.write(text);
+        await stream.write(text, isWhole);
       };
       return { write, close: () => stream.close() };
     },

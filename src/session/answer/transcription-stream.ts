@@ -1,16 +1,16 @@
-import type { RoomLink } from "../room/room-link.ts";
-
-type TextStream = Awaited<ReturnType<RoomLink["openTranscription"]>>;
+import { setImmediate } from "node:timers/promises";
+import type { TextStream } from "../room/room-link.ts";
 
 /**
- * Opens its stream with the first words. Words that come during a write are joined for the next one, because each write
- * costs as much as a packet. A failure ends only this stream.
+ * Opens its stream with the first words. Words of one moment, and words that come during a write, are joined for the next
+ * write, because each costs as much as a packet. A failure ends only this stream.
  */
 export class TranscriptionStream {
   readonly #open: () => Promise<TextStream>;
   #stream: Promise<TextStream> | undefined;
   #last: Promise<void> = Promise.resolve();
   #waiting = "";
+  #isClosed = false;
 
   constructor(open: () => Promise<TextStream>) {
     this.#open = open;
@@ -18,12 +18,19 @@ export class TranscriptionStream {
 
   write(text: string): void {
     if (text === "") return;
+    const isFirst = !this.#stream;
     this.#stream ??= this.#open();
-    if (this.#waiting === "") this.#then((stream) => stream.write(this.#takeWaiting()));
+    const moment = isFirst ? setImmediate() : undefined;
+    if (this.#waiting === "")
+      this.#then(async (stream) => {
+        await moment;
+        await stream.write(this.#takeWaiting(), isFirst && this.#isClosed);
+      });
     this.#waiting += text;
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#then((stream) => stream.close());
   }
 

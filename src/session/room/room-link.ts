@@ -20,6 +20,12 @@ import { StreamBudget } from "./stream-budget.ts";
 const TOPIC = "parley";
 const CHAT_TOPIC = "lk.chat";
 
+export interface TextStream {
+  /** @param isWhole nothing was written before, and nothing comes after. @defaultValue false */
+  readonly write: (text: string, isWhole?: boolean) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
 /** Connects a session with LiveKit's room: takes bytes with their sender, and sends bytes. */
 export class RoomLink {
   readonly #room: Room;
@@ -115,14 +121,22 @@ export class RoomLink {
     return participants.filter((participant) => !isPerson(participant)).map(({ identity }) => identity);
   }
 
-  /** Opens the text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */
-  async openTranscription(
-    segmentId: string,
-  ): Promise<{ write: (text: string) => Promise<void>; close: () => Promise<void> }> {
+  /** The text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */
+  async openTranscription(segmentId: string): Promise<TextStream> {
     const local = this.#room.localParticipant;
     if (!local) throw new Error("The room is not connected");
     const attributes = { "lk.segment_id": segmentId, "lk.transcription_final": "false" };
-    return local.streamText({ topic: "lk.transcription", attributes });
+    const options = { topic: "lk.transcription", attributes };
+    let opened: ReturnType<typeof local.streamText> | undefined;
+    return {
+      write: async (text, isWhole = false) => {
+        // One request to LiveKit instead of three, and no wait for the first.
+        if (isWhole && !opened) return void (await local.sendText(text, { ...options, compress: false }));
+        opened ??= local.streamText(options);
+        await (await opened).write(text);
+      },
+      close: async () => (await opened)?.close(),
+    };
   }
 
   close(): void {

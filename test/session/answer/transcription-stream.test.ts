@@ -41,3 +41,40 @@ test("a stream without words is not opened", async () => {
 
   expect(written).toEqual([]);
 });
+
+/** What is written to a stream, and whether as all of it. */
+function noted() {
+  const written: [string, boolean][] = [];
+  const stream = new TranscriptionStream(async () => ({
+    write: async (text, isWhole = false) => void written.push([text, isWhole]),
+    close: async () => {},
+  }));
+  return { stream, written };
+}
+
+const nextMoment = () => new Promise((resolve) => setImmediate(resolve));
+
+test("words that come in one moment with their end are written as all there is", async () => {
+  const { stream, written } = noted();
+  stream.write("One ");
+  await Promise.resolve();
+  stream.write("two.");
+  stream.close();
+  await nextMoment();
+
+  expect(written).toEqual([["One two.", true]]);
+});
+
+test("words after which others may come are not all", async () => {
+  const { stream, written } = noted();
+  stream.write("One ");
+  await nextMoment();
+  stream.write("two.");
+  stream.close();
+  await nextMoment();
+
+  expect(written).toEqual([
+    ["One ", false],
+    ["two.", false],
+  ]);
+});
