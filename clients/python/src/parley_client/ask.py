@@ -29,7 +29,7 @@ class Question:
 @dataclass(frozen=True)
 class SentText:
     message_id: str
-    """The answer has it as `previous_id`."""
+    """The message's id. The answer has it as `previous_id`."""
     acknowledged: "asyncio.Task[None]"
     """Ends when the worker has stored the message. Raises Unavailable after 60 s, or the worker's error."""
 
@@ -40,7 +40,7 @@ class WholeAnswer:
     text: str
     sentences: list[str]
     tool_results: list[ToolResult]
-    """Of the answer's calls, in the order in which they came."""
+    """The results of the answer's calls, in the order in which they came."""
 
 
 class Talk(Protocol):
@@ -56,7 +56,7 @@ class Talk(Protocol):
 
 
 class Answer:
-    """The answer to one message, while it comes."""
+    """The answer to one message, as it comes in."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
@@ -75,7 +75,7 @@ class Answer:
     @classmethod
     @contextlib.contextmanager
     def following(cls, talk: Talk, question: Question, timeout: float) -> Iterator["Answer"]:
-        """Sends the text. The answer is stopped when whoever asked for it is cancelled or goes away."""
+        """Sends the text. The answer is stopped when the task that asked for it is cancelled or leaves the block."""
         answer = cls(timeout)
         offs = [
             talk.on(StartAnswer, answer._on_start),
@@ -99,7 +99,7 @@ class Answer:
                 off()
 
     async def next_sentence(self) -> str | None:
-        """None when the answer is whole. Raises ParleyError when the turn failed, or Unavailable at the deadline."""
+        """None when the answer is complete. Raises ParleyError when the turn failed, or Unavailable at the deadline."""
         while True:
             self._news.clear()
             if self._last_number + 1 in self._sentences:
@@ -111,7 +111,7 @@ class Answer:
             elif self._error:
                 raise self._error
             elif self._end and self._end.sentences != self._given:
-                # We were away for too long: it has come as a whole.
+                # We were away for too long, so the answer has come as a whole.
                 self._given = self._end.sentences
                 return self._end.text
             elif self._end and (self._given or not await self._has_news(ERROR_FOLLOWS_S)):

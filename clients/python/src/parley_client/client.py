@@ -36,7 +36,7 @@ Event = TypeVar("Event")
 @dataclass(frozen=True)
 class Options:
     features: Sequence[str] = ()
-    """Parts of the protocol to ask for besides those that the client names itself, as `blocks`."""
+    """Further features of the protocol to ask for, such as `blocks`. The client names some itself."""
     language: str | None = None
     """The language that the participant prefers, as a BCP 47 tag."""
     device: Any = None
@@ -99,7 +99,7 @@ class Parley:
 
     @property
     def is_connected(self) -> bool:
-        """A worker knows us and our tools."""
+        """Whether a worker knows us and our tools."""
         return self._link.is_ready
 
     @property
@@ -139,7 +139,7 @@ class Parley:
         message_id = create_id()
         attached = [attachment.to_json() for attachment in attachments] or None
         message = UserMessage(id=message_id, content=text, attachments=attached)
-        # Numbered now, so that texts keep their order.
+        # Numbered at once, so that texts keep their order.
         sent = self._outbox.prepare(message, traceparent=traceparent)
         acknowledged = self._tasks.spawn(self._deliver(sent))
         acknowledged.add_done_callback(_retrieve)
@@ -232,7 +232,7 @@ class Parley:
             self._outbox.post(self._configuration())
             await self._outbox.drain(CLOSE_S)
         await self._link.close()
-        self._outbox.interrupt()  # whoever waits for an Ack
+        self._outbox.interrupt()  # ends waits for an Ack
         for part in (self._requests, self._permissions, self._tasks, self._outbox, self._events):
             await part.close()
         self._incoming.close()
@@ -251,7 +251,7 @@ class Parley:
         return stop
 
     def _conversation_id(self) -> str:
-        """A room that is not connected yet does not know its name; that of the room before it is the same."""
+        """A room that is not connected yet does not know its name, which is the same as that of the earlier room."""
         self._room_name = self._transport.room_name or self._room_name
         return conversation_id_of(self._room_name)
 
@@ -322,7 +322,7 @@ class Parley:
 
 @dataclass(frozen=True)
 class _Listener:
-    """Only agents are heard."""
+    """Ignores everybody but agents."""
 
     transport: Transport
     link: AgentLink
@@ -370,6 +370,6 @@ def _to_parley_error(what: str, error: Exception) -> ParleyError:
 
 
 def _retrieve(task: "asyncio.Task[None]") -> None:
-    """What nobody awaits must not be warned of."""
+    """Keeps asyncio from warning about an error that nobody awaits."""
     if not task.cancelled():
         task.exception()

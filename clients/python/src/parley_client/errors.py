@@ -55,7 +55,7 @@ class Internal(ParleyError):
 
 
 class Unavailable(ParleyError):
-    """Nobody is there, or a service is away. The same again, later, can work."""
+    """Nobody is there, or a service is away. The same request may work later."""
 
     code, number = "unavailable", 503
 

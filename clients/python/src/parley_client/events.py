@@ -19,7 +19,7 @@ class Connected:
 
 @dataclass(frozen=True)
 class Disconnected:
-    """The last agent has left (`agent`), or we have (`room`). Tools stay, and running calls run on."""
+    """The last agent has left (`agent`), or this client has left the room (`room`). Tools stay, and calls run on."""
 
     reason: Literal["room", "agent"]
 
@@ -48,12 +48,12 @@ class ToolResult:
     error_message: str | None
     ran_by: Runner
     display: Json | None = None
-    """What people may be shown of it; the model is not told."""
+    """What the tool shows to people; the model is not told of it."""
 
 
 @dataclass(frozen=True)
 class AnswerEnd:
-    """An answer is whole."""
+    """An answer is complete."""
 
     id: str
     previous_id: str

@@ -19,7 +19,7 @@ LossReason = Literal["room", "agent"]
 @dataclass(frozen=True)
 class LinkPorts:
     configure: Callable[[Way, float], Awaitable[bool]]
-    """Sends our Configuration to the agents; whether one acknowledged it in so many seconds."""
+    """Sends our Configuration to the agents. Returns whether one acknowledged it in this many seconds."""
     on_ready: Callable[[], None]
     on_lost: Callable[[LossReason], None]
 
@@ -36,7 +36,7 @@ class AgentLink:
         self._tasks = Tasks()
         self._is_change_queued = False
         self.is_known = False
-        """A Configuration was acknowledged since the latest agent came: packets are known as ours, even unannounced."""
+        """A Configuration was acknowledged since the latest agent came, so it knows our packets, even unannounced ones."""
 
     @property
     def is_ready(self) -> bool:
@@ -70,7 +70,7 @@ class AgentLink:
                 self._lose("agent")
 
     def change(self) -> None:
-        """Our tools have changed. Several changes in one go are announced once."""
+        """Announces that our tools have changed: once for several changes in the same tick."""
         if not self._agents or self._is_change_queued or self._state == "closed":
             return
         self._is_change_queued = True
@@ -79,7 +79,7 @@ class AgentLink:
         asyncio.get_running_loop().call_soon(self._announce_change, is_first)
 
     async def when_ready(self, timeout: float) -> None:
-        """Raises Unavailable after so many seconds, or on `close`."""
+        """Waits until we are ready. Raises Unavailable after this many seconds, or on `close`."""
         try:
             async with asyncio.timeout(timeout):
                 await self._settled.wait()

@@ -54,7 +54,7 @@ def _succeeded(request_id: str, returned: object) -> ToolUseResult:
         id=request_id,
         success=True,
         result=_to_map(output.result),
-        # As they are: bytes in them are sent as bytes.
+        # Unchanged, so that bytes in them are sent as bytes.
         content=None if output.content is None else [dict(block) for block in output.content],
         display=None if output.display is None else _to_map(output.display),
     )
@@ -70,7 +70,7 @@ def _failed_with(request_id: str, code: str, error: Exception, partial: Mapping[
 
 
 def _to_map(value: object) -> Json:
-    """Models, dataclasses, dates and the like become what JSON has. What is no map then is put into one."""
+    """Turns models, dataclasses, dates and the like into JSON's types, and puts what is no map then into one."""
     if value is None:
         return {}
     try:

@@ -18,7 +18,7 @@ HOLD_S = 3
 class IncomingPorts:
     on_message: Callable[[Envelope], None]
     on_malformed_request: Callable[[MalformedMessage], None]
-    """Nothing is run, and the worker must be told."""
+    """Called with a message that cannot be used: nothing is run, and the worker must be told."""
     on_error: Callable[[ParleyError], None]
 
 
@@ -30,14 +30,14 @@ class IncomingMessages:
         self._seen: dict[tuple[int, str], None] = {}
         self._last_seen = 0
         self._agent: str | None = None
-        """Who has sent the last frame."""
+        """The agent that has sent the last frame."""
         self._sure_until: int | None = None
-        """Behind it we may have missed something: of the agents before this one, or before it was announced."""
+        """After this number we may have missed something, of earlier agents or from before the agent was announced."""
         self._asked = 0
         self._is_told = False
         """Whether the worker has acknowledged what we asked for."""
         self._held: dict[int, Envelope] = {}
-        """What has come since we doubt, by number. What we have missed comes later, and is handed on before."""
+        """Messages held by number since we may have missed some: those come later, but are handed on first."""
         self._holding: asyncio.TimerHandle | None = None
 
     def tell_last_seen(self) -> int | None:
@@ -97,7 +97,7 @@ class IncomingMessages:
             self._ports.on_message(envelope)
 
     def close(self) -> None:
-        """Drops what is held."""
+        """Drops the messages that are held."""
         if self._holding:
             self._holding.cancel()
         self._holding = None
@@ -106,7 +106,7 @@ class IncomingMessages:
     def _take(self, number: int, sender: str) -> bool:
         """False for a repeated message. Acks have the number 0."""
         if self._agent is not None and self._agent != sender:
-            # It may send something new before it sends what the worker before it did not.
+            # It may send something new before it sends what the earlier worker did not.
             self._doubt(self._last_seen)
         self._agent = sender
         if number == 0:

@@ -6,11 +6,11 @@ from typing import Generic, Protocol, TypeVar
 
 MAX_KEPT = 512
 MAX_KEPT_BYTES = 32 * 1024 * 1024
-"""As many of the largest as are sent at a time: the worker refuses streams that hold too much together."""
+"""The bytes of 8 messages of the largest size: the worker refuses streams that hold too much together."""
 MAX_TRIES = 8
 """A message is sent this often in all; after that it is given up."""
 MAX_AT_ONCE = 40
-"""Per pause; less than the worker takes from one participant in a second."""
+"""Messages per pause; fewer than the worker takes from one participant in a second."""
 PAUSE_S = 1.0
 
 

@@ -78,11 +78,11 @@ class Outbox:
         )
 
     def post(self, body: Body) -> None:
-        """Sends once; again only if the worker says that it had no budget for it."""
+        """Sends it once, and again only if the worker says that we had no budget for it."""
         self._begin(self.prepare(body))
 
     async def send_and_wait(self, sent: Sent, timeout: float) -> bool:
-        """Whether an Ack came in so many seconds, and before an interruption."""
+        """Whether an Ack came in this many seconds, and before an interruption."""
         self._waiting[sent.stanza_id] = sent
         try:
             self._begin(sent)
@@ -114,7 +114,7 @@ class Outbox:
         raise Unavailable("The worker does not take the message")
 
     def repeat(self, sent: Sent) -> None:
-        """Once more, now."""
+        """Sends it once more, now."""
         self._begin(sent)
 
     def acknowledge(self, stanza_id: int, is_taken: bool) -> None:
@@ -134,7 +134,7 @@ class Outbox:
         self._kept.send_again_after(seconds)
 
     def interrupt(self) -> None:
-        """The worker has gone, or we have. What is being delivered goes again when one knows us."""
+        """The worker has gone, or we have. What is being delivered is sent again when a worker knows us."""
         self._kept.clear()
         self._interruption.set_result(None)
         self._interruption = asyncio.get_running_loop().create_future()
