@@ -15,7 +15,9 @@ interface ToolSpec {
   readonly description: string;
   /** JSON Schema whose root is an object. */
   readonly inputSchema: JsonObject;
-  /** May come and go. It is put behind the tools that stay, so that their part of the prompt cache lasts. @defaultValue false */
+  /**
+   * Whether it may come and go. It is put behind tools that stay, to keep their part of the cache. @defaultValue false
+   */
   readonly mayGo?: boolean;
 }
 
@@ -107,7 +109,7 @@ const usedTools = flatMapGrowing(({ content }: Anthropic.MessageParam) =>
   typeof content === "string" ? [] : content.flatMap((block) => (block.type === "tool_use" ? block.name : [])),
 );
 
-/** A budget must leave room for the answer, and the API allows no thinking where a tool call is forced. */
+/** A budget must leave room for the answer, and the API allows no thinking when a tool call is forced. */
 function toThinking(
   thinking: Thinking | undefined,
   maxTokens: number,

@@ -25,7 +25,7 @@ export class IdleWatchdog {
     this.#waitingSince = undefined;
   }
 
-  /** Holds from now on, also for a wait that has begun. */
+  /** Sets the limit from now on, also for a wait that has begun. */
   setLimit(limitMs: number): void {
     if (limitMs === this.#limitMs) return;
     const isShorter = limitMs < this.#limitMs;

@@ -11,7 +11,7 @@ const KINDS = {
   invalid_request: { code: "invalid_state", retryable: false },
   /** More than the API accepts in one request, or than the model's context holds. */
   too_large: { code: "too_large", retryable: false },
-  /** Thinking goes back only behind what it was written behind, and something there has changed. */
+  /** Thinking is accepted only after exactly what stood before it, and something of that has changed. */
   unbound_thinking: { code: "invalid_state", retryable: false },
   /** A picture or document that the API cannot read, or that is one too many. */
   refused_media: { code: "invalid_state", retryable: false },
@@ -55,7 +55,7 @@ interface ModelErrorDetails extends ErrorOptions {
   readonly requestId?: string | undefined;
   /** How long the API asks to wait. */
   readonly retryAfterMs?: number | undefined;
-  /** @defaultValue what the kind says */
+  /** @defaultValue the kind's own */
   readonly retryable?: boolean | undefined;
   readonly refusedTool?: RefusedTool | undefined;
 }
@@ -69,7 +69,9 @@ export interface RefusedTool {
   readonly field: string;
 }
 
-/** A model call without a complete message. The text has kind and HTTP status only: the API's words are in `cause`. */
+/**
+ * A model call that gave no complete message. Its text has kind and HTTP status only: the API's words are in `cause`.
+ */
 export class ModelError extends AppError {
   readonly kind: ModelErrorKind;
   readonly retryable: boolean;
@@ -132,7 +134,10 @@ function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefi
   return byType ?? "server_error";
 }
 
-/** The API begins its message with the place, as `tools.3.custom.input_schema: …`, or `messages.2.content.0.tool_addition…`. */
+/**
+ * The API begins its message with the place, as `tools.3.custom.input_schema: …`, or
+ * `messages.2.content.0.tool_addition…`.
+ */
 function refusedTool({ status, apiMessage }: APIError): RefusedTool | undefined {
   const [, message, index, field = "definition"] =
     /^(?:messages\.(\d+)\.content\.|tools\.)(\d+)(?:\.tool_addition[\w.]*?\.definition)?(?:\.custom)?(?:\.([\w.$-]{1,200}))?:/.exec(

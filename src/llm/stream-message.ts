@@ -68,7 +68,7 @@ export function createModel(options: ModelOptions): Model {
   };
 }
 
-/** A turn waits for this. */
+/** The limit is short because a turn waits. */
 const COUNT_WITHIN_MS = 2_000;
 
 /** An endpoint that does not know how to count, or not for this model, is not asked again for it. */
@@ -125,7 +125,7 @@ async function* streamWithRetries(
       }
       return;
     } catch (error) {
-      // The API bills what it has begun to answer.
+      // Passed on for its usage: the API bills what it has begun to answer.
       if (signal.aborted && start) yield start;
       signal.throwIfAborted();
       const failure = toModelError(error, progress.isOpen ? "broken_stream" : "connection");

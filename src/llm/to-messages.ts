@@ -6,13 +6,13 @@ import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
 
-/** By the id of bytes that blocks name: these bytes in base64. */
+/** The bytes that blocks name, in base64, by their id. */
 export type MediaData = ReadonlyMap<string, string>;
 
 /**
  * The history as the API's messages. Blocks that the API wrote come out as it wrote them: server results, citations,
- * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks. Pictures
- * and documents whose bytes are not there any more are told in words.
+ * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks.
+ * Pictures and documents whose bytes are gone are described in words.
  */
 export function toMessages(
   history: readonly HistoryMessage[],
@@ -34,7 +34,7 @@ function toMessage(message: HistoryMessage, media: MediaData): readonly Anthropi
   return made;
 }
 
-/** By message. A talk's messages are sent again with every request, and stay what they are. */
+/** Messages without media in the API's form. They are kept because the same ones are sent with every request. */
 const messagesWithoutMedia = new WeakMap<HistoryMessage, readonly Anthropic.MessageParam[]>();
 
 /** Written blocks without media, by block: when a message grows, those that it had before are not written again. */

@@ -17,7 +17,7 @@ export interface ToolContext<Settings = unknown> {
   /** The identity of the participant whose turn this is, and the room. */
   readonly participant: string;
   readonly room: string;
-  /** What permission was given for, in the words of `permission.pattern`; absent when an earlier worker got it. */
+  /** The values of `permission.pattern` for which permission was given; absent when an earlier worker got it. */
   readonly permitted?: readonly string[];
   /** Adds a line to the call's log, which is shown while the call runs. Lines after its end are dropped. */
   readonly log: (line: string) => void;
@@ -72,13 +72,13 @@ export interface Elicitation<Content = JsonObject> {
   /** What is asked, as the person reads or hears it; at most 2,000 characters. */
   readonly message: string;
   /**
-   * A flat object, as zod or JSON Schema: each property a string, number, integer, boolean, enum or an array of an enum,
-   * perhaps with a title.
+   * A flat object, as zod or JSON Schema: each property a string, number, integer, boolean, enum or an array of an
+   * enum, perhaps with a title.
    */
   readonly schema: z.ZodType<Content> | JsonObject;
 }
 
-/** What became of it. */
+/** How a form has ended. */
 export type Elicited<Content = JsonObject> =
   | { readonly action: "accept"; readonly content: Content }
   | Exclude<FormAnswer, { readonly action: "accept" }>;

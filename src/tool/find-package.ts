@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * The address of a package that need not be there: as we find it, else as the agent's folder does. What only development
- * needs is the agent's own dependency, and pnpm shows it to no other package.
+ * The address of a package that may be missing, found from here or else from the agent's folder. Packages for
+ * development are dependencies of the agent, and pnpm shows them to no other package.
  */
 export function findPackage(name: string): string | undefined {
   try {

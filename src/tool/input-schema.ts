@@ -31,8 +31,8 @@ export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema 
 }
 
 /**
- * Compiles a schema of somebody else's, a participant's or an MCP server's: it is never made into code, and neither it
- * nor a value can make its check expensive. The model is shown `shown`.
+ * Compiles the schema of a participant or an MCP server. It is never made into code, and neither it nor a value can
+ * make the check expensive. The model is shown `shown`.
  */
 export function compileForeignSchema(schema: JsonObject, shown: JsonObject = schema): InputSchema {
   requireObjectRoot(schema);
@@ -61,7 +61,7 @@ function fromZod(schema: z.ZodType): InputSchema {
   };
 }
 
-/** Making one costs 10 ms. It must forget what it has compiled, or it grows with every schema. */
+/** One for all, because making one costs 10 ms. It must forget what it has compiled, or it grows with every schema. */
 const ajv = new Ajv2020({
   strict: false,
   allErrors: false,

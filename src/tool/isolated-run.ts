@@ -10,7 +10,7 @@ import type { ServerTool } from "./server-tool.ts";
 const MEMORY_LIMIT_MB = 256;
 /** V8 bounds the thread's heap, but not its buffers. */
 const LOOK_AT_BUFFERS_MS = 250;
-/** A tool that was told to stop may tidy up for so long. */
+/** How long a tool that was told to stop may tidy up. */
 const ABORT_GRACE_MS = 1_000;
 const THREAD = moduleBeside(import.meta.url, "isolated-thread");
 

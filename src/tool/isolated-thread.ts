@@ -12,7 +12,7 @@ import { PermissionDenied } from "./permission-denied.ts";
 export interface ThreadData {
   /** The tool's. */
   readonly file: string;
-  /** As they stand in the config; checked again here, for what the check makes of them may not go into a thread. */
+  /** The config's own; checked again here, because the checked form may not be sendable to a thread. */
   readonly settings: unknown;
   readonly input: unknown;
   readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit">;
@@ -54,7 +54,7 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     return answer.promise;
   };
   const ask = async (request: PermissionAsk) => void (await wait((id) => ({ type: "ask", id, request })));
-  // A schema of zod stays here, and has the last word on what was accepted.
+  // A zod schema cannot be sent, so what was accepted is checked by it here.
   const elicit = async <Content>({ message, schema }: Elicitation<Content>): Promise<Elicited<Content>> => {
     const { compileForm } = await import("./form-schema.ts");
     const form = compileForm(schema).schema;

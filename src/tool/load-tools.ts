@@ -15,7 +15,8 @@ type Settings = Readonly<Record<string, unknown>>;
  * left out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share. Tools that need
  * settings and have none are off and left out.
  *
- * @param before when they are loaded again; a file that cannot be loaded is then told of, and its tool stays as it was
+ * @param before the tools so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
+ *   and its tool stays as it was
  * @throws {AppError} `invalid_config` naming the file, unless there is a `before`
  */
 export async function loadTools(

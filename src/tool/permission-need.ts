@@ -8,7 +8,7 @@ import { messageOf } from "./outcome.ts";
 export interface PermissionNeed {
   /** `tool` when the tool declares no permission: then only a rule for that type can ask or deny. */
   readonly type: string;
-  /** What the call touches, literally. */
+  /** The values that the call would touch, literally. */
   readonly values: readonly string[];
   readonly ignoresCase: boolean;
   readonly title: string;

@@ -27,14 +27,14 @@ export interface ServerTool {
   readonly voiceApproval?: boolean;
   /** @defaultValue false */
   readonly allowEditedInput?: boolean;
-  /** Offered only once the model is not shown the whole talk any more. @defaultValue false */
+  /** Whether it is offered only once turns are left out of what the model is shown. @defaultValue false */
   readonly isForCutTalks?: boolean;
   /**
    * The turn ends when a call of it has succeeded: the model says nothing more in it. Called then, with whose turn it
    * is; again when another worker takes up a turn that was about to end. @defaultValue the model goes on
    */
   readonly endTurn?: (participant: string) => void;
-  /** The MCP server that it is of. */
+  /** The name of its MCP server. */
   readonly mcpServer?: string;
   /** Whether the tool's server is away: the tool is not offered then, and a call that comes anyway fails at once. */
   readonly isAway?: () => boolean;

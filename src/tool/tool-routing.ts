@@ -42,7 +42,7 @@ export interface OfferedTool {
   readonly inputSchema: JsonObject;
   /** The participant that announced it; absent for the worker's own tools and for MCP servers'. */
   readonly owner?: string;
-  /** It comes and goes with a client or an MCP server. @defaultValue false */
+  /** Whether it comes and goes with a client or an MCP server. @defaultValue false */
   readonly mayGo?: boolean;
 }
 

@@ -13,7 +13,7 @@ interface RunningCall {
   readonly deadline: Deadline;
 }
 
-/** How a running tool asks: for permission, and for what a form holds. Its clock stands still until the last answer. */
+/** How a running tool asks for permission, or has a form filled in. Its deadline stands still until the last answer. */
 export function askWhileRunning(
   call: OpenCall,
   { tool, ports, deadline }: RunningCall,
@@ -37,7 +37,7 @@ export function askWhileRunning(
         ports.ledger.update(id, { deadlineAt: deadline.at });
       }
     }
-    // Anybody may have answered, also after another worker had taken the session: then the call is that worker's.
+    // The answer may have come after another worker took the session: then this rejects, for the call is that worker's.
     await abortable(ports.durable(id), call.over);
     return answer;
   };

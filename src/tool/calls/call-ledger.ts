@@ -4,11 +4,13 @@ import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
 
-/** Fields of a call that `update` does not set: other methods do, and `hasStoredPermission` comes from the store alone. */
+/**
+ * Fields of a call that `update` does not set: other methods do, and `hasStoredPermission` comes from the store alone.
+ */
 type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "hasStoredPermission";
 type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
 
-/** News of the client that a call was sent to, short of a result. A `Failure` is its answer `unknown_tool`. */
+/** What the client of a call has done, other than a result. A `Failure` is its answer `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;
 
 /** A call that has not ended. */

@@ -16,9 +16,9 @@ import { cancelCall, endUnrunCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { NotStored, runOnServer } from "./run-on-server.ts";
 
-/** For the model: nothing runs before its call is on record as running, so this one was never started. */
+/** Told to the model of a call that was not stored as running, and so was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
-/** For the model: the call ran on the server. `KillWithUs` ended the processes that it had started there. */
+/** Told to the model of a call that ran on the server. `KillWithUs` has ended the processes that it had started. */
 const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
 
 /** A call whose tool is known and whose arguments are checked. */
@@ -68,7 +68,7 @@ export class CallRunner {
     });
   }
 
-  /** Puts a tool use on record that must not run (its step was cut off, say), with the reason for the model. */
+  /** Stores a tool use that must not run, as when its step was cut off, with the reason for the model. */
   refuse(use: ToolUse, turn: CallTurn, { why, stored }: { why: string; stored?: Call | undefined }): ModelAnswer {
     const tool = this.#find(use, turn);
     const call = this.#ports.ledger.open(stored ?? newCall(use, turn, { tool, ports: this.#ports }));
@@ -77,7 +77,7 @@ export class CallRunner {
   }
 
   /**
-   * Brings a call to its end that an earlier worker left open, under the same id. A call that ended keeps its outcome.
+   * Brings a call that an earlier worker left open to its end, under the same id. A call that ended keeps its outcome.
    * A client is asked again, with the time that is left. The server runs a call again only if its tool is idempotent. A
    * call that waits for its permission to start waits on. `pending` means never started, since `running` is stored
    * first: such a call is handled as a new one. What may have run and cannot be asked about ends as "outcome unknown".
@@ -119,8 +119,8 @@ export class CallRunner {
 
   /**
    * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
-   * until it has begun. It is stored before anybody runs it: as pending and as running, in one statement if nothing lies
-   * between.
+   * until it has begun. It is stored before anybody runs it: as pending and as running, in one statement if nothing
+   * lies between.
    *
    * @throws the record's error, when the call could not be stored
    */
@@ -149,7 +149,7 @@ export class CallRunner {
     return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
   }
 
-  /** A start that fails in any way is the call's failure. */
+  /** Makes an error of the start, of whatever kind, the call's failure. */
   #fail(open: OpenCall, error: unknown): void {
     const why = messageOf(error);
     if (open.current.state === "pending") this.#refuse(open, "execution_error", why);
@@ -168,7 +168,7 @@ export class CallRunner {
     });
   }
 
-  /** Settles the call or hands it on, in every case. */
+  /** Checks the call, and settles it or hands it on. */
   #start(call: OpenCall, found: FoundTool | undefined, turn: CallTurn): Promise<void> | undefined {
     const { ledger } = this.#ports;
     const checked = this.#check(call, found);

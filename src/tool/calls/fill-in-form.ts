@@ -31,15 +31,15 @@ export interface WordedField {
 
 export interface FormPorts {
   readonly calls: CallPorts;
-  /** How long somebody is waited for who is asked in words: for each field. */
+  /** How long an answer in words is waited for, for each field. */
   readonly waitMs: number;
-  /** The form of this id, if an earlier worker has put it to somebody. Each is given out once. */
+  /** The form of this id, if an earlier worker has shown it to a participant. Each is returned once. */
   readonly takeLeft: (formId: string) => Call | undefined;
   /** Asks the call's participant. Need not settle when the call has ended. Never rejects. */
   readonly askInWords: (form: OpenCall, asked: WordedField) => Promise<FormAnswer>;
 }
 
-/** One request of a call. `count` tells it from the others, also when an idempotent tool runs again. */
+/** One request of a call. `count` tells it from the call's others, also when an idempotent tool runs again. */
 interface Request<Content> {
   readonly request: Elicitation<Content>;
   readonly count: number;
@@ -49,7 +49,7 @@ interface Asked {
   readonly parent: OpenCall;
   readonly form: AskUserInput;
   readonly fields: readonly FormField[];
-  /** What its id is made of beside the parent and the form. */
+  /** The part of its id that is not made from the parent and the form. */
   readonly key: string;
 }
 
@@ -104,7 +104,9 @@ async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
 
 const CANCELLED: FormAnswer = { action: "cancel" };
 
-/** The participant's own `ask_user`, if it takes such a form: a client may have a tool of that name for something else. */
+/**
+ * The participant's own `ask_user`, if it takes such a form: a client may have a tool of that name for something else.
+ */
 function deviceOf(participant: string, form: AskUserInput, { hosts }: CallPorts): AnnouncedTool | undefined {
   const tool = hosts(participant)
     .find(({ identity }) => identity === participant)
@@ -193,7 +195,7 @@ async function runInWords(form: OpenCall, asked: WordedField, { calls, askInWord
   }
 }
 
-/** Whatever is no answer is a `cancel`: no time left, a client that went away or failed. */
+/** The form's answer. Any other end is a `cancel`: no time left, or a client that left or failed. */
 function toAnswer(outcome: Outcome): FormAnswer {
   if (outcome.state !== "success") return CANCELLED;
   const { action, content } = outcome.result;

@@ -9,7 +9,7 @@ import { runOnServer, untilStored } from "./run-on-server.ts";
 interface ClientRun {
   readonly tool: Pick<FoundTool, "run" | "idempotent">;
   readonly input: unknown;
-  /** What permission was given for; used if the server takes the call over. */
+  /** The values for which permission was given; used if the server takes the call over. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
   readonly route: Extract<Route, { to: "client" | "unannounced" }>;

@@ -29,7 +29,7 @@ export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
   readonly input: unknown;
-  /** What permission was given for; absent when an earlier worker got it. */
+  /** The values for which permission was given; absent when an earlier worker got it. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
   /** The time left to a call that was taken over from a client. @defaultValue the call's `timeoutMs` */

@@ -11,7 +11,7 @@ import { type Connection, callErrorText } from "./connection.ts";
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
-/** The rest is counted. A message of 10 MB has room for millions of blocks, each of which costs time. */
+/** Further blocks are only counted: a message of 10 MB may have millions, and each costs time. */
 const MAX_BLOCKS = 1_000;
 
 /** Looser than the SDK's schema, so that content of an unknown kind costs that block only. */
@@ -67,7 +67,7 @@ function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: 
   };
 }
 
-/** The tool itself says that it failed, in its own words. */
+/** The tool's own report that it has failed. */
 class ToolError extends Error {}
 
 interface ToolAnswer {
@@ -94,7 +94,7 @@ function toToolValue({ content: all, structuredContent, isError }: ToolAnswer): 
   const blocks = content.map(toResultBlock).filter((block) => block.type === "image" || !structuredContent);
   if (!blocks.some(({ type }) => type === "image")) return plain;
   const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
-  // What is too much to be shown is named after all.
+  // If it is too much to be shown, everything is only named.
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
 }
 

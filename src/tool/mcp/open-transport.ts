@@ -2,7 +2,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { HttpServerConfig, McpServerConfig } from "./mcp-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-/** Of one message. */
+/** The limit of one message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type McpTransport = StdioTransport | StreamableHTTPClientTransport;

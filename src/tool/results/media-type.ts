@@ -5,7 +5,7 @@ import { WEBP } from "image-size/types/webp";
 
 /** The API's own limit, on either side of a picture. */
 const MAX_SIDE = 8_000;
-/** Only these: the other readers of the package would be given what strangers send, too. */
+/** Only these of the package's readers are used, because they read bytes of strangers. */
 const IMAGES = [
   ["image/png", PNG],
   ["image/jpeg", JPG],

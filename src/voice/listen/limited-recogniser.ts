@@ -4,7 +4,7 @@ import { abortable } from "../../lib/abortable.ts";
 /** A recogniser of single utterances usually answers within two seconds; one that takes this long hangs. */
 const LIMIT_MS = 6_000;
 
-/** Is told when the recogniser is asked, and what it answered; `given_up`: the time limit has passed. */
+/** Called when the recogniser is asked, and with what it has answered; `given_up`: it took too long. */
 export interface RecognitionListener {
   readonly noteAsked: () => void;
   readonly noteAnswered: (answer: "words" | "nothing" | "given_up") => void;

@@ -10,7 +10,7 @@ import { isPerson } from "../../session/room/room-input.ts";
 
 interface MicrophonesOptions {
   readonly room: Room;
-  /** Listen to this participant from now on; undefined: to nobody. */
+  /** Called when another participant is listened to; undefined: nobody is. */
   readonly onSpeaker: (identity: string | undefined) => void;
   /** Whether the participant that is listened to is speaking: then no other one is chosen. */
   readonly isBusy: () => boolean;
