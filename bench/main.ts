@@ -26,10 +26,23 @@ import { joins } from "./works/joins.ts";
 import { longAnswers } from "./works/long-answers.ts";
 import { longTalk } from "./works/long-talk.ts";
 import { measureProfile } from "./works/profile.ts";
+import { roomsAtOnce } from "./works/rooms-at-once.ts";
 import { slowDatabase } from "./works/slow-database.ts";
 import { spans } from "./works/spans.ts";
 
-const WORKS = [answers, floors, longTalk, longAnswers, burst, joins, slowDatabase, spans, clientCall, clientSdk];
+const WORKS = [
+  answers,
+  floors,
+  longTalk,
+  longAnswers,
+  burst,
+  joins,
+  roomsAtOnce,
+  slowDatabase,
+  spans,
+  clientCall,
+  clientSdk,
+];
 const PEERS = { "agents-js": AGENTS_JS, "agents-python": AGENTS_PYTHON } as const;
 const progress = (line: string) => process.stderr.write(`bench: ${line}\n`);
 

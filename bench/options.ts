@@ -7,8 +7,8 @@ Measures Parley beside stock agents of LiveKit, in rounds that take turns, each 
 with the same model. Prints a table and writes bench/results/latest.json.
 
   --quick           fewer rounds, questions and turns: to see whether it runs, and the rough figures
-  --only <works>    some of answers, floors, long-talk, long-answers, burst, joins, slow-database, spans, client-call,
-                    client, profile, bundles; with a comma
+  --only <works>    some of answers, floors, long-talk, long-answers, burst, joins, rooms-at-once, slow-database,
+                    spans, client-call, client, profile, bundles; with a comma
   --arms <names>    some of parley, agents-js, agents-python; with a comma (default: all that can be had here)
   --turns <n>       turns before a talk counts as long (default: 1200; with --quick 100)
   --check           says which ratios are worse than the recorded ones by more than the noise, and exits with 1 then
@@ -18,8 +18,8 @@ with the same model. Prints a table and writes bench/results/latest.json.
 const ARMS = ["parley", "agents-js", "agents-python"] as const;
 export type AgentName = (typeof ARMS)[number];
 
-const FULL: Extent = { rounds: 7, questions: 40, warmUp: 20, turns: 1_200, sessions: 20 };
-const QUICK: Extent = { rounds: 3, questions: 10, warmUp: 5, turns: 100, sessions: 5 };
+const FULL: Extent = { rounds: 7, questions: 40, warmUp: 20, turns: 1_200, sessions: 20, rooms: 30 };
+const QUICK: Extent = { rounds: 3, questions: 10, warmUp: 5, turns: 100, sessions: 5, rooms: 5 };
 
 export interface BenchOptions {
   readonly extent: Extent;

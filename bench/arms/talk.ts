@@ -36,7 +36,8 @@ export interface Asked {
   readonly toolReturnedAt: number | undefined;
 }
 
-const JOIN_MS = 60_000;
+/** Of many rooms at once, those for which a process each is started may wait for a minute. */
+const JOIN_MS = 120_000;
 const ANSWER_MS = 60_000;
 /** How many characters at its end are searched for the end of an answer. */
 const TAIL = 100;

@@ -33,6 +33,8 @@ export const FIGURES = {
   input3k: { title: "CPU of the session's process, a delta of a tool input of 3,000", unit: "µs" },
   input12k: { title: "CPU of the session's process, a delta of a tool input of 12,000", unit: "µs" },
   join: { title: "joining a new room → an agent listens", unit: "ms" },
+  roomsAtOnce: { title: "many rooms made at once → an agent listens in each", unit: "ms" },
+  roomsAtOnceLast: { title: "many rooms made at once → an agent listens in the last", unit: "ms" },
   clientMessage: { title: "SDK: a sentence taken in", unit: "µs" },
   clientSend: { title: "SDK: a text sent", unit: "µs" },
   spanBegin: { title: "turn begins → model is asked", unit: "ms" },
@@ -78,6 +80,8 @@ export const RATIOS: readonly Ratio[] = [
   { of: ["input12k", "parley"], to: ["input3k", "parley"] },
   { of: ["words12k", "parley"], to: ["words12k", "agents-js"] },
   { of: ["join", "parley"], to: ["join", "agents-js"] },
+  { of: ["roomsAtOnce", "parley"], to: ["roomsAtOnce", "agents-js"] },
+  { of: ["roomsAtOnceLast", "parley"], to: ["roomsAtOnceLast", "agents-js"] },
 ];
 interface Ratio {
   readonly of: readonly [FigureName, ArmName];

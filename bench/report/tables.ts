@@ -35,7 +35,7 @@ export function toSetting({ at, machine, versions, extent }: Result): string {
   const parts = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const isQuiet = machine.loadBefore < machine.cores / 2;
   const load = `load ${machine.loadBefore.toFixed(1)} before the run${isQuiet ? "" : " (OTHERS WERE COMPUTING: trust none of it)"}`;
-  return `${at.slice(0, 16).replace("T", " ")} UTC, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, ${load}; ${extent.rounds} rounds of ${extent.questions} questions, ${extent.turns} turns in the long talk, ${extent.sessions} sessions at once; ${parts.join(", ")}`;
+  return `${at.slice(0, 16).replace("T", " ")} UTC, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, ${load}; ${extent.rounds} rounds of ${extent.questions} questions, ${extent.turns} turns in the long talk, ${extent.sessions} sessions and ${extent.rooms} rooms at once; ${parts.join(", ")}`;
 }
 
 export function toTitle({ of, to }: Pick<RatioFigure, "of" | "to">): string {

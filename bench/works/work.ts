@@ -12,6 +12,8 @@ export interface Extent {
   readonly turns: number;
   /** The number of sessions that ask at once. */
   readonly sessions: number;
+  /** Rooms that are made at once. */
+  readonly rooms: number;
 }
 
 /** What the works share. */
@@ -32,6 +34,7 @@ export const WORK_NAMES = [
   "long-answers",
   "burst",
   "joins",
+  "rooms-at-once",
   "slow-database",
   "spans",
   "client-call",
