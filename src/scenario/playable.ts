@@ -32,6 +32,12 @@ export interface ModelCall {
 }
 
 /**
+ * The longest wait for a block that a test repeats. A block's events come together, when the model had written all of
+ * it, and an agent gives up a model that says nothing for 30 s.
+ */
+export const LONGEST_SILENCE_MS = 20_000;
+
+/**
  * The blocks of each model call, in order. Tool results separate the calls, and are left out.
  *
  * @param times when each block was stored, in milliseconds since the turn began: the model had just written it
@@ -43,9 +49,10 @@ export function modelCalls(blocks: readonly TurnBlock[], times: readonly number[
     let call = calls.at(-1);
     if (!call || call.start + call.blocks.length !== index)
       calls.push((call = { start: index, blocks: [], writtenMs: [] }));
-    const askedAt = times[call.start - 1] ?? 0;
+    const before = times[index - 1] ?? 0;
+    const tookMs = Math.max(0, (times[index] ?? before) - before);
     call.blocks.push(block);
-    call.writtenMs.push(Math.max(0, (times[index] ?? askedAt) - askedAt));
+    call.writtenMs.push((call.writtenMs.at(-1) ?? 0) + Math.min(tookMs, LONGEST_SILENCE_MS));
   }
   return calls;
 }

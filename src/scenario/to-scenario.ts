@@ -5,7 +5,7 @@ import { saidIn, type TurnRecord } from "../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
 import type { StoredCall } from "../store/turns/load-recorded-calls.ts";
-import { type ModelCall, modelCalls } from "./playable.ts";
+import { LONGEST_SILENCE_MS, type ModelCall, modelCalls } from "./playable.ts";
 import { type Redact, redactAll } from "./redact.ts";
 
 interface Recorded {
@@ -61,7 +61,7 @@ function toReply({ blocks, writtenMs }: ModelCall): object {
   const use = blocks.flatMap(({ blockType, content }) =>
     blockType === "tool_use" ? { [asText(content?.["tool_name"])]: content?.["input"] ?? {} } : [],
   );
-  const late = writtenMs.at(-1) ?? 0;
+  const late = Math.min(writtenMs.at(-1) ?? 0, LONGEST_SILENCE_MS);
   return {
     ...((say.length > 0 || use.length === 0) && { say: say.join("") }),
     ...(use.length > 0 && { use }),
