@@ -36,7 +36,7 @@ class AgentLink:
         self._tasks = Tasks()
         self._is_change_queued = False
         self.is_known = False
-        """A Configuration was acknowledged since the latest agent came, so it knows our packets, even unannounced ones."""
+        """An agent acknowledged a Configuration since it came, so it knows our packets, even unannounced ones."""
 
     @property
     def is_ready(self) -> bool:
