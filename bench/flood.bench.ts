@@ -63,13 +63,15 @@ const table = (rows: number, columns: number, keys: number) =>
   );
 /** The largest results that fit the limits of a packet. */
 const PACKETS: Readonly<Record<string, unknown>> = {
-  "9,000 rows of 10 columns": table(9_000, 10, 10),
-  "9,000 rows of 10 of 990 keys": table(9_000, 10, 990),
-  "900 rows of 100 of 990 keys": table(900, 100, 990),
-  "45,000 maps of one of 990 keys": table(45_000, 1, 990),
-  "49,000 lists of one number": Array.from({ length: 49_000 }, (_, index) => [index]),
-  "99,000 numbers": Array.from({ length: 99_000 }, (_, index) => index),
-  "99,000 short texts": Array.from({ length: 99_000 }, (_, index) => `t${index}`),
+  "4,500 rows of 10 columns": table(4_500, 10, 10),
+  "4,500 rows of 10 of 990 keys": table(4_500, 10, 990),
+  "450 rows of 100 of 990 keys": table(450, 100, 990),
+  "200 rows of 245 of 245 keys": table(200, 245, 245),
+  "50 rows of 990 columns": table(50, 990, 990),
+  "24,000 maps of one of 990 keys": table(24_000, 1, 990),
+  "24,000 lists of one number": Array.from({ length: 24_000 }, (_, index) => [index]),
+  "49,000 numbers": Array.from({ length: 49_000 }, (_, index) => index),
+  "49,000 short texts": Array.from({ length: 49_000 }, (_, index) => `t${index}`),
   "3 texts of 1 MB": Array.from({ length: 3 }, () => "é".repeat(500_000)),
 };
 

@@ -1,13 +1,12 @@
-import type { JsonObject, JsonValue } from "./json.ts";
+import { FORBIDDEN_KEYS, type JsonObject, type JsonValue, objectFor } from "./json.ts";
 
 /** An envelope may be 32 levels deep and adds up to 4 of them around a value, so what is cleaned here can be sent. */
 const MAX_DEPTH = 28;
-const MAX_VALUES = 90_000;
+const MAX_VALUES = 45_000;
 const MAX_KEY_BYTES = 256;
 /** 80 UTF-16 units are at most 240 bytes of UTF-8. */
 const CUT_KEY_LENGTH = 80;
 const REPLACEMENT = "\uFFFD";
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const textEncoder = new TextEncoder();
 
 interface Walk {
@@ -73,7 +72,7 @@ function cleanObject(value: object, walk: Walk): JsonValue {
   if (Array.isArray(value)) return cleanList(value, walk);
   if (value instanceof Set) return cleanList(Set.prototype.values.call(value), walk);
   if (value instanceof Map)
-    return cleanEntries(Map.prototype.keys.call(value), (key) => Map.prototype.get.call(value, key), walk);
+    return cleanEntries([...Map.prototype.keys.call(value)], (key) => Map.prototype.get.call(value, key), walk);
   if (value instanceof Date) return cleanDate(value);
   if (value instanceof ArrayBuffer) return { base64: toBase64(new Uint8Array(value)) };
   if (ArrayBuffer.isView(value)) {
@@ -96,8 +95,8 @@ function cleanList(items: Iterable<unknown>, walk: Walk): JsonValue {
   return list;
 }
 
-function cleanEntries<Key>(keys: Iterable<Key>, read: (key: Key) => unknown, walk: Walk): JsonObject {
-  const object: Record<string, JsonValue> = {};
+function cleanEntries<Key>(keys: readonly Key[], read: (key: Key) => unknown, walk: Walk): JsonObject {
+  const object = objectFor<JsonValue>(keys.length);
   for (const key of keys) {
     if (walk.values >= MAX_VALUES) {
       object["[too many values]"] = true;

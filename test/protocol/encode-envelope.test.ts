@@ -79,12 +79,12 @@ cycle.push(cycle);
 test.each([
   ["a function", () => 1, "internal: A function cannot be encoded"],
   ["a symbol", Symbol("s"), "internal: A symbol cannot be encoded"],
-  ["a Map", new Map(), "internal: An object that is no plain map, list, Date or Uint8Array cannot be encoded"],
+  ["a Map", new Map(), "internal: A Map cannot be encoded"],
   ["an invalid Date", new Date(NaN), "internal: An invalid Date cannot be encoded"],
   ["a bigint beyond 2^53", 2n ** 60n, "internal: An integer beyond 2^53 cannot be encoded"],
   ["a cycle", cycle, "too_large: The packet is nested over 32 deep"],
   ["too much depth", nested(29), "too_large: The packet is nested over 32 deep"],
-  ["too many values", Array.from({ length: 100_001 }, () => 1), "too_large: The packet has over 100000 values"],
+  ["too many values", Array.from({ length: 50_001 }, () => 1), "too_large: The packet has over 50000 values"],
   [
     "too many different keys",
     Array.from({ length: 1_001 }, (_, index) => ({ [`k${index}`]: 1 })),

@@ -1,5 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
-import { FORBIDDEN_KEYS, MESSAGE_LIMITS } from "../limits.ts";
+import { FORBIDDEN_KEYS } from "../../lib/json.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 import { tooLarge, tooLong } from "./packet-cursor.ts";
 
 const textEncoder = new TextEncoder();
@@ -123,7 +124,7 @@ class Pack {
     if (Array.isArray(value)) return this.#writeList(value, depth);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === null || prototype === Object.prototype) return this.#writeMap(value, depth);
-    throw new AppError("internal", "An object that is no plain map, list, Date or Uint8Array cannot be encoded");
+    throw new AppError("internal", `A ${value.constructor.name} cannot be encoded`);
   }
 
   /** The longest of the three forms of a timestamp, which every date fits. */
@@ -162,7 +163,7 @@ class Pack {
 
   #writeKey(key: string): void {
     if (FORBIDDEN_KEYS.has(key)) throw new AppError("internal", "A key has a forbidden name");
-    if (!key.isWellFormed()) throw new AppError("internal", "A key is not well-formed Unicode");
+    if (!key.isWellFormed()) throw new AppError("internal", "A key is not UTF-8");
     this.#writeText(key, MESSAGE_LIMITS.keyBytes, "key");
     if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
       throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);

@@ -1,5 +1,5 @@
 import { MESSAGE_LIMITS } from "../limits.ts";
-import { PacketCursor } from "./packet-cursor.ts";
+import { malformed, PacketCursor } from "./packet-cursor.ts";
 import { unpackValue } from "./unpack.ts";
 
 const WANTED_OF_ENVELOPE: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
@@ -60,7 +60,7 @@ class Peek {
   skipValue(): void {
     let pending = 1;
     while (pending > 0) {
-      if (this.#budget-- <= 0) throw new RangeError("The packet has too many values to look into");
+      if (this.#budget-- <= 0) throw malformed("");
       pending--;
       const kind = this.#cursor.next();
       const { length } = this.#cursor;

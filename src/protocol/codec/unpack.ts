@@ -1,4 +1,5 @@
-import { FORBIDDEN_KEYS, MESSAGE_LIMITS } from "../limits.ts";
+import { FORBIDDEN_KEYS, objectFor } from "../../lib/json.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
 import { headOf, malformed, PacketCursor, tooLarge, tooLong } from "./packet-cursor.ts";
 
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -12,7 +13,6 @@ const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
  * @throws {AppError} `malformed` or `too_large`
  */
 export function unpackPacket(bytes: Uint8Array, toKey?: typeof decodeKey): Record<string, unknown> {
-  if (bytes.length === 0) throw malformed("The packet is empty");
   if (bytes.length > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
   if (headOf(bytes[0] ?? 0).kind !== "map") throw malformed("The packet is not a map");
   const unpack = new Unpack(bytes, toKey);
@@ -138,7 +138,7 @@ class Unpack {
       case 12:
         return toDate(Number(this.#view.getBigInt64(at + 5)), this.#view.getUint32(at + 1));
       default:
-        throw malformed("A timestamp is not 4, 8 or 12 bytes long");
+        throw malformed("A timestamp is not 4, 8 or 12 bytes");
     }
   }
 
@@ -149,8 +149,9 @@ class Unpack {
   }
 
   #readMap(depth: number): Record<string, unknown> {
-    const map: Record<string, unknown> = {};
-    for (let left = this.#open(depth, 2); left > 0; left--) map[this.#readKey()] = this.readValue(depth + 1);
+    let left = this.#open(depth, 2);
+    const map = objectFor(left);
+    for (; left > 0; left--) map[this.#readKey()] = this.readValue(depth + 1);
     return map;
   }
 

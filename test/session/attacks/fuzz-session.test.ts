@@ -192,7 +192,7 @@ test("each packet of the corpus is answered with an error or ignored, and costs 
 
 test("a tool list of tens of thousands of bad tools is answered by a few errors", async () => {
   const arena = new Arena();
-  const envelope = { stanzaId: 1, conversationId: "", type: 12, meta: {}, body: { tools: Array(90_000).fill(7) } };
+  const envelope = { stanzaId: 1, conversationId: "", type: 12, meta: {}, body: { tools: Array(45_000).fill(7) } };
   arena.fake.session.handle({ type: "packet", from: fakeParticipant("attacker"), bytes: pack(envelope) });
   await arena.answerTo(arena.askerSays("A good message"));
   expect(arena.sent.filter(({ message }) => message.type === "error_message").length).toBeLessThan(20);
