@@ -1,7 +1,7 @@
 import { asText } from "../lib/json.ts";
 import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
 import { heardBlocks } from "./heard.ts";
-import { toSteps, type Step } from "./steps.ts";
+import { toSteps, UsedIds, type Step } from "./steps.ts";
 import { KnownTools } from "./tool-changes.ts";
 import { shownPart, type InputPart, type TurnRecord } from "./turn-record.ts";
 
@@ -79,7 +79,7 @@ class HistoryDraft {
   readonly #options: DraftOptions;
   #turns: TurnRecord[] = [];
   #messages: HistoryMessage[] = [];
-  #usedIds = new Set<string>();
+  #usedIds = new UsedIds();
   #known = new KnownTools();
   #untold: readonly HistoryBlock[] = [];
 
@@ -94,11 +94,12 @@ class HistoryDraft {
     return turns.every((turn, index) => turn === this.#turns[index]);
   }
 
+  /** Must not be used any more once this one goes on. */
   copy(): HistoryDraft {
     const copy = new HistoryDraft(this.#options);
     copy.#turns = [...this.#turns];
     copy.#messages = [...this.#messages];
-    copy.#usedIds = new Set(this.#usedIds);
+    copy.#usedIds = new UsedIds(this.#usedIds);
     copy.#known = this.#known.copy();
     copy.#untold = this.#untold;
     return copy;

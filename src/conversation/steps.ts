@@ -13,7 +13,26 @@ export interface StepOptions {
   /** The running turn's last step ended with `pause_turn`: it goes back as it is. */
   readonly isPaused: boolean;
   /** Ids of the tool uses of earlier turns; those of this turn are added. A use whose id comes again is left out. */
-  readonly usedIds: Set<string>;
+  readonly usedIds: UsedIds;
+}
+
+/** Ids of tool uses: those that were there before, which may be many, and those that were added. */
+export class UsedIds {
+  readonly #before: Pick<UsedIds, "has"> | undefined;
+  readonly #added = new Set<string>();
+
+  /** @param before must not change while this is used: it is not copied */
+  constructor(before?: Pick<UsedIds, "has">) {
+    this.#before = before;
+  }
+
+  has(id: string): boolean {
+    return this.#added.has(id) || (this.#before?.has(id) ?? false);
+  }
+
+  add(id: string): void {
+    this.#added.add(id);
+  }
 }
 
 /**
@@ -74,7 +93,7 @@ function isValid(block: TurnBlock): boolean {
 }
 
 /** False for a tool use whose id was used before in the history. Remembers the id. */
-function isNew(block: TurnBlock, usedIds: Set<string>): boolean {
+function isNew(block: TurnBlock, usedIds: UsedIds): boolean {
   if (!isToolUse(block) && !isServerUse(block)) return true;
   const id = toolUseId(block) ?? "";
   const isFresh = !usedIds.has(id);

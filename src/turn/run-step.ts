@@ -1,5 +1,6 @@
 import { toolUseId, type TurnBlock } from "../conversation/block.ts";
 import type { HistoryMessage } from "../conversation/history.ts";
+import type { UsedIds } from "../conversation/steps.ts";
 import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import type { ModelBlock, ModelEvent, StopReason, Usage } from "../llm/model-event.ts";
@@ -24,7 +25,7 @@ export interface StepDependencies {
   /** Gets each complete tool_use block, in order, while the model still streams. */
   readonly uses: StepUses;
   /** The conversation's tool use ids so far. A use whose id comes again is renamed, for the API wants them unique. */
-  readonly usedIds: () => Set<string>;
+  readonly usedIds: () => UsedIds;
 }
 
 export interface StepEnd {

@@ -1,8 +1,10 @@
 import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.ts";
 import { textBlock, type HistoryMessage } from "../conversation/history.ts";
+import { UsedIds } from "../conversation/steps.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
 import type { ShownContext, ToldTool, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
+import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { asText, isRecord } from "../lib/json.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
@@ -68,8 +70,8 @@ async function* runSteps(
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
   const draft = new TurnDraft(turn, deps.record);
-  let known: Set<string> | undefined;
-  const usedIds = () => (known ??= idsOf([...shown.turns, turn]));
+  let known: UsedIds | undefined;
+  const usedIds = () => (known ??= idsOf(shown.turns, turn));
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
   if (isEndedBy(draft.toRecord().blocks, deps.tools)) {
@@ -203,7 +205,13 @@ function continued(history: readonly HistoryMessage[]): readonly HistoryMessage[
   return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];
 }
 
-function idsOf(turns: readonly TurnRecord[]): Set<string> {
-  const blocks = turns.flatMap((turn) => turn.blocks);
-  return new Set(blocks.filter((block) => block.blockType === "tool_use").map((block) => toolUseId(block) ?? ""));
+function idsOf(shown: readonly TurnRecord[], turn: TurnRecord): UsedIds {
+  const past = usesOf(shown);
+  const ids = new UsedIds({ has: (id) => past.includes(id) });
+  for (const id of usesIn(turn)) ids.add(id);
+  return ids;
 }
+
+const usesIn = ({ blocks }: TurnRecord) =>
+  blocks.filter(({ blockType }) => blockType === "tool_use").map((block) => toolUseId(block) ?? "");
+const usesOf = flatMapGrowing(usesIn);
