@@ -1,10 +1,15 @@
 import { Cleanup } from "../../lib/cleanup.ts";
+import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findLivekitPort } from "../../worker/process/ports.ts";
 import { startPostgres } from "../../worker/services/embedded-postgres.ts";
 import { startLivekitServer } from "../../worker/services/livekit-server.ts";
+import { endWithProcess } from "./end-with-process.ts";
+
+const REMOVE_WITHIN_MS = 5_000;
+const REMOVE_AGAIN_MS = 20;
 
 /** Servers for talks in a room. */
 export interface RoomServers {
@@ -24,13 +29,37 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   await using cleanup = new Cleanup();
   const dataDir = await mkdtemp(join(tmpdir(), "parley-testing-"));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const pids: number[] = [];
+  cleanup.defer(endWithProcess(() => killServers(pids, dataDir)));
   const cacheDir = resolve(process.env["PARLEY_CACHE_DIR"] || ".cache");
   // Without a livekit-server the first start builds one, which takes minutes: these lines say so.
   const progress = (line: string) => void process.stderr.write(`parley: ${line}\n`);
   const livekit = await startLivekitServer({ dataDir, cacheDir, port: await findLivekitPort(), progress });
+  pids.push(livekit.pid);
   cleanup.defer(() => livekit.close());
   const postgres = await startPostgres({ dataDir, port: 0, progress: () => {} });
+  pids.push(postgres.pid);
   cleanup.defer(() => postgres.close());
   const running = cleanup.move();
   return { livekit, databaseUrl: postgres.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Nothing of theirs is kept, so it needs no order: both servers end at once by SIGQUIT, PostgreSQL with its children. */
+function killServers(pids: readonly number[], dataDir: string): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, "SIGQUIT");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  // PostgreSQL writes until it has ended.
+  const until = performance.now() + REMOVE_WITHIN_MS;
+  while (existsSync(dataDir) && performance.now() < until) {
+    try {
+      rmSync(dataDir, { recursive: true, force: true });
+    } catch {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REMOVE_AGAIN_MS);
+    }
+  }
 }

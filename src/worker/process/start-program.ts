@@ -29,6 +29,7 @@ interface ServerOptions {
 
 /** A server that runs in a process group of its own, so that Ctrl-C does not reach it: `close` ends it in order. */
 export interface RunningServer {
+  readonly pid: number;
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<unknown>;
   /** May be called more than once. */
@@ -62,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       cause: error,
     });
   }
-  return { ended, close };
+  return { pid, ended, close };
 }
 
 /** Ends the server that an earlier run has left behind. */
