@@ -124,7 +124,7 @@ class Pack {
     if (Array.isArray(value)) return this.#writeList(value, depth);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === null || prototype === Object.prototype) return this.#writeMap(value, depth);
-    throw new AppError("internal", `A ${value.constructor.name} cannot be encoded`);
+    throw new AppError("internal", "An object of a class cannot be encoded");
   }
 
   /** The longest of the three forms of a timestamp, which every date fits. */
