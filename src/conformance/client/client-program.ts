@@ -59,9 +59,13 @@ export class ClientProgram implements AsyncDisposable {
     return this.events.items.filter((each) => each.event === event);
   }
 
-  async next(event: string, fits: (event: ProgramEvent) => boolean = () => true): Promise<ProgramEvent> {
+  async next(
+    event: string,
+    fits: (event: ProgramEvent) => boolean = () => true,
+    withinMs?: number,
+  ): Promise<ProgramEvent> {
     const what = `the event "${event}" of the client's program`;
-    return this.events.next((events) => events.find((each) => each.event === event && fits(each)), what);
+    return this.events.next((events) => events.find((each) => each.event === event && fits(each)), what, withinMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,6 +17,8 @@ import { createToken, type LivekitServer, RoomEnd, TOPIC } from "../wire/room-en
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
+/** A program's runtime has to start, and then the client has to join. */
+export const STARTS_WITHIN_MS = 15_000;
 /** Once a client has answered a later message, whatever it does at once about an earlier one has come by then. */
 const QUIET_MS = 150;
 const LOOK_EVERY_MS = 20;
@@ -77,7 +79,7 @@ export class ClientTalk implements AsyncDisposable {
     try {
       if (options.hasWorker ?? true) await talk.startWorker();
       await talk.#startClient();
-      if (options.hasWorker ?? true) await talk.nextConfiguration(0, 15_000);
+      if (options.hasWorker ?? true) await talk.nextConfiguration(0, STARTS_WITHIN_MS);
       return talk;
     } catch (error) {
       await talk[Symbol.asyncDispose]();

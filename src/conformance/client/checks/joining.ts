@@ -1,7 +1,7 @@
 import { TOOL_NAME, LIMITS } from "../../../protocol/limits.ts";
 import { workerFeatures } from "../../../protocol/messages/messages.ts";
 import { type Check, check as make, ensure, NotApplicable } from "../../check.ts";
-import { type ClientTalk, TOOLS } from "../client-talk.ts";
+import { type ClientTalk, STARTS_WITHIN_MS, TOOLS } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
 
@@ -89,7 +89,7 @@ export const waitingChecks: readonly Check<ClientTalk>[] = [
       "LiveKit keeps nothing for participants that join later: wait until the `agent` participant is there, and send Configuration again when another agent comes.",
     ],
     async (talk) => {
-      await talk.program.next("joined");
+      await talk.program.next("joined", () => true, STARTS_WITHIN_MS);
       await talk.startWorker();
       await talk.nextConfiguration(0, 15_000);
     },
