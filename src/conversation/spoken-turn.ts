@@ -41,6 +41,8 @@ export interface SpokenTurn {
   readonly at: number;
   readonly endedAt?: number;
   readonly participant: string;
+  /** The id of what the participant said. */
+  readonly messageId?: string;
   /** What the participant said; absent when the worker began the turn, to tell of a tool's outcome. */
   readonly said?: string;
   /** Who said it, if not the participant: that one had somebody else's message answered again. */

@@ -16,7 +16,7 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
     at: turn.createdAt,
     ...(turn.finishedAt !== null && { endedAt: turn.finishedAt }),
     participant,
-    ...(turn.parentMessageId !== null && { said: saidIn(turn.input) }),
+    ...(turn.parentMessageId !== null && { messageId: turn.parentMessageId, said: saidIn(turn.input) }),
     ...(saidBy !== participant && { saidBy }),
     ...(attachments.length > 0 && { attachments }),
     answer: turn.blocks.flatMap((block) => toPart(block, turn) ?? []),

@@ -89,6 +89,7 @@ test("a transcript tells who spoke, what the tools did and how each turn ended",
         at: time,
         endedAt: time,
         participant: "ann",
+        messageId: expect.any(String) as string,
         said: "What is 1 + 2?",
         answer: [
           { type: "text", text: "Let me see." },

@@ -6,6 +6,7 @@ import { noteWorkerTime } from "./worker-clock.ts";
 export interface StoredTurn {
   readonly turnId: string;
   readonly participant: string;
+  readonly messageId?: string;
   readonly said?: string;
   readonly saidBy?: string;
   readonly answer: readonly StoredPart[];

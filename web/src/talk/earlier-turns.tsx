@@ -1,13 +1,20 @@
 import { type TalkEntry, useMessage, useParley } from "@parley/react";
-import { memo, type ReactNode, useEffect, useState } from "react";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { toToolCall } from "../tools/stored-call.ts";
+import { EditMessage } from "./edit-message.tsx";
+import { MessageActions } from "./message-actions.tsx";
 import { partsBefore } from "./parts-before.ts";
 
-interface EarlierTurnsProps {
+interface Variations {
+  readonly edit: (messageId: string, text: string) => Promise<void>;
+  readonly regenerate: (messageId: string) => Promise<void>;
+}
+
+interface EarlierTurnsProps extends Variations {
   /** Answers that this page shows itself. */
   readonly shown: readonly TalkEntry[];
   /** Shown when nothing has been said. */
@@ -15,8 +22,8 @@ interface EarlierTurnsProps {
 }
 
 /** What was said in this room before the page was opened, from the worker's record. */
-export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode {
-  const { token, identity } = useJoinedTalk();
+export function EarlierTurns({ shown, otherwise, edit, regenerate }: EarlierTurnsProps): ReactNode {
+  const { token } = useJoinedTalk();
   const { value = [], problem } = useRecord(token, loadTurns);
   const [replaced, setReplaced] = useState<readonly string[]>([]);
   const parley = useParley();
@@ -40,9 +47,10 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
           <EarlierTurn
             key={turn.turnId}
             turn={turn}
-            me={identity}
             isAskedHere={askedHere.has(turn.turnId)}
             isAnsweredAnew={replaced.includes(turn.turnId)}
+            edit={edit}
+            regenerate={regenerate}
           />
         ))}
       </ol>
@@ -50,34 +58,42 @@ export function EarlierTurns({ shown, otherwise }: EarlierTurnsProps): ReactNode
   );
 }
 
-interface EarlierTurnProps {
+interface EarlierTurnProps extends Variations {
   readonly turn: StoredTurn;
-  readonly me: string;
   /** Whether this page shows the question itself. */
   readonly isAskedHere: boolean;
   /** The page shows another answer. */
   readonly isAnsweredAnew: boolean;
 }
 
-const EarlierTurn = memo(function EarlierTurn({ turn, me, ...shown }: EarlierTurnProps): ReactNode {
-  const { turnId, participant, said, saidBy = participant, state, heard } = turn;
+const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown }: EarlierTurnProps): ReactNode {
+  const { turnId, messageId, said, state, heard } = turn;
+  const { isAskedHere, isAnsweredAnew } = shown;
+  const [problem, setProblem] = useState<string>();
   /** The part of the answer that this page has received, which is shown with the new messages. */
   const seen = useMessage(turnId);
-  const { isAskedHere, isAnsweredAnew } = shown;
   const answer = isAskedHere || isAnsweredAnew ? [] : partsBefore(turn.answer, seen?.parts ?? []);
+  const tell = (varying: Promise<void>) => {
+    setProblem(undefined);
+    varying.catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
+  };
+  const isOver = state !== "running" && messageId !== undefined;
   return (
     <>
       {said !== undefined && !isAskedHere && (
-        <li className="message user">
-          <p className="who">{saidBy === me ? "You" : saidBy}</p>
-          <div className="body">
-            <p className="text">{said}</p>
-          </div>
-        </li>
+        <EarlierQuestion
+          turn={turn}
+          said={said}
+          problem={problem}
+          onEdit={isOver ? (text) => tell(edit(messageId, text)) : undefined}
+        />
       )}
       {answer.length > 0 && (
         <li className="message assistant">
-          <p className="who">Agent</p>
+          <div className="head">
+            <p className="who">Agent</p>
+            <MessageActions onAgain={isOver && !seen ? () => tell(regenerate(messageId)) : undefined} />
+          </div>
           <div className="body">
             {answer.map((part, index) =>
               part.type === "text" ? (
@@ -98,3 +114,43 @@ const EarlierTurn = memo(function EarlierTurn({ turn, me, ...shown }: EarlierTur
     </>
   );
 });
+
+interface EarlierQuestionProps {
+  readonly turn: StoredTurn;
+  readonly said: string;
+  readonly problem: string | undefined;
+  readonly onEdit: ((text: string) => void) | undefined;
+}
+
+function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps): ReactNode {
+  const { participant, saidBy = participant } = turn;
+  const { identity } = useJoinedTalk();
+  const [words, setWords] = useState(said);
+  const [isEditing, setEditing] = useState(false);
+  const item = useRef<HTMLLIElement>(null);
+  const isOwn = saidBy === identity;
+  const done = (text?: string) => {
+    setEditing(false);
+    // To where it was before: the button that began it.
+    item.current?.querySelector("button")?.focus();
+    if (text === undefined) return;
+    setWords(text);
+    onEdit?.(text);
+  };
+  return (
+    <li ref={item} className="message user">
+      <div className="head">
+        <p className="who">{isOwn ? "You" : saidBy}</p>
+        <MessageActions onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
+      </div>
+      {isEditing ? (
+        <EditMessage text={words} onDone={done} />
+      ) : (
+        <div className="body">
+          <p className="text">{words}</p>
+        </div>
+      )}
+      {problem !== undefined && <p className="note">Failed: {problem}</p>}
+    </li>
+  );
+}

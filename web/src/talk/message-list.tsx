@@ -47,6 +47,8 @@ export function MessageList(): ReactNode {
       <div className="messages">
         <EarlierTurns
           shown={messages}
+          edit={edit}
+          regenerate={regenerate}
           otherwise={
             <p className="empty">{parley ? "Say something, or ask: “what is 21 * 2?”" : "Opening the talk …"}</p>
           }

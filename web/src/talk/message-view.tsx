@@ -2,6 +2,7 @@ import { type Part, type TalkMessage, textOf, ToolCallView, useMessage } from "@
 import { memo, type ReactNode, useRef, useState } from "react";
 import { CallCard } from "../tools/call-card.tsx";
 import { EditMessage } from "./edit-message.tsx";
+import { MessageActions } from "./message-actions.tsx";
 
 const ENDS: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
@@ -22,15 +23,19 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   if (!message) return null;
-  const { role, from, parts, state, problem } = message;
+  const { role, from, parts, state, problem, replyTo } = message;
+  const isOver = state !== "open" && state !== "sending";
   return (
     <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? (from ?? "You") : "Agent"}</p>
         <MessageActions
-          message={message}
-          onEdit={() => setEditing(true)}
-          onAgain={(question) => inBackground(regenerate(question))}
+          onEdit={isOver && role === "user" && from === undefined ? () => setEditing(true) : undefined}
+          onAgain={
+            isOver && role === "assistant" && replyTo !== undefined
+              ? () => inBackground(regenerate(replyTo))
+              : undefined
+          }
         />
       </div>
       {isEditing ? (
@@ -105,31 +110,6 @@ function PartView({ part, message }: { readonly part: Part; readonly message: Ta
         </s>
       ) : (
         <span className={isOver ? "" : "ahead"}>{rest}</span>
-      )}
-    </p>
-  );
-}
-
-interface MessageActionsProps {
-  readonly message: TalkMessage;
-  readonly onEdit: () => void;
-  /** @param question the id of the message to answer again */
-  readonly onAgain: (question: string) => void;
-}
-
-function MessageActions({ message: { role, from, state, replyTo }, onEdit, onAgain }: MessageActionsProps): ReactNode {
-  if (state === "open" || state === "sending") return null;
-  return (
-    <p className="actions">
-      {role === "user" && from === undefined && (
-        <button type="button" className="quiet" onClick={onEdit}>
-          Edit
-        </button>
-      )}
-      {role === "assistant" && replyTo !== undefined && (
-        <button type="button" className="quiet" onClick={() => onAgain(replyTo)}>
-          Answer again
-        </button>
       )}
     </p>
   );
