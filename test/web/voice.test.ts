@@ -82,6 +82,13 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   expect(await page.locator(".message.assistant").locator(".ahead, .unheard").count()).toBe(0);
   expect(await page.evaluate("window.loudest")).toBeGreaterThan(0.02);
   expect(await page.getByText("Nobody listens").count()).toBe(0);
+  await page.getByRole("tab", { name: "Turn" }).click();
+  const waterfall = page.locator(".waterfall");
+  for (const part of ["Heard", "To the end of the turn", "Model, to its first word", "To the first sound", "Speaks"])
+    await waterfall.getByText(part).first().waitFor();
+  for (const part of ["Show notification: runs", "Calculator: waits for permission"])
+    await waterfall.getByText(part).waitFor();
+  await world.picture(page, "page-turn");
 }, 60_000);
 
 test("a question that is asked aloud is answered by a spoken yes", { timeout: 60_000 }, async () => {

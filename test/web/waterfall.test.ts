@@ -88,11 +88,12 @@ test("that a device has stopped what was cancelled is no late answer, and an old
 });
 
 test("a spoken turn begins with what was heard, and has the way to the first sound", () => {
-  const timings = turn([
+  const parts = [
     { span: "parley.hearing", fromMs: -1_500, firstMs: -550, toMs: 0 },
     { span: "chat", fromMs: 2, firstMs: 302, toMs: 700 },
-    { span: "parley.speech", fromMs: 310, firstMs: 500, toMs: 1_000 },
-  ]);
+    { span: "parley.speech", fromMs: 1, firstMs: 500, toMs: 1_000 },
+  ];
+  const timings = { ...turn(parts), firstTextMs: 310 };
 
   expect(toWaterfall(timings, []).totalMs).toBe(2_500);
   expect(shown(timings)).toEqual([
@@ -102,6 +103,15 @@ test("a spoken turn begins with what was heard, and has the way to the first sou
     ["Model", 1_802, 2_200],
     ["To the first sound", 1_810, 2_000],
     ["Speaks", 2_000, 2_500],
+  ]);
+});
+
+test("what is said before the answer's first words, such as a question, has its way to the first sound from the turn's begin", () => {
+  const timings = { ...turn([{ span: "parley.speech", fromMs: 1, firstMs: 500, toMs: 1_000 }]), firstTextMs: 700 };
+
+  expect(shown(timings)).toEqual([
+    ["To the first sound", 1, 500],
+    ["Speaks", 500, 1_000],
   ]);
 });
 

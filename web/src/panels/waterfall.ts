@@ -58,8 +58,12 @@ function toBars(part: TimedPart, timings: Timings, calls: readonly TimedCall[]):
       return [bar("Heard", "speech", before), bar("To the end of the turn", "wait", after)];
     case "chat":
       return [bar("Model, to its first word", "wait", before), bar("Model", "model", after)];
-    case "parley.speech":
-      return [bar("To the first sound", "wait", before), bar("Speaks", "speech", after)];
+    case "parley.speech": {
+      // It is open from the turn's begin, and has nothing to say before the answer's first words.
+      const { firstTextMs = fromMs } = timings;
+      const wordsMs = firstTextMs <= firstMs ? Math.max(fromMs, firstTextMs) : fromMs;
+      return [bar("To the first sound", "wait", [wordsMs, firstMs]), bar("Speaks", "speech", after)];
+    }
     case "execute_tool":
       return toCallBars(name, part, { timings, call: findCall(part, calls) });
     case "parley.permission":
