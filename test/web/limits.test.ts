@@ -21,6 +21,21 @@ test("a budget that is spent is told of, with what to do", async () => {
   await world.picture(page, "page-problem");
 });
 
+test("a budget of today that is spent is told of in the next talk", async () => {
+  const page = await world.join({ name: "Zoe", room: "orchard" });
+  world.model.script([reply([text("Good morning.")])]);
+  await say(page, "Hello");
+  await page.getByText("Good morning.", { exact: true }).waitFor();
+  // Its place is needed.
+  await world.parts.rooms.deleteRoom("orchard");
+
+  const next = await world.join({ name: "Zoe", room: "yard" });
+  await say(next, "Hello");
+
+  await next.getByText("Your budget of today is spent. Come back tomorrow (UTC), or have it raised.").waitFor();
+  expect(await next.getByText("The budget of this talk is spent").count()).toBe(0);
+});
+
 test("a room that finds all workers full says so, and what to do", { timeout: 60_000 }, async () => {
   // Rooms that were left are there for a while, or they are not: with three more there are too many.
   const pages = await Promise.all(["one", "two", "three"].map((room) => world.join({ room, waits: false })));
