@@ -98,7 +98,8 @@ export class WordedQuestions {
     // Without `voiceApproval` a typed yes counts only where the whole title was shown.
     const isTypable = voiceApproval || (!speech && record.title.length < MAX_TITLE_LENGTH);
     const language = this.#options.peers.get(record.participantIdentity)?.language;
-    await aside(isTypable ? toSpokenQuestion(record.title, language) : record.title, cut);
+    const words = isTypable ? toSpokenQuestion(record.title, language) : record.title;
+    await aside(isAnothers(record) ? `${record.participantIdentity}: ${words}` : words, cut);
     if (signal.aborted || cut.aborted) return;
     const { byVoice } = this.#options;
     const yes: Via[] = [];
@@ -107,6 +108,9 @@ export class WordedQuestions {
     question.ways = { yes, no: byVoice ? ["voice", "text"] : ["text"] };
   }
 }
+
+/** Whether it is said in another participant's turn: then it begins with the name of whom it is put to. */
+const isAnothers = ({ metadata }: PermissionRecord) => metadata["participant"] !== undefined;
 
 /** A title as a question in a language: "Write notes/today.md. Yes or no?" */
 function toSpokenQuestion(title: string, language: string | undefined): string {

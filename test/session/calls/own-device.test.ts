@@ -87,6 +87,24 @@ test("leave for another's tool is asked of its owner, who is told who asks; nobo
   expect(await agent.sql`select participant_identity as of from permission_grants`).toEqual([{ of: "phone" }]);
 });
 
+test("an owner without dialogs is asked in words by name, and nobody else's yes counts", async () => {
+  await using agent = await TestAgent.start({ policy });
+  const phone = await agent.client("phone", { tools: [shared("print")] });
+  const laptop = await agent.client("laptop", { tools: [] });
+  agent.model.script([reply([toolUse("print")]), reply([text("It waits.")]), reply([text("Printed.")])]);
+  await laptop.say("Print");
+
+  const question = await phone.next("assistant_sentence", ({ text: said }) => said.endsWith("Yes or no?"));
+  expect(question.text).toMatch(/^phone: .*print/);
+  expect(await laptop.answerTo(await laptop.say("Yes"))).toBe("It waits.");
+  expect(phone.all("tool_use_request").map(({ execution }) => execution)).not.toContain("client");
+  await phone.say("Yes");
+  const { id } = await phone.next("tool_use_request", ({ execution }) => execution === "client");
+  await phone.answer(id, { success: true });
+
+  await laptop.next("assistant_sentence", ({ text: said }) => said === "Printed.");
+});
+
 test("what an owner has allowed runs on that owner's device alone", async () => {
   await using agent = await TestAgent.start({ policy });
   const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
