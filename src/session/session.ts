@@ -155,6 +155,8 @@ export class Session {
         return this.#calls.handlePresence(input.identity, "left");
       case "packet":
         return this.#handlePacket(this.#join(input.from), input.bytes);
+      case "chat_opened":
+        return this.#admission.textBegins(this.#peers.get(input.identity), input.refuse);
       case "chat":
         return this.#messages.hear(this.#peers.join(input.from).peer, { id: input.id, content: input.text });
       case "transcript":

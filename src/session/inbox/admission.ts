@@ -73,12 +73,23 @@ export class Admission {
   /** Text or speech. A refusal is shown by `lk.transcription`: the participant's client may not speak the protocol. */
   text(from: Peer, text: string): boolean {
     if (this.#spend(from, messageCost(text.length)) || this.#mayAnswer(from.identity)) return true;
+    this.#refuseText(from);
+    return false;
+  }
+
+  /** A text that has yet to be read, which costs more than all else about it: what `text` would refuse is not. */
+  textBegins(from: Peer | undefined, refuse: () => void): void {
+    if (!from || this.#spend(from, 0) || this.#openQuestion(from.identity) !== undefined) return;
+    this.#refuseText(from);
+    refuse();
+  }
+
+  #refuseText(from: Peer): void {
     this.#turnAway(from, "text", () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
       stream.write(phrasesFor(from.language, this.#options.phrases).tooMany);
       stream.close();
     });
-    return false;
   }
 
   /** A packet that one of the candidates has sent. */
@@ -121,11 +132,16 @@ export class Admission {
    * Whether these are the first words after a question that is answered in words. Asked for a sender without budget.
    */
   #mayAnswer(from: string, isWords = () => true): boolean {
-    const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
-    const question = questions.find((id) => !this.#answered.has(id));
+    const question = this.#openQuestion(from);
     if (question === undefined || !isWords()) return false;
     this.#remember(question);
     return true;
+  }
+
+  /** The id of a question that this participant's next words may answer, if none have come yet. */
+  #openQuestion(from: string): string | undefined {
+    const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
+    return questions.find((id) => !this.#answered.has(id));
   }
 
   #remember(answered: string): void {

@@ -22,6 +22,8 @@ export type RoomInput =
   | { readonly type: "packet"; readonly from: RoomParticipant; readonly bytes: Uint8Array }
   /** Text on `lk.chat`, from an ordinary LiveKit client. */
   | { readonly type: "chat"; readonly from: RoomParticipant; readonly id: string; readonly text: string }
+  /** A text on `lk.chat` begins. `refuse` may be called at once: then it is not read. */
+  | { readonly type: "chat_opened"; readonly identity: string; readonly refuse: () => void }
   /** What is understood so far of an utterance that goes on. Final words do not change; more may follow. */
   | {
       readonly type: "transcript";

@@ -80,6 +80,9 @@ export class RoomLink {
       });
     });
     room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
+      let isRefused = false;
+      take({ type: "chat_opened", identity, refuse: () => (isRefused = true) });
+      if (isRefused) return void reader.close();
       const { streamId } = reader.info;
       // A chat text is not sent again under its id, so an id that cannot be stored may be replaced.
       const id = isId(streamId) ? streamId : createId();

@@ -231,6 +231,25 @@ test("whoever types too much without the protocol reads once that it was not tak
   await expect.poll(() => transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
 });
 
+test("a text of a sender without budget is refused before it is read, but for the answer to a question in words", async () => {
+  const one = room(1, "guarded");
+  const isRead = () => {
+    let isRefused = false;
+    one.fake.session.handle({ type: "chat_opened", identity: "user", refuse: () => (isRefused = true) });
+    return !isRefused;
+  };
+  one.say(userMessage());
+  await expect.poll(() => isSaid(one, "Write it.")).toBe(true);
+  expect(isRead()).toBe(true);
+  spendAll(one);
+
+  expect(isRead()).toBe(true);
+  one.fake.session.handle({ type: "chat", from: USER, id: "yes", text: "Yes" });
+  await expect.poll(() => one.fake.recorder.settled.map(({ state }) => state)).toEqual(["success"]);
+  expect([isRead(), isRead()]).toEqual([false, false]);
+  await expect.poll(() => one.transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
+});
+
 test("thousands of bad packets make two lines in the log, the second with their number", async () => {
   using clock = new VirtualClock();
   const { fake, lines } = room();
