@@ -70,6 +70,7 @@ export class Session {
     });
     const media = new SessionMedia({ recorder, archive });
     const forms = new WordedForms({ peers, outbox, link, voice });
+    const worded = [this.#permissions, forms];
     this.#calls = new SessionCalls({
       room,
       serverTools,
@@ -98,7 +99,7 @@ export class Session {
       countTokens: countTokens && countingWithMedia(countTokens, media),
       notesModel,
       calls: this.#calls,
-      worded: [this.#permissions, forms],
+      worded,
       configurations: this.#configurations,
       peers,
       outbox,
@@ -112,20 +113,13 @@ export class Session {
       tell,
     });
     const asking = [this.#calls.wire, this.#permissions];
-    this.#admission = new Admission({
-      asking,
-      worded: [this.#permissions, forms],
-      phrases: policy.phrases,
-      outbox,
-      link,
-      telemetry,
-      logger,
-    });
+    const { phrases } = policy;
+    this.#admission = new Admission({ asking, worded, phrases, outbox, link, telemetry, logger });
     this.#messages = new UserMessages({
       peers,
       messageIds: restored.messageIds,
       admission: this.#admission,
-      worded: [this.#permissions, forms],
+      worded,
       recorder,
       media,
       outbox,
