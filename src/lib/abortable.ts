@@ -4,7 +4,7 @@
  */
 export async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   if (signal.aborted) {
-    promise.catch(() => {});
+    void unawaited(promise);
     throw signal.reason;
   }
   const aborted = Promise.withResolvers<never>();
@@ -15,4 +15,10 @@ export async function abortable<Value>(promise: Promise<Value>, signal: AbortSig
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** The same promise, whose rejection does no harm when nobody waits for it. */
+export function unawaited<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
 }

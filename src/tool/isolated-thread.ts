@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import type { JsonObject } from "../lib/json.ts";
-import { unawaited } from "../lib/unawaited.ts";
+import { unawaited } from "../lib/abortable.ts";
 import { partsOf, type ToolResultParts } from "../protocol/tool-result.ts";
 import type { Elicitation, Elicited, PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
 import { messageOf } from "./outcome.ts";

@@ -1,5 +1,4 @@
-import { abortable } from "../../lib/abortable.ts";
-import { unawaited } from "../../lib/unawaited.ts";
+import { abortable, unawaited } from "../../lib/abortable.ts";
 import type { ToolContext } from "../define-tool.ts";
 import { PermissionDenied } from "../permission-denied.ts";
 import { needOfRunning } from "../permission-need.ts";

@@ -52,6 +52,7 @@ test("hooks are told of the start, of each turn and of the end, as plain data", 
     at: expect.any(Number),
     endedAt: expect.any(Number),
     participant: "ana",
+    messageId: expect.any(String),
     said: "How many?",
     answer: [
       expect.objectContaining({ type: "tool", name: "look", state: "success", ranOn: "server", result: { found: 7 } }),
@@ -59,6 +60,7 @@ test("hooks are told of the start, of each turn and of the end, as plain data", 
     ],
     state: "completed",
     stopReason: "end_turn",
+    timings: expect.objectContaining({ startedAt: expect.any(Number), totalMs: expect.any(Number) }),
   };
   const tokens = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
   const usage = { ...tokens, cacheReadTokens: expect.any(Number), cacheWriteTokens: expect.any(Number) };
