@@ -90,8 +90,9 @@ test("a tool that computes without a pause holds up nobody, and is ended with it
 
 test("a tool hears that its call has ended, with the reason", async () => {
   const stop = new AbortController();
-  const { result } = run("wait", { signal: stop.signal });
-  setTimeout(() => stop.abort(new Error("The call has ended: timeout")), 500);
+  // Not before it waits: a thread that is still being loaded is ended without a word.
+  const log = () => stop.abort(new Error("The call has ended: timeout"));
+  const { result } = run("wait", { signal: stop.signal, log });
 
   await expect(result).rejects.toThrow("The call has ended: timeout");
 });
