@@ -65,7 +65,7 @@ export interface OpenSessionOptions extends Pick<
   readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
-  /** A worker that stopped without a word loses its session after this long. @defaultValue 15000 */
+  /** A worker that stopped without a word loses its session after this long. @defaultValue 12000 */
   readonly leaseMs?: number;
   readonly link: Pick<RoomLink, "publish" | "openTranscription" | "otherAgents">;
   /** @defaultValue no call can be ended, and no agent has tools for it */
