@@ -58,6 +58,8 @@ export class Recorder implements LedgerListener {
   readonly #besides = new PQueue({ concurrency: 1 });
   /** Messages are stored one after another, in the order in which they are answered. */
   readonly #messages = new PQueue({ concurrency: 1 });
+  /** Messages that are being stored, by their ids: a turn that is stored beside its message would not delete it. */
+  readonly #keeping = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
   /** The newest turn. */
   #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
@@ -88,12 +90,14 @@ export class Recorder implements LedgerListener {
     const { id, participantIdentity, parentMessageId, messageId, input } = turn;
     this.#begun = { turnId: id, parentMessageId };
     const blocks = turn.blocks.map(cleanBlock);
-    this.#write(id, async () => {
+    const kept = this.#keeping.get(parentMessageId ?? "")?.catch(() => {});
+    const begun = async () => {
       const row = { id, participantIdentity, parentMessageId, messageId, input };
       const position = await insertTurn(this.#writer, { ...row, ...begin, blocks });
       if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
       if (position === 1) await setOpener(this.#writer, { identity: participantIdentity });
-    });
+    };
+    this.#write(id, begun, kept);
   }
 
   /**
@@ -104,11 +108,15 @@ export class Recorder implements LedgerListener {
    */
   async keepMessage(message: WaitingMessage): Promise<void> {
     if (this.#begun?.parentMessageId === message.id) return this.#chains.get(this.#begun.turnId);
+    const kept = this.#messages.add(() => retried(() => insertWaitingMessage(this.#writer, message)));
+    this.#keeping.set(message.id, kept);
     try {
-      await this.#messages.add(() => retried(() => insertWaitingMessage(this.#writer, message)));
+      await kept;
     } catch (error) {
       this.#lose(error as AppError);
       throw error;
+    } finally {
+      this.#keeping.delete(message.id);
     }
   }
 

@@ -21,7 +21,7 @@ test("a talk goes on, here and with the next worker, when turns that it shows ha
   agent.model.script([reply([toolUse("look", {}, "toolu_old")]), reply([text("Clear.")]), reply([text("Two.")])]);
   await ask("One");
   await ask("Two");
-  await expect.poll(() => agent.sql`select 1 from turns where state = 'running'`).toEqual([]);
+  await expect.poll(() => agent.sql`select 1 from turns where state = 'completed'`).toHaveLength(2);
   await agent.sql`update turns set created_at = now() - interval '40 days'`;
 
   expect(await deleteOldTurns(agent.sql, { days: 30, limit: 10 })).toBe(1);

@@ -29,3 +29,31 @@ test("answers that came too late are on record also when the session closes whil
   `;
   expect(row?.extra_answers.map(({ from }) => from)).toEqual(["ann", "bob", "carol"]);
 });
+
+test("a message whose turn begins while it is still being stored waits no more", async () => {
+  await using database = await tempDatabase();
+  const { sql } = database;
+  const talk = await FollowedTalk.begin(sql);
+  const lease = { sessionId: talk.id, epoch: 1 };
+  const recorder = new Recorder(
+    { writer: { sql, lease }, untilOwned: async () => {}, lose: () => {} },
+    { onLost: () => {} },
+  );
+  await sql`create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.1); return new; end'`;
+  await sql`create trigger slow before insert on waiting_messages for each row execute function slow()`;
+
+  const kept = recorder.keepMessage({ id: "m", participantIdentity: "ann", content: "Hello." });
+  recorder.beginTurn({
+    id: "t",
+    position: 1,
+    participantIdentity: "ann",
+    parentMessageId: "m",
+    messageId: "a",
+    input: [{ type: "text", text: "Hello." }],
+    state: "running",
+    blocks: [],
+  });
+  await Promise.all([kept, recorder.durable()]);
+
+  expect(await sql`select id from waiting_messages`).toEqual([]);
+});
