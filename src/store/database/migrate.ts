@@ -1,8 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
+import type postgres from "postgres";
 import Postgrator from "postgrator";
 import { AppError } from "../../errors/app-error.ts";
+import { driver } from "./driver.ts";
 import { type Sql, connect } from "./pool.ts";
 import { errorKind, runQuery, toStoreError } from "./store-error.ts";
 
@@ -89,7 +90,7 @@ async function runMigrations(sql: Sql): Promise<void> {
     } catch (error) {
       // On a lost connection postgres.js rejects by itself. If this rejected too, it would send a rollback on the
       // socket that is gone, which ends the process.
-      if (!(error instanceof postgres.PostgresError) && errorKind(error) === "unavailable") await new Promise(() => {});
+      if (!(error instanceof driver.PostgresError) && errorKind(error) === "unavailable") await new Promise(() => {});
       throw error;
     }
   });

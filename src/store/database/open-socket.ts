@@ -11,7 +11,7 @@ const CHECK_MS = 1_000;
 
 /**
  * Emits an error only together with the close. Between the two, postgres.js would send another query on this
- * connection, which would never be answered.
+ * connection, which would be lost with it.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;

@@ -1,5 +1,6 @@
-import postgres from "postgres";
+import type postgres from "postgres";
 import type { JsonValue } from "../../lib/json.ts";
+import { driver } from "./driver.ts";
 import { openSocket } from "./open-socket.ts";
 
 /** A pool of connections. Timestamps go in and come out as milliseconds since the epoch. */
@@ -48,7 +49,7 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
     socket: (target: { host: string[]; port: number[]; path?: string | false }) =>
       openSocket(target, { connectTimeoutMs, answerTimeoutMs }),
   };
-  return postgres(databaseUrl, settings);
+  return driver(databaseUrl, settings);
 }
 
 /** A jsonb parameter; SQL's null (not JSON's) for `undefined` and `null`. */

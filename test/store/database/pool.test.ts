@@ -1,4 +1,5 @@
 import { Socket } from "node:net";
+import { setImmediate as nextImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { connect, type PoolOptions } from "../../../src/store/database/pool.ts";
 import { runQuery } from "../../../src/store/database/store-error.ts";
@@ -104,6 +105,25 @@ test("a query that follows a cut connection at once is answered", async () => {
   proxy.resume();
 
   expect(await unanswered).toBe("lost");
+  expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
+});
+
+test("queries that are begun while their connection closes are all settled, and the next one works", async () => {
+  const { proxy, sql } = await throughProxy({ maxConnections: 1 });
+  for (let round = 0; round < 5; round++) {
+    await sql`select 1`;
+    let isLost = false;
+    const queries: Promise<unknown>[] = [];
+    proxy.cut();
+    while (!isLost) {
+      // The driver writes in one tick, so that a query is about to be written in every other one.
+      await nextImmediate();
+      await nextImmediate();
+      queries.push(sql`select 2`.catch(() => (isLost = true)));
+    }
+    await Promise.all(queries);
+  }
+
   expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
 });
 
