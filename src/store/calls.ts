@@ -12,6 +12,7 @@ import type { JsonObject } from "../lib/json.ts";
 import type { Sql } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
+import { storedBlocks, type TurnBlockRow } from "./turns/write-blocks.ts";
 
 /** Fields of a call that have no column: they are read from other tables, or are not stored. */
 const ELSEWHERE = ["outcome", "messageId", "participant", "editedInput", "hasStoredPermission", "onInterrupt"] as const;
@@ -66,11 +67,19 @@ const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${
  * Stores a call as it is now. A stored call is changed only while it is open, and only by a newer revision: the first
  * end wins, and storing it again changes nothing. When a call ends, its open permission requests end with it.
  *
- * @throws {AppError} `lost_lease`; `internal` for another call of the same tool use
+ * @param blocks are stored with it, all or none
+ * @returns how many of the blocks were new
+ * @throws {AppError} `lost_lease`; `internal` for another call of the same tool use, or for blocks that cannot be stored
  */
-export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promise<void> {
-  const rows = await runQuery(sql`
-    with fence as materialized (${fencingRow({ sql, lease })}), saved as (
+export async function saveCall(
+  { sql, lease }: SessionWriter,
+  call: Call,
+  blocks: readonly TurnBlockRow[] = [],
+): Promise<number> {
+  const alone = blocks.length === 0;
+  const [row] = await runQuery(sql<{ count: number }[]>`
+    with fence as materialized (${fencingRow({ sql, lease })}), ${alone ? sql`` : sql`${storedBlocks(sql, blocks)},`}
+    saved as (
       insert into tool_calls (in_session, ${sql.unsafe(NAMES)})
       select ${lease.sessionId}, ${sql.unsafe(NAMES)}
       from fence, jsonb_populate_record(null::tool_calls, ${sql.json(toRow(call))})
@@ -84,9 +93,10 @@ export async function saveCall({ sql, lease }: SessionWriter, call: Call): Promi
       from saved
       where saved.state not in ('pending', 'running') and call_id = saved.id and permissions.state = 'asked'
     )
-    select from fence
+    select ${alone ? sql`0` : sql`(select count(*)::int from stored)`} as count from fence
   `);
-  if (rows.length === 0) throw lostLease();
+  if (!row) throw lostLease();
+  return row.count;
 }
 
 /** The call as JSON, by its columns' names. PostgreSQL converts each value to its column's type. */

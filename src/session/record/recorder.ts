@@ -240,7 +240,8 @@ export class Recorder implements LedgerListener {
 
   /**
    * The call's input and result are clean already (`cleanJson`). A call that is opened and begun in the same tick takes
-   * one statement. `onCallStored` is also called after a write that was tried again.
+   * one statement, with the block of its use; so does its end with the block of its result. `onCallStored` is also called
+   * after a write that was tried again.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
     const unsaved = this.#unsaved.get(call.id) ?? [];
@@ -249,7 +250,7 @@ export class Recorder implements LedgerListener {
     const write = async () => {
       const newest = unsaved.at(-1);
       if (!newest) return;
-      await saveCall(this.#writer, newest);
+      await this.#blocks.along((rows) => saveCall(this.#writer, newest, rows));
       for (const state of unsaved.splice(0, unsaved.indexOf(newest) + 1)) this.#events.onCallStored(state);
       if (unsaved.length === 0) this.#unsaved.delete(call.id);
     };

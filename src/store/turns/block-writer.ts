@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
 import type { SessionWriter } from "../sessions/session-writer.ts";
 import { type BlockProblem, type TurnBlockRow, writeBlocks } from "./write-blocks.ts";
@@ -19,8 +20,12 @@ interface QueuedBlock {
   readonly row: TurnBlockRow;
 }
 
+/** Stores blocks with something else, all or none, and returns how many were new. */
+type WriteAlong = (rows: readonly TurnBlockRow[]) => Promise<number>;
+
 /**
- * Stores blocks while the model streams, in order and in batches: blocks that come during a batch make the next one.
+ * Stores blocks while the model streams, in order and in batches: blocks that come during a batch make the next one,
+ * and another write may take along those that have just come.
  * While the database is down, they wait and are tried again. If a block is not stored, a flush rejects and `onProblem`
  * is called. Once another worker has the session, every block is lost.
  */
@@ -33,6 +38,7 @@ export class BlockWriter {
   readonly #lostTurns = new Set<string>();
   #added = 0;
   #isWriting = false;
+  #isDue = false;
   #lastError: unknown;
   #stopWaiting: (() => void) | undefined;
   #closing: Promise<void> | undefined;
@@ -53,7 +59,31 @@ export class BlockWriter {
     const refusal = this.#refusal(row);
     if (refusal) return this.#lose({ number: this.#added, row }, refusal);
     this.#queue.push({ number: this.#added, row });
-    void this.#write();
+    this.#writeSoon();
+  }
+
+  /**
+   * Makes another write, which takes the blocks along that come in the same moment: one statement instead of two. If they
+   * cannot be stored so, they are stored by themselves, and the write is made without them.
+   *
+   * @throws {AppError} what the write throws
+   */
+  async along(write: WriteAlong): Promise<void> {
+    if (this.#queue.length === 0) await setImmediate();
+    const batch = this.#isWriting ? [] : this.#queue.slice(0, this.#options.maxBatch);
+    if (batch.length === 0) return void (await write([]));
+    this.#isWriting = true;
+    try {
+      const stored = await write(batch.map(({ row }) => row));
+      // Where one was there already, all are compared with what is stored.
+      if (stored === batch.length) this.#finish(batch, []);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "internal") throw error;
+      await write([]);
+    } finally {
+      this.#isWriting = false;
+      this.#writeSoon();
+    }
   }
 
   /**
@@ -97,11 +127,19 @@ export class BlockWriter {
     this.#endFlushes();
   }
 
+  /** Blocks that are added in one go make one batch. */
+  #writeSoon(): void {
+    if (this.#isDue || this.#isWriting || this.#queue.length === 0) return;
+    this.#isDue = true;
+    void setImmediate().then(async () => {
+      this.#isDue = false;
+      await this.#write();
+    });
+  }
+
   async #write(): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    // Blocks that are added in the same tick make one batch.
-    await Promise.resolve();
     for (let failures = 0; this.#queue.length > 0;) {
       const batch = this.#queue.slice(0, this.#options.maxBatch);
       try {

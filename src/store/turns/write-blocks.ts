@@ -20,16 +20,21 @@ export interface TurnBlockRow {
 export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<number> {
   const { sql } = writer;
   const result = await sql<{ count: number }[]>`
-    with fence as materialized (${fencingRow(writer)}), stored as (
-      insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
-      select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}, fence
-      on conflict (turn_id, sequence) do nothing
-      returning 1
-    )
+    with fence as materialized (${fencingRow(writer)}), ${storedBlocks(sql, rows)}
     select (select count(*)::int from stored) as count from fence
   `;
   if (!result[0]) throw lostLease();
   return result[0].count;
+}
+
+/** For a statement with `fence`: stores blocks, and gives a row for each that was new. */
+export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
+  return sql`stored as (
+    insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
+    select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}, fence
+    on conflict (turn_id, sequence) do nothing
+    returning 1
+  )`;
 }
 
 /** Indexes of the rows in whose place `turn_blocks` has another block. Rejects with the driver's own error. */

@@ -57,3 +57,37 @@ test("a message whose turn begins while it is still being stored waits no more",
 
   expect(await sql`select id from waiting_messages`).toEqual([]);
 });
+
+test("a call and the block of its use are one statement, and so are its end and its result", async () => {
+  await using database = await tempDatabase();
+  const { sql } = database;
+  const talk = await FollowedTalk.begin(sql);
+  const { id: turnId } = await talk.say("Hello.");
+  const statements: string[] = [];
+  const counting = new Proxy(sql, {
+    apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
+      const query: unknown = Reflect.apply(target, self, args);
+      if (args[0][0]?.includes("with fence")) statements.push(args[0].join(""));
+      return query;
+    },
+  });
+  const recorder = new Recorder(
+    { writer: { sql: counting, lease: { sessionId: talk.id, epoch: 1 } }, untilOwned: async () => {}, lose: () => {} },
+    { onLost: () => {} },
+  );
+  const callId = createId();
+  const { add } = recorder.blocksOf(turnId);
+
+  add({ sequence: 7, blockType: "tool_use", textContent: null, content: { tool_use_id: "toolu_1" } });
+  recorder.onOpened(callOf({ id: callId, turnId }));
+  await recorder.durable();
+  recorder.onSettled(callOf({ id: callId, turnId, state: "success", outcome: success({}), revision: 2 }));
+  await Promise.resolve();
+  add({ sequence: 8, blockType: "tool_result", textContent: null, content: { tool_use_id: "toolu_1" } });
+  await recorder.durable();
+
+  expect(statements).toHaveLength(2);
+  const blocks = await sql`select from turn_blocks where turn_id = ${turnId} and sequence in (7, 8)`;
+  expect(blocks).toHaveLength(2);
+  await recorder.close();
+});

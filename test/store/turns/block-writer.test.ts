@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { TurnBlock } from "../../../src/conversation/block.ts";
+import { AppError } from "../../../src/errors/app-error.ts";
 import { BlockWriter, type BlockWriterOptions } from "../../../src/store/turns/block-writer.ts";
 import { connect } from "../../../src/store/database/pool.ts";
-import type { BlockProblem } from "../../../src/store/turns/write-blocks.ts";
+import { insertBlocks, type BlockProblem, type TurnBlockRow } from "../../../src/store/turns/write-blocks.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -28,7 +29,7 @@ async function writerBehindProxy(options: BlockWriterOptions = {}) {
   });
   const { sessionId } = session.lease;
   const claimAnew = () => database.sql`update sessions set epoch = epoch + 1 where id = ${sessionId}`;
-  return { proxy, writer, problems, turnId, claimAnew };
+  return { proxy, writer, session, problems, turnId, claimAnew };
 }
 
 function addTexts(writer: BlockWriter, turnId: string, [from, to]: [number, number]): void {
@@ -286,4 +287,71 @@ test("close without a database tells what is lost and leaves no timer", async ()
     { outcome: "lost", row: { block: { sequence: 1 } }, error: { code: "unavailable" } },
   ]);
   expect(writer.queuedCount).toBe(0);
+});
+
+/** What another write was given, and how it went on. */
+function noting(write: (rows: readonly TurnBlockRow[]) => Promise<number>) {
+  const given: string[][] = [];
+  const noted = (rows: readonly TurnBlockRow[]) => {
+    given.push(rows.map(({ block }) => block.textContent ?? ""));
+    return write(rows);
+  };
+  return { given, noted };
+}
+
+test("another write takes along the blocks of its moment, those before and after it", async () => {
+  const { writer, session, turnId } = await writerBehindProxy();
+  const { given, noted } = noting((rows) => insertBlocks(session, rows));
+
+  addTexts(writer, turnId, [0, 2]);
+  await writer.along(noted);
+  const later = writer.along(noted);
+  addTexts(writer, turnId, [2, 3]);
+  await later;
+
+  expect(given).toEqual([["text 0", "text 1"], ["text 2"]]);
+  expect(await storedTexts(turnId)).toEqual(texts(3));
+  expect(writer.queuedCount).toBe(0);
+});
+
+test("blocks that another write cannot store are stored without it, and it is made without them", async () => {
+  const { writer, turnId, problems } = await writerBehindProxy();
+  const { given, noted } = noting(async (rows) => {
+    if (rows.length > 0) throw new AppError("internal", "refused");
+    return 0;
+  });
+
+  addTexts(writer, turnId, [0, 1]);
+  await writer.along(noted);
+  await writer.flush();
+
+  expect(given).toEqual([["text 0"], []]);
+  expect(await storedTexts(turnId)).toEqual(texts(1));
+  expect(problems).toEqual([]);
+});
+
+test("blocks whose other write was not answered are kept, and compared with what is stored", async () => {
+  const { writer, session, turnId, problems } = await writerBehindProxy();
+  const { noted } = noting(async (rows) => {
+    await insertBlocks(session, rows);
+    throw new AppError("unavailable", "no answer");
+  });
+
+  addTexts(writer, turnId, [0, 2]);
+  await expect(writer.along(noted)).rejects.toMatchObject({ code: "unavailable" });
+  await writer.flush();
+
+  expect(await storedTexts(turnId)).toEqual(texts(2));
+  expect(problems).toEqual([]);
+});
+
+test("another block in the place of one that is taken along is told", async () => {
+  const { writer, session, turnId, problems } = await writerBehindProxy();
+  await insertBlocks(session, [{ turnId, block: textBlock(0, "another one's") }]);
+
+  addTexts(writer, turnId, [0, 1]);
+  await writer.along((rows) => insertBlocks(session, rows));
+  await expect(writer.flush()).rejects.toMatchObject({ code: "invalid_state" });
+
+  expect(problems).toMatchObject([{ outcome: "lost" }]);
 });
