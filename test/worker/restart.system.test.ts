@@ -121,11 +121,8 @@ test("killed before the first block: the turn is answered by the next worker", a
   expect(await turnBlocks()).toEqual(["text"]);
 });
 
-test("killed between a tool use and its run: what acts is not run, and the model is told so", async () => {
-  await joinRoom();
-  const seen = user.all("configuration").length;
-  // One call waits for the lock: a second one would take the host's other connection, which stores the blocks.
-  scriptOf(reply([toolUse("order", { hangMs: 0 })]), reply([text("Shall I?")]));
+/** Kills the worker while it stores a tool use and its call, so that neither is stored. @returns the message's id */
+async function killWhileStoring(meanwhile: (messageId: string) => Promise<unknown> = async () => {}): Promise<string> {
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = sql.begin(async (transaction) => {
     await transaction`lock table tool_calls in exclusive mode`;
@@ -134,18 +131,44 @@ test("killed between a tool use and its run: what acts is not run, and the model
   });
   await locked.promise;
   const id = await user.say("Go");
-  await untilStored(
-    () => sql`
-      select turn_id from turn_blocks join turns on turns.id = turn_id
-      where parent_message_id = ${id} and block_type = 'tool_use'`,
-  );
+  const waiting = () => sql`
+    select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  await untilStored(waiting);
   killJobs();
+  await meanwhile(id);
   // The database does not notice that the insert's client is dead while it waits for the lock.
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where wait_event_type = 'Lock' and datname = current_database()`;
+  for (const { pid } of await waiting()) await sql`select pg_terminate_backend(${Number(pid)})`;
   released.resolve();
   await holding;
+  return id;
+}
+
+test("killed while a tool use is stored: nothing has run, and the model is asked anew", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  scriptOf(reply([toolUse("order", { hangMs: 0 })]), reply([text("Shall I?")]));
+
+  const id = await killWhileStoring();
+
+  await backWithTools(seen);
+  expect(await user.answerTo(id, 20_000)).toBe("Shall I?");
+  expect(await runs()).toEqual([]);
+  expect(await turnBlocks()).toEqual(["text"]);
+  expect(model.rejections).toEqual([]);
+});
+
+test("killed between a tool use and its run, as an older worker stores them: what acts is not run, and the model is told so", async () => {
+  await joinRoom();
+  const seen = user.all("configuration").length;
+  scriptOf(reply([toolUse("order", { hangMs: 0 })]), reply([text("Shall I?")]));
+  const use = { tool_use_id: "toolu_1", tool_name: "order", input: { hangMs: 0 } };
+
+  const id = await killWhileStoring(
+    (messageId) => sql`
+      insert into turn_blocks (turn_id, sequence, block_type, content)
+      select id, 0, 'tool_use', ${sql.json(use)} from turns where parent_message_id = ${messageId}`,
+  );
+
   await backWithTools(seen);
   expect(await user.answerTo(id, 20_000)).toBe("Shall I?");
   expect(await runs()).toEqual([]);
