@@ -2,20 +2,22 @@ import { expect, test } from "vitest";
 import { success } from "../../../src/tool/outcome.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { Recorder } from "../../../src/session/record/recorder.ts";
+import type { Sql } from "../../../src/store/database/pool.ts";
 import { callOf } from "../../support/call.ts";
 import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
+
+function recorderOf({ id: sessionId }: FollowedTalk, sql: Sql): Recorder {
+  const writer = { sql, lease: { sessionId, epoch: 1 } };
+  return new Recorder({ writer, untilOwned: async () => {}, lose: () => {} }, { onLost: () => {} });
+}
 
 test("answers that came too late are on record also when the session closes while they wait to be stored", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
   const talk = await FollowedTalk.begin(sql);
   const { id: turnId } = await talk.say("Hello.");
-  const lease = { sessionId: talk.id, epoch: 1 };
-  const recorder = new Recorder(
-    { writer: { sql, lease }, untilOwned: async () => {}, lose: () => {} },
-    { onLost: () => {} },
-  );
+  const recorder = recorderOf(talk, sql);
   const callId = createId();
   recorder.onOpened(callOf({ id: callId, turnId }));
   recorder.onSettled(callOf({ id: callId, turnId, state: "success", outcome: success({}), revision: 2 }));
@@ -34,11 +36,7 @@ test("a message whose turn begins while it is still being stored waits no more",
   await using database = await tempDatabase();
   const { sql } = database;
   const talk = await FollowedTalk.begin(sql);
-  const lease = { sessionId: talk.id, epoch: 1 };
-  const recorder = new Recorder(
-    { writer: { sql, lease }, untilOwned: async () => {}, lose: () => {} },
-    { onLost: () => {} },
-  );
+  const recorder = recorderOf(talk, sql);
   await sql`create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.1); return new; end'`;
   await sql`create trigger slow before insert on waiting_messages for each row execute function slow()`;
 
@@ -71,10 +69,7 @@ test("a call and the block of its use are one statement, and so are its end and 
       return query;
     },
   });
-  const recorder = new Recorder(
-    { writer: { sql: counting, lease: { sessionId: talk.id, epoch: 1 } }, untilOwned: async () => {}, lose: () => {} },
-    { onLost: () => {} },
-  );
+  const recorder = recorderOf(talk, counting);
   const callId = createId();
   const { add } = recorder.blocksOf(turnId);
 
