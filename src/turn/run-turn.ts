@@ -74,10 +74,8 @@ async function* runSteps(
   const usedIds = () => (known ??= idsOf(shown.turns, turn));
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
-  if (isEndedBy(draft.toRecord().blocks, deps.tools)) {
-    progress.stopReason = "tool_use";
-    return;
-  }
+  progress.stopReason = isEndedBy(draft.toRecord().blocks, deps.tools) ? "tool_use" : lastReason(turn);
+  if (progress.stopReason !== undefined) return;
   let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
@@ -152,6 +150,12 @@ async function* answerDangling(
   yield* uses.answerAll(draft, undefined);
   signal.throwIfAborted();
   await draft.durable();
+}
+
+/** Why the model had ended the turn when its worker died: it is not asked to go on, for it might use its tools again. */
+function lastReason({ endedBy }: TurnRecord): StopReason | undefined {
+  const isEnd = nextAfter(endedBy, false, { pauses: 0, continuations: 0 }) === "end";
+  return isEnd && endedBy !== "tool_use" ? endedBy : undefined;
 }
 
 /** Whether what the turn has by now ends with a result after which the model is not to go on: its worker died just then. */

@@ -1,10 +1,10 @@
 import type { TurnBlock } from "../conversation/block.ts";
 import type { TurnRecord } from "../conversation/turn-record.ts";
-import type { ModelBlock } from "../llm/model-event.ts";
+import type { ModelBlock, StopReason } from "../llm/model-event.ts";
 
 /** Stores a turn's blocks. `add` never waits; `durable` resolves when all that was added is stored. */
 export interface BlockRecord {
-  readonly add: (block: TurnBlock) => void;
+  readonly add: (block: TurnBlock, stopReason?: StopReason) => void;
   /** @throws {AppError} `unavailable` when the store stayed down */
   readonly durable: () => Promise<void>;
 }
@@ -15,6 +15,8 @@ export class TurnDraft {
   readonly #blocks: TurnBlock[];
   readonly #record: BlockRecord;
   #nextSequence: number;
+  /** A text that may be the model's last: it is stored with the reason for which it ended, once the model goes on or ends. */
+  #lastText: TurnBlock | undefined;
 
   /** @param turn with the blocks that it has already, when a turn is taken up again */
   constructor(turn: TurnRecord, record: BlockRecord) {
@@ -26,6 +28,7 @@ export class TurnDraft {
 
   /** The place of a block that has just begun. Blocks end in the order in which they begin. */
   reserve(): number {
+    this.endStep();
     return this.#nextSequence++;
   }
 
@@ -35,10 +38,18 @@ export class TurnDraft {
   }
 
   put(sequence: number, block: ModelBlock): TurnBlock {
+    this.endStep();
     const placed = { sequence, ...block };
     this.#blocks.push(placed);
-    this.#record.add(placed);
+    if (placed.blockType === "text") this.#lastText = placed;
+    else this.#record.add(placed);
     return placed;
+  }
+
+  /** The model call has ended. @param stopReason absent when it was cut off */
+  endStep(stopReason?: StopReason): void {
+    if (this.#lastText) this.#record.add(this.#lastText, stopReason);
+    this.#lastText = undefined;
   }
 
   durable(): Promise<void> {

@@ -163,9 +163,9 @@ export class Recorder implements LedgerListener {
   /** Takes one turn's blocks. They are stored after the turn itself. */
   blocksOf(turnId: string): BlockRecord {
     return {
-      add: (block) => {
+      add: (block, stopReason) => {
         const cleaned = cleanBlock(block);
-        const add = () => this.#blocks.add({ turnId, block: cleaned });
+        const add = () => this.#blocks.add({ turnId, block: cleaned, stopReason });
         const turn = this.#chains.get(turnId);
         if (turn) void turn.then(add, () => {});
         else add();

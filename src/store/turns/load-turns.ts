@@ -116,6 +116,7 @@ interface TurnRow {
   message_id: string;
   input: InputPart[];
   state: TurnState;
+  ended_by: string | null;
   created_at: number;
   asides: number;
   heard: string | null;
@@ -138,7 +139,10 @@ async function selectTurns(
 ): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
     select
-      id, position, participant_identity, parent_message_id, message_id, input, state, created_at, asides, heard, context, (
+      id, position, participant_identity, parent_message_id, message_id, input, state, created_at, asides, heard, context,
+      case state when 'running' then (
+        select turn_blocks.stop_reason from turn_blocks where turn_id = turns.id order by sequence desc limit 1
+      ) end as ended_by, (
         select coalesce(
           json_agg(
             json_build_object(
@@ -171,6 +175,7 @@ async function selectTurns(
     messageId: row.message_id,
     input: row.input,
     state: row.state,
+    endedBy: row.ended_by ?? undefined,
     createdAt: row.created_at,
     blocks: row.blocks.map(({ hidden, ...block }) => (hidden === null ? block : shortenedResult(block, hidden))),
     asides: row.asides,

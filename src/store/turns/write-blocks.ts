@@ -1,6 +1,7 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import type { StopReason } from "../../llm/model-event.ts";
 import type { Sql } from "../database/pool.ts";
 import { errorCode, errorKind, toStoreError } from "../database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-writer.ts";
@@ -9,6 +10,8 @@ import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-w
 export interface TurnBlockRow {
   readonly turnId: string;
   readonly block: TurnBlock;
+  /** Why the model ended after this block. Absent when it went on, or that is not known. */
+  readonly stopReason?: StopReason | undefined;
 }
 
 /**
@@ -30,8 +33,8 @@ export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlo
 /** For a statement with `fence`: stores blocks, and gives a row for each that was new. */
 export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
   return sql`stored as (
-    insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
-    select turn_id, sequence, block_type, text_content, content from ${recordset(sql, rows)}, fence
+    insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason)
+    select turn_id, sequence, block_type, text_content, content, stop_reason from ${recordset(sql, rows)}, fence
     on conflict (turn_id, sequence) do nothing
     returning 1
   )`;
@@ -50,17 +53,18 @@ async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Pro
 
 /** The rows as a table `block`, for a `from`. */
 export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
-  const records = rows.map(({ turnId, block }, index) => ({
+  const records = rows.map(({ turnId, block, stopReason }, index) => ({
     index,
     turn_id: turnId,
     sequence: block.sequence,
     block_type: block.blockType,
     text_content: block.textContent,
     content: block.content,
+    stop_reason: stopReason,
   }));
   // Sent as text: the driver would encode a json parameter a second time.
   return sql`json_to_recordset(${JSON.stringify(records)}::text::json) as block (
-    index int, turn_id text, sequence int, block_type text, text_content text, content jsonb
+    index int, turn_id text, sequence int, block_type text, text_content text, content jsonb, stop_reason text
   )`;
 }
 
@@ -103,7 +107,7 @@ async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError
   const reason = `${placeOf(row)} cannot be stored (${errorCode(cause.cause) ?? "not JSON"})`;
   const problem = { row, error: new AppError("internal", reason, { cause }) };
   try {
-    const [taken] = await insertAndCheck(writer, [{ turnId: row.turnId, block: placeholder(row.block) }]);
+    const [taken] = await insertAndCheck(writer, [{ ...row, block: placeholder(row.block) }]);
     return taken ? { row, outcome: "lost", error: taken.error } : { ...problem, outcome: "replaced" };
   } catch (error) {
     if (errorKind(error) !== "refused") throw toStoreError(error);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 
-test("a turn whose last words were stored, and not its end, is taken up by asking the model to go on", async () => {
-  await using agent = await TestAgent.start();
+/** A turn that has used a tool and said its last words, and whose worker died before it stored the turn's end. */
+async function leaveTurn(agent: TestAgent, stopReason: string | null): Promise<void> {
   await agent.leave();
   await agent.sql`
     insert into turns (id, session_id, position, participant_identity, message_id, input)
@@ -11,24 +11,63 @@ test("a turn whose last words were stored, and not its end, is taken up by askin
   const use = { tool_use_id: "toolu_1", tool_name: "order", input: {} };
   const result = { tool_use_id: "toolu_1", content: "Ordered.", is_error: false };
   await agent.sql`
-    insert into turn_blocks (turn_id, sequence, block_type, text_content, content) values
-      ('left', 0, 'tool_use', null, ${agent.sql.json(use)}),
-      ('left', 1, 'tool_result', null, ${agent.sql.json(result)}),
-      ('left', 2, 'text', 'It is ordered.', null)`;
+    insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason) values
+      ('left', 0, 'tool_use', null, ${agent.sql.json(use)}, null),
+      ('left', 1, 'tool_result', null, ${agent.sql.json(result)}, null),
+      ('left', 2, 'text', 'It is ordered.', null, ${stopReason})`;
   await agent.sql`
     insert into tool_calls (id, turn_id, tool_use_id, name, execution_asked, state, timeout_ms, idempotency_key, input, result)
     values ('call', 'left', 'toolu_1', 'order', 'server', 'success', 1000, 'key', '{}', '"Ordered."')`;
+}
+
+const stateOf = async ({ sql }: TestAgent) => (await sql`select state, stop_reason from turns where id = 'left'`)[0];
+
+test("the next worker ends a turn that the model had ended, and does not ask it again", async () => {
+  await using agent = await TestAgent.start();
+  await leaveTurn(agent, "end_turn");
+
+  await agent.join();
+  const user = await agent.client("user");
+
+  const ended = { state: "completed", stop_reason: "end_turn" };
+  await expect.poll(() => stateOf(agent), { timeout: 10_000 }).toMatchObject(ended);
+  expect(agent.model.requests).toEqual([]);
+  expect(await agent.sql`select id from tool_calls`).toHaveLength(1);
+  expect(await user.next("assistant_message")).toMatchObject({ id: "m", content: "It is ordered." });
+});
+
+test.each(["max_tokens", null])("a turn whose last words ended with %s is taken up by asking on", async (reason) => {
+  await using agent = await TestAgent.start();
+  await leaveTurn(agent, reason);
   agent.model.script([reply([text("Anything else?")])]);
 
   await agent.join();
   await agent.client("user");
 
-  const state = () => agent.sql`select state from turns where id = 'left'`;
-  await expect.poll(state, { timeout: 10_000 }).toMatchObject([{ state: "completed" }]);
+  await expect.poll(() => stateOf(agent), { timeout: 10_000 }).toMatchObject({ state: "completed" });
   const shown = JSON.stringify(agent.model.requests.at(-1)?.body["messages"]);
   expect(shown).toContain("Ordered.");
   expect(shown).toContain("It is ordered.");
   expect(shown.indexOf("Continue exactly where it stopped")).toBeGreaterThan(shown.indexOf("It is ordered."));
   expect(await agent.sql`select id from tool_calls`).toHaveLength(1);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("the last block of a model call is stored with the reason for which it ended", async () => {
+  await using agent = await TestAgent.start();
+  agent.model.script([
+    reply([text("Let me add."), toolUse("calculator", { expression: "1+1" })]),
+    reply([text("It is two.")]),
+  ]);
+  const user = await agent.client("user");
+
+  expect(await user.answerTo(await user.say("What is one and one?"))).toContain("It is two.");
+
+  const blocks = await agent.sql`select block_type, stop_reason from turn_blocks order by sequence`;
+  expect(blocks.map(({ block_type, stop_reason }) => [block_type, stop_reason])).toEqual([
+    ["text", null],
+    ["tool_use", null],
+    ["tool_result", null],
+    ["text", "end_turn"],
+  ]);
 });
