@@ -109,20 +109,16 @@ async function join(index: number, { cluster, seen }: { readonly cluster: Cluste
   };
 }
 
-/**
- * A model that uses the tool that the last question names, once, and then says the question. A worker that takes up a
- * turn which has its last words already asks to continue: then the result is not in the last message.
- */
+/** A model that uses the tool that the last question names, and then says the question. It looks at the last message alone. */
 function answer({ body }: RecordedRequest, requests: RecordedRequest[]): Step {
   // They hold whole histories.
   if (requests.length > 200) requests.splice(0, 100);
   const messages = body["messages"] as { readonly role: string; readonly content: unknown }[];
   const said = JSON.stringify(messages.filter(({ role }) => role === "user"));
   const question = said.match(/<\d+-\d+-\w+>/gu)?.at(-1) ?? "";
-  const replies = JSON.stringify(messages.filter(({ role }) => role === "assistant"));
-  const isUsed = replies.includes(JSON.stringify({ question }));
+  const isAnswered = JSON.stringify(messages.at(-1)).includes("tool_result");
   const tool = KINDS.slice(1).find((kind) => question.endsWith(`${kind}>`));
-  return tool === undefined || isUsed
+  return tool === undefined || isAnswered
     ? reply([text(`I have heard ${question}.`)])
     : reply([toolUse(tool, { question })]);
 }
