@@ -1,7 +1,6 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import type { StopReason } from "../../llm/model-event.ts";
 import type { Sql } from "../database/pool.ts";
 import { errorCode, errorKind, toStoreError } from "../database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-writer.ts";
@@ -11,7 +10,7 @@ export interface TurnBlockRow {
   readonly turnId: string;
   readonly block: TurnBlock;
   /** Why the model ended after this block. Absent when it went on, or that is not known. */
-  readonly stopReason?: StopReason | undefined;
+  readonly stopReason?: string | undefined;
 }
 
 /**
