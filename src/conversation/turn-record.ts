@@ -113,8 +113,8 @@ export interface TurnRecord {
   readonly input: readonly InputPart[];
   readonly state: TurnState;
   readonly blocks: readonly TurnBlock[];
-  /** Of a running turn whose last model call ended after its last block: why it did. */
-  readonly endedBy?: string | undefined;
+  /** Of a running turn: why the model ended after the last block. Absent when it went on, or that is not known. */
+  readonly lastStopReason?: string | undefined;
   /** Number of sentences of the answer that are in no block, because the worker said them itself. */
   readonly asides?: number;
   /** What was heard of an answer whose speech was cut off. Absent when all of it was heard, or none was spoken. */

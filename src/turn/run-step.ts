@@ -91,7 +91,7 @@ export async function* runStep(
     end = { ...end, error: { reason } };
   }
   yield* keepPartial(open, deps.draft);
-  deps.draft.endStep(end.stopReason);
+  deps.draft.storeText(end.stopReason);
   return end;
 }
 

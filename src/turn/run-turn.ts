@@ -74,7 +74,7 @@ async function* runSteps(
   const usedIds = () => (known ??= idsOf(shown.turns, turn));
   const retries = { pauses: 0, continuations: 0 };
   yield* answerDangling(turn, { deps, draft }, signal);
-  progress.stopReason = isEndedBy(draft.toRecord().blocks, deps.tools) ? "tool_use" : lastReason(turn);
+  progress.stopReason = isEndedBy(draft.toRecord().blocks, deps.tools) ? "tool_use" : endingReason(turn);
   if (progress.stopReason !== undefined) return;
   let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
@@ -153,9 +153,8 @@ async function* answerDangling(
 }
 
 /** Why the model had ended the turn when its worker died: it is not asked to go on, for it might use its tools again. */
-function lastReason({ endedBy }: TurnRecord): StopReason | undefined {
-  const isEnd = nextAfter(endedBy, false, { pauses: 0, continuations: 0 }) === "end";
-  return isEnd && endedBy !== "tool_use" ? endedBy : undefined;
+function endingReason({ lastStopReason }: TurnRecord): StopReason | undefined {
+  return nextAfter(lastStopReason, true, { pauses: 0, continuations: 0 }) === "end" ? lastStopReason : undefined;
 }
 
 /** Whether what the turn has by now ends with a result after which the model is not to go on: its worker died just then. */

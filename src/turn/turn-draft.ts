@@ -4,6 +4,7 @@ import type { ModelBlock, StopReason } from "../llm/model-event.ts";
 
 /** Stores a turn's blocks. `add` never waits; `durable` resolves when all that was added is stored. */
 export interface BlockRecord {
+  /** @param stopReason why the model ended after this block */
   readonly add: (block: TurnBlock, stopReason?: StopReason) => void;
   /** @throws {AppError} `unavailable` when the store stayed down */
   readonly durable: () => Promise<void>;
@@ -28,7 +29,7 @@ export class TurnDraft {
 
   /** The place of a block that has just begun. Blocks end in the order in which they begin. */
   reserve(): number {
-    this.endStep();
+    this.storeText();
     return this.#nextSequence++;
   }
 
@@ -38,7 +39,7 @@ export class TurnDraft {
   }
 
   put(sequence: number, block: ModelBlock): TurnBlock {
-    this.endStep();
+    this.storeText();
     const placed = { sequence, ...block };
     this.#blocks.push(placed);
     if (placed.blockType === "text") this.#lastText = placed;
@@ -46,8 +47,8 @@ export class TurnDraft {
     return placed;
   }
 
-  /** The model call has ended. @param stopReason absent when it was cut off */
-  endStep(stopReason?: StopReason): void {
+  /** Stores the text that is held back. Call it when the model call has ended. @param stopReason absent when it was cut off */
+  storeText(stopReason?: StopReason): void {
     if (this.#lastText) this.#record.add(this.#lastText, stopReason);
     this.#lastText = undefined;
   }

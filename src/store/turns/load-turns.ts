@@ -116,7 +116,7 @@ interface TurnRow {
   message_id: string;
   input: InputPart[];
   state: TurnState;
-  ended_by: string | null;
+  last_stop_reason: string | null;
   created_at: number;
   asides: number;
   heard: string | null;
@@ -142,7 +142,7 @@ async function selectTurns(
       id, position, participant_identity, parent_message_id, message_id, input, state, created_at, asides, heard, context,
       case state when 'running' then (
         select turn_blocks.stop_reason from turn_blocks where turn_id = turns.id order by sequence desc limit 1
-      ) end as ended_by, (
+      ) end as last_stop_reason, (
         select coalesce(
           json_agg(
             json_build_object(
@@ -175,7 +175,7 @@ async function selectTurns(
     messageId: row.message_id,
     input: row.input,
     state: row.state,
-    endedBy: row.ended_by ?? undefined,
+    lastStopReason: row.last_stop_reason ?? undefined,
     createdAt: row.created_at,
     blocks: row.blocks.map(({ hidden, ...block }) => (hidden === null ? block : shortenedResult(block, hidden))),
     asides: row.asides,

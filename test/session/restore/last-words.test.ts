@@ -63,8 +63,11 @@ test("the last block of a model call is stored with the reason for which it ende
 
   expect(await user.answerTo(await user.say("What is one and one?"))).toContain("It is two.");
 
-  const blocks = await agent.sql`select block_type, stop_reason from turn_blocks order by sequence`;
-  expect(blocks.map(({ block_type, stop_reason }) => [block_type, stop_reason])).toEqual([
+  const blocks = async () => [
+    ...(await agent.sql`select block_type, stop_reason from turn_blocks order by sequence`.values()),
+  ];
+  // Words are sent before they are stored.
+  await expect.poll(blocks).toEqual([
     ["text", null],
     ["tool_use", null],
     ["tool_result", null],
