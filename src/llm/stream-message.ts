@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Anthropic, APIError } from "@anthropic-ai/sdk";
 import type { Stream } from "@anthropic-ai/sdk/streaming";
 import type { ModelRequest } from "./build-request.ts";
+import { createHttpFetch } from "./http-fetch.ts";
 import { toBody } from "./request-body.ts";
 import { toModelError, type ModelError } from "./model-error.ts";
 import type { ModelEvent } from "./model-event.ts";
@@ -37,13 +38,16 @@ export interface Model {
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** Anthropic's Messages API behind one function. Nothing to close: there is no connection before the first call. */
+/**
+ * Anthropic's Messages API behind one function. Nothing to close: idle connections close by themselves.
+ */
 export function createModel(options: ModelOptions): Model {
   const client = new Anthropic({
     apiKey: options.apiKey,
     authToken: null,
     ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
     ...(options.betas && options.betas.length > 0 && { defaultHeaders: { "anthropic-beta": options.betas.join() } }),
+    fetch: createHttpFetch(),
     maxRetries: 0, // The SDK waits as long as retry-after says, without end; the loop below has a budget.
     openTelemetry: false,
     logLevel: "off", // It would print the events that it cannot parse.

@@ -33,8 +33,8 @@ test("a job process has the arguments of Node that this one names, and can be to
   const path = "node_modules/@livekit/agents/dist/ipc/job_proc_executor.js";
   const { JobProcExecutor } = (await import(urlOf(path))) as { JobProcExecutor: new (options: object) => JobProcess };
   process.execArgv = [];
-  setJobArguments();
-  setJobArguments();
+  setJobArguments({ areHosts: false });
+  setJobArguments({ areHosts: false });
 
   const child = new JobProcExecutor({ agent: AGENT }).createProcess();
   const command = processCommand(child.pid ?? 0);
@@ -43,6 +43,13 @@ test("a job process has the arguments of Node that this one names, and can be to
   expect(process.execArgv).toEqual(["--import", urlOf("src/livekit/stdout-guard.ts"), "--max-semi-space-size=4"]);
   expect(command).toContain(process.execArgv.join(" "));
   expect([isAgentsProcess(command), isAgentsProcess(processCommand(process.pid))]).toEqual([true, false]);
+});
+
+test("a process of many sessions has more space for young objects, from its start on", () => {
+  process.execArgv = [];
+  setJobArguments({ areHosts: true });
+
+  expect(process.execArgv.slice(2)).toEqual(["--min-semi-space-size=16", "--max-semi-space-size=16"]);
 });
 
 test("LiveKit speaks of a loop that stood still from the limit on that we set, or that was set before", () => {

@@ -53,7 +53,6 @@ export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, logger, database, mustWait, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
-  setJobArguments();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);
   let pool: HostPool | undefined;
@@ -69,6 +68,7 @@ export async function createAgentServer(options: AgentServerOptions) {
     if (await replaceJobPool(hosts)) pool = hosts;
     else logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
   }
+  setJobArguments({ areHosts: pool !== undefined });
   const serverOptions = new ServerOptions({
     agent,
     wsURL: livekit.url,
