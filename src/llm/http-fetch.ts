@@ -3,7 +3,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { json, text } from "node:stream/consumers";
 
-/** People pause between two turns: within this time the next call finds its connection open, beyond it firewalls drop it. */
+/** People pause between two turns: within this time the next call finds its connection open. Beyond it some firewalls drop it. */
 const IDLE_MS = 50_000;
 
 /**

@@ -38,9 +38,7 @@ export interface Model {
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/**
- * Anthropic's Messages API behind one function. Nothing to close: idle connections close by themselves.
- */
+/** Anthropic's Messages API behind one function. Nothing to close: idle connections close by themselves. */
 export function createModel(options: ModelOptions): Model {
   const client = new Anthropic({
     apiKey: options.apiKey,
