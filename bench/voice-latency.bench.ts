@@ -17,6 +17,7 @@ const PARTS = {
   firstSentence: "its first sentence is whole",
   firstFrame: "the voice has its first sound",
   turnEnded: "the turn counts as ended",
+  sent: "its sound goes out",
   heard: "the participant hears it",
 } as const;
 type Moments = Record<keyof typeof PARTS, number>;
@@ -24,6 +25,7 @@ type Moments = Record<keyof typeof PARTS, number>;
 /** From the last sound that the participant sends to the first that it gets, everything on this machine. */
 test("from the end of speech to the first sound of the answer", async () => {
   const moments: Partial<Moments> = {};
+  watchSent(moments);
   await warmUp(QUESTION);
   await using voice = await VoiceAgent.start({ wrap: (synthesizer) => timed(synthesizer, moments) });
   const user = await voice.speaker("user");
@@ -58,6 +60,18 @@ test("from the end of speech to the first sound of the answer", async () => {
   print(turns, PARTS);
   expect(turns).toHaveLength(TURNS);
 });
+
+/** Notes when the first frame of an answer is handed to LiveKit's own queue. */
+function watchSent(moments: Partial<Moments>): void {
+  const started = Reflect.get(livekit.AudioOutput.prototype, "onPlaybackStarted") as (at: number) => void;
+  vi.spyOn(livekit.AudioOutput.prototype, "onPlaybackStarted").mockImplementation(function (
+    this: livekit.AudioOutput,
+    at: number,
+  ) {
+    moments.sent ??= performance.now();
+    started.call(this, at);
+  });
+}
 
 const SLOW_MODEL_MS = 600;
 const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;

@@ -1,7 +1,8 @@
 import type { ReadableStream } from "node:stream/web";
-import { inference, llm, voice, type stt } from "@livekit/agents";
+import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
+import { noticePausesEnd, SILENCE_IS_LATE_MS, voiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
@@ -9,9 +10,6 @@ import type { VoiceSettings } from "./voice-settings.ts";
 
 /** An utterance that has brought no words after this much silence counts as not understood. */
 export const TRANSCRIPT_TIMEOUT_MS = 2_000;
-
-/** After this much silence a participant is told of as silent; that is LiveKit's default. */
-export const NOTICED_SILENCE_MS = 250;
 
 export interface AudioSessionOptions {
   readonly room: Room;
@@ -36,7 +34,9 @@ export interface AudioSession {
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
-  const session = new voice.AgentSession(sessionOptions(options));
+  const vad = stt ? voiceActivity(options.settings) : null;
+  const session = new voice.AgentSession({ ...sessionOptions(options), vad });
+  if (vad) noticePausesEnd(session, vad, options.settings);
   const player = new SpeechPlayer({ session, synthesizer, onProblem: (error) => onProblem("speech failed", error) });
   const agent = new SpeechAgent({
     nextText: () => player.nextText(),
@@ -69,7 +69,6 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
   const { endOfTurnMs, endOfTurn, interruptAfterMs, resumeAfterMs } = settings;
   return {
     llm: new NoModel(),
-    vad: stt ? new inference.VAD({ model: "silero", minSilenceDuration: NOTICED_SILENCE_MS }) : null,
     ...(stt && { stt }),
     userAwayTimeout: null,
     aecWarmupDuration: null,
@@ -78,7 +77,7 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
     connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
     turnHandling: {
       turnDetection: turnDetection(stt !== undefined, endOfTurn),
-      endpointing: { minDelay: endOfTurnMs },
+      endpointing: { minDelay: Math.max(0, endOfTurnMs - SILENCE_IS_LATE_MS) },
       interruption: {
         mode: "vad",
         minDuration: interruptAfterMs,

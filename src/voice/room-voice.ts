@@ -6,7 +6,7 @@ import type { OnRoomInput, RoomParticipant } from "../session/room/room-input.ts
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
-import { NOTICED_SILENCE_MS, startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
+import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
 import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
 import { Microphones } from "./listen/microphones.ts";
 import { Misheard } from "./listen/misheard.ts";
@@ -15,6 +15,7 @@ import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
 import { SpokenTime } from "./listen/spoken-time.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
+import { NOTICED_SILENCE_MS } from "./listen/voice-activity.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 

@@ -11,7 +11,7 @@ export const voiceSchema = z.strictObject({
   /** Asks the model as soon as words are final, before the silence has lasted `endOfTurnMs`. */
   speculate: z.boolean().default(true),
   /** A participant's speech that lasts this long, in ms, stops the agent's speech. */
-  interruptAfterMs: milliseconds.default(120),
+  interruptAfterMs: milliseconds.default(90),
   /** After an interruption without words (a cough) the agent goes on after this much silence, in ms. */
   resumeAfterMs: milliseconds.default(1_000),
   /** Said when a second or more of speech could not be understood; "" says nothing. */

@@ -1,9 +1,8 @@
 import type { RecognitionListener } from "./limited-recogniser.ts";
+import { NOTICED_SILENCE_MS } from "./voice-activity.ts";
 
 /** Shorter sounds without words, such as coughs, get no reply. */
 const NOTICED_SPEECH_MS = 1_000;
-/** The end of speech is noticed after this much silence, which is no part of the speech. */
-const SILENCE_MS = 250;
 
 /**
  * Calls back when a participant has said something that was not understood, and so waits for an answer in vain. Short
@@ -28,7 +27,7 @@ export class Misheard implements RecognitionListener {
 
   noteSilence(): void {
     if (this.#beganAt === undefined) return;
-    this.#longestMs = Math.max(this.#longestMs, performance.now() - this.#beganAt - SILENCE_MS);
+    this.#longestMs = Math.max(this.#longestMs, performance.now() - this.#beganAt - NOTICED_SILENCE_MS);
     this.#beganAt = undefined;
   }
 

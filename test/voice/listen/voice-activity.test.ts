@@ -1,0 +1,109 @@
+import { initializeLogger, VADEventType, voice, type inference, type VADEvent } from "@livekit/agents";
+import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
+import { beforeAll, expect, test } from "vitest";
+import { isLoud, SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
+import { noticePausesEnd, voiceActivity } from "../../../src/voice/listen/voice-activity.ts";
+import { voiceSchema } from "../../../src/voice/voice-settings.ts";
+import { speechOf } from "../../support/speaker.ts";
+
+const RATE = 16_000;
+/** One window of the model, in samples and in ms. */
+const WINDOW = 512;
+const WINDOW_MS = 32;
+const SETTINGS = voiceSchema.parse({});
+
+beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
+
+test("silence is noticed a quarter of a second after the last sound", async () => {
+  const speech = await heardSpeech("What time is it?");
+  const { ends } = await listen(joined(silence(500), speech, silence(600)), voiceActivity(SETTINGS));
+  const lastSoundMs = 500 + lastLoudMs(speech);
+  expect(ends).toHaveLength(1);
+  expect(Math.abs((ends[0] ?? 0) - lastSoundMs - 250)).toBeLessThanOrEqual(WINDOW_MS);
+});
+
+test("LiveKit's end-of-turn model gets the silence that it insists on", () => {
+  expect(voiceActivity({ ...SETTINGS, endOfTurn: "model" }).minSilenceDuration).toBe(250);
+});
+
+test("who goes on after a pause is noticed one window sooner than who begins", async () => {
+  const speech = await heardSpeech("What time is it?");
+  const sound = joined(silence(500), speech, silence(450 - trailingMs(speech)), speech, silence(600));
+  const { starts: beginning } = await listen(sound, voiceActivity(SETTINGS));
+  const vad = voiceActivity(SETTINGS);
+  const session = new voice.AgentSession({ vad: null });
+  noticePausesEnd(session, vad, { endOfTurnMs: 60_000 });
+  const { starts: goingOn } = await listen(sound, vad, (isSpeaking) => tellState(session, isSpeaking));
+  await session.close();
+  expect(beginning).toHaveLength(2);
+  expect(goingOn[0]).toBe(beginning[0]);
+  expect((beginning[1] ?? 0) - (goingOn[1] ?? 0)).toBe(WINDOW_MS);
+});
+
+/** Feeds sound window by window. @returns when speech began and ended, in ms of the sound */
+async function listen(
+  sound: Int16Array,
+  vad: inference.VAD,
+  onChange: (isSpeaking: boolean) => void = () => {},
+): Promise<{ readonly starts: number[]; readonly ends: number[] }> {
+  const stream = vad.stream();
+  const frames = new TransformStream<AudioFrame, AudioFrame>();
+  stream.updateInputStream(frames.readable as Parameters<typeof stream.updateInputStream>[0]);
+  const writer = frames.writable.getWriter();
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const take = ({ type, timestamp }: VADEvent) => {
+    if (type === VADEventType.INFERENCE_DONE) return;
+    (type === VADEventType.START_OF_SPEECH ? starts : ends).push(timestamp);
+    onChange(type === VADEventType.START_OF_SPEECH);
+  };
+  for (let at = 0; at + WINDOW <= sound.length; at += WINDOW) {
+    await writer.write(new AudioFrame(sound.slice(at, at + WINDOW), RATE, 1, WINDOW));
+    // Each window brings INFERENCE_DONE, and what it changes right after that.
+    for (let done = false; !done;) {
+      const { value } = await stream.next();
+      take(value as VADEvent);
+      done = (value as VADEvent).type === VADEventType.INFERENCE_DONE;
+    }
+  }
+  stream.close();
+  return { starts, ends };
+}
+
+function tellState(session: voice.AgentSession, isSpeaking: boolean): void {
+  session.emit(
+    voice.AgentSessionEventTypes.UserStateChanged,
+    voice.createUserStateChangedEvent(isSpeaking ? "listening" : "speaking", isSpeaking ? "speaking" : "listening"),
+  );
+}
+
+async function heardSpeech(text: string): Promise<Int16Array> {
+  const speech = await speechOf(text);
+  const resampler = new AudioResampler(SPEECH_RATE, RATE);
+  const frames = [...resampler.push(new AudioFrame(speech, SPEECH_RATE, 1, speech.length)), ...resampler.flush()];
+  return joined(...frames.map(({ data }) => data));
+}
+
+function lastLoudMs(speech: Int16Array): number {
+  const length = RATE / 100;
+  const parts = Array.from({ length: Math.floor(speech.length / length) }, (_, part) => part * length);
+  return ((parts.findLast((at) => isLoud(speech.subarray(at, at + length))) ?? 0) + length) / (RATE / 1_000);
+}
+
+function trailingMs(speech: Int16Array): number {
+  return speech.length / (RATE / 1_000) - lastLoudMs(speech);
+}
+
+function silence(ms: number): Int16Array {
+  return new Int16Array(Math.round(ms * (RATE / 1_000)));
+}
+
+function joined(...parts: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
