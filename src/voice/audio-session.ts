@@ -2,7 +2,7 @@ import type { ReadableStream } from "node:stream/web";
 import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
-import { noticePausesEnd, SILENCE_IS_LATE_MS, voiceActivity } from "./listen/voice-activity.ts";
+import { quickenAfterPauses, SILENCE_IS_LATE_MS, voiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
@@ -36,7 +36,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
   const vad = stt ? voiceActivity(options.settings) : null;
   const session = new voice.AgentSession({ ...sessionOptions(options), vad });
-  if (vad) noticePausesEnd(session, vad, options.settings);
+  if (vad) quickenAfterPauses(session, vad, options.settings);
   const player = new SpeechPlayer({ session, synthesizer, onProblem: (error) => onProblem("speech failed", error) });
   const agent = new SpeechAgent({
     nextText: () => player.nextText(),

@@ -23,7 +23,7 @@ export function voiceActivity({ endOfTurn }: VoiceSettings): inference.VAD {
  * Makes a participant who goes on within `endOfTurnMs` be noticed one window sooner than one who begins, so that an
  * utterance is not taken for complete while it goes on.
  */
-export function noticePausesEnd(
+export function quickenAfterPauses(
   session: voice.AgentSession,
   vad: inference.VAD,
   { endOfTurnMs }: Pick<VoiceSettings, "endOfTurnMs">,

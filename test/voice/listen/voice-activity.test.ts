@@ -2,7 +2,7 @@ import { initializeLogger, VADEventType, voice, type inference, type VADEvent } 
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { isLoud, SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
-import { noticePausesEnd, voiceActivity } from "../../../src/voice/listen/voice-activity.ts";
+import { quickenAfterPauses, voiceActivity } from "../../../src/voice/listen/voice-activity.ts";
 import { voiceSchema } from "../../../src/voice/voice-settings.ts";
 import { speechOf } from "../../support/speaker.ts";
 
@@ -32,7 +32,7 @@ test("who goes on after a pause is noticed one window sooner than who begins", a
   const { starts: beginning } = await listen(sound, voiceActivity(SETTINGS));
   const vad = voiceActivity(SETTINGS);
   const session = new voice.AgentSession({ vad: null });
-  noticePausesEnd(session, vad, { endOfTurnMs: 60_000 });
+  quickenAfterPauses(session, vad, { endOfTurnMs: 60_000 });
   const { starts: goingOn } = await listen(sound, vad, (isSpeaking) => tellState(session, isSpeaking));
   await session.close();
   expect(beginning).toHaveLength(2);
