@@ -2,7 +2,7 @@ import type { ReadableStream } from "node:stream/web";
 import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
-import { quickenAfterPauses, SILENCE_IS_LATE_MS, voiceActivity } from "./listen/voice-activity.ts";
+import { SILENCE_IS_LATE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
@@ -34,9 +34,7 @@ export interface AudioSession {
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
-  const vad = stt ? voiceActivity(options.settings) : null;
-  const session = new voice.AgentSession({ ...sessionOptions(options), vad });
-  if (vad) quickenAfterPauses(session, vad, options.settings);
+  const session = new voice.AgentSession(sessionOptions(options));
   const player = new SpeechPlayer({ session, synthesizer, onProblem: (error) => onProblem("speech failed", error) });
   const agent = new SpeechAgent({
     nextText: () => player.nextText(),
@@ -69,6 +67,7 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
   const { endOfTurnMs, endOfTurn, interruptAfterMs, resumeAfterMs } = settings;
   return {
     llm: new NoModel(),
+    vad: stt ? new VoiceActivity(settings) : null,
     ...(stt && { stt }),
     userAwayTimeout: null,
     aecWarmupDuration: null,

@@ -1,4 +1,4 @@
-import { inference, voice } from "@livekit/agents";
+import { inference, VADEventType, type VADEvent, type VADStream } from "@livekit/agents";
 import type { VoiceSettings } from "../voice-settings.ts";
 
 /** After this much silence a participant is told of as silent; that is LiveKit's default. */
@@ -11,30 +11,35 @@ export const SILENCE_IS_LATE_MS = 64;
 const SPEECH_BEGINS_MS = 50;
 const SPEECH_GOES_ON_MS = 32;
 
-/** The model that finds out from the sound when a participant speaks. */
-export function voiceActivity({ endOfTurn }: VoiceSettings): inference.VAD {
-  // LiveKit's end-of-turn model listens to the silence, and AgentSession insists that 250 ms of it are counted.
-  const lateMs = endOfTurn === "model" ? 0 : SILENCE_IS_LATE_MS;
-  const minSilenceDuration = NOTICED_SILENCE_MS - lateMs;
-  return new inference.VAD({ model: "silero", minSilenceDuration, minSpeechDuration: SPEECH_BEGINS_MS });
-}
-
 /**
- * Makes a participant who goes on within `endOfTurnMs` be noticed one window sooner than one who begins, so that an
- * utterance is not taken for complete while it goes on.
+ * The model that finds out from the sound when a participant speaks. One who goes on within `endOfTurnMs` is noticed a
+ * window sooner than one who begins, so that an utterance is not taken for complete while it goes on.
  */
-export function quickenAfterPauses(
-  session: voice.AgentSession,
-  vad: inference.VAD,
-  { endOfTurnMs }: Pick<VoiceSettings, "endOfTurnMs">,
-): void {
-  let timer: NodeJS.Timeout | undefined;
-  const begin = () => vad.updateOptions({ minSpeechDuration: SPEECH_BEGINS_MS });
-  session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
-    clearTimeout(timer);
-    if (newState !== "listening") return begin();
-    vad.updateOptions({ minSpeechDuration: SPEECH_GOES_ON_MS });
-    timer = setTimeout(begin, endOfTurnMs);
-  });
-  session.on(voice.AgentSessionEventTypes.Close, () => clearTimeout(timer));
+export class VoiceActivity extends inference.VAD {
+  readonly #endOfTurnMs: number;
+
+  constructor({ endOfTurn, endOfTurnMs }: Pick<VoiceSettings, "endOfTurn" | "endOfTurnMs">) {
+    // LiveKit's end-of-turn model listens to the silence, and AgentSession insists that 250 ms of it are counted.
+    const lateMs = endOfTurn === "model" ? 0 : SILENCE_IS_LATE_MS;
+    const minSilenceDuration = NOTICED_SILENCE_MS - lateMs;
+    super({ model: "silero", minSilenceDuration, minSpeechDuration: SPEECH_BEGINS_MS });
+    this.#endOfTurnMs = endOfTurnMs;
+  }
+
+  /**
+   * Sets the stream's own option while the stream tells of a pause. `updateOptions` would do it for all streams, and
+   * copy a minute of sound for each. Checked with @livekit/agents 1.9.0.
+   */
+  override stream(): VADStream {
+    const stream = super.stream();
+    const options = Reflect.get(stream, "_opts") as { minSpeechDuration: number };
+    const send = stream["sendVADEvent"].bind(stream);
+    stream["sendVADEvent"] = (event: VADEvent) => {
+      const { type, silenceDuration } = event;
+      if (type === VADEventType.END_OF_SPEECH) options.minSpeechDuration = SPEECH_GOES_ON_MS;
+      else if (silenceDuration > this.#endOfTurnMs) options.minSpeechDuration = SPEECH_BEGINS_MS;
+      return send(event);
+    };
+    return stream;
+  }
 }

@@ -1,8 +1,8 @@
-import { initializeLogger, VADEventType, voice, type inference, type VADEvent } from "@livekit/agents";
+import { inference, initializeLogger, VADEventType, type VADEvent } from "@livekit/agents";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { isLoud, SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
-import { quickenAfterPauses, voiceActivity } from "../../../src/voice/listen/voice-activity.ts";
+import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
 import { voiceSchema } from "../../../src/voice/voice-settings.ts";
 import { speechOf } from "../../support/speaker.ts";
 
@@ -16,35 +16,32 @@ beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
 test("silence is noticed a quarter of a second after the last sound", async () => {
   const speech = await heardSpeech("What time is it?");
-  const { ends } = await listen(joined(silence(500), speech, silence(600)), voiceActivity(SETTINGS));
+  const { ends } = await listen(joined(silence(500), speech, silence(600)), new VoiceActivity(SETTINGS));
   const lastSoundMs = 500 + lastLoudMs(speech);
   expect(ends).toHaveLength(1);
   expect(Math.abs((ends[0] ?? 0) - lastSoundMs - 250)).toBeLessThanOrEqual(WINDOW_MS);
 });
 
 test("LiveKit's end-of-turn model gets the silence that it insists on", () => {
-  expect(voiceActivity({ ...SETTINGS, endOfTurn: "model" }).minSilenceDuration).toBe(250);
+  expect(new VoiceActivity({ ...SETTINGS, endOfTurn: "model" }).minSilenceDuration).toBe(250);
 });
 
-test("who goes on after a pause is noticed one window sooner than who begins", async () => {
+test.each([
+  { pauseMs: 450, noticed: "one window sooner than", sooner: WINDOW_MS },
+  { pauseMs: 900, noticed: "as late as", sooner: 0 },
+])("who goes on after $pauseMs ms is noticed $noticed who begins", async ({ pauseMs, sooner }) => {
   const speech = await heardSpeech("What time is it?");
-  const sound = joined(silence(500), speech, silence(450 - trailingMs(speech)), speech, silence(600));
-  const { starts: beginning } = await listen(sound, voiceActivity(SETTINGS));
-  const vad = voiceActivity(SETTINGS);
-  const session = new voice.AgentSession({ vad: null });
-  quickenAfterPauses(session, vad, { endOfTurnMs: 60_000 });
-  const { starts: goingOn } = await listen(sound, vad, (isSpeaking) => tellState(session, isSpeaking));
-  await session.close();
-  expect(beginning).toHaveLength(2);
-  expect(goingOn[0]).toBe(beginning[0]);
-  expect((beginning[1] ?? 0) - (goingOn[1] ?? 0)).toBe(WINDOW_MS);
+  const sound = joined(silence(500), speech, silence(pauseMs - trailingMs(speech)), speech, silence(600));
+  const plain = await listen(sound, new inference.VAD({ model: "silero" }));
+  const own = await listen(sound, new VoiceActivity(SETTINGS));
+  expect(plain.starts).toHaveLength(2);
+  expect(own.starts).toEqual([plain.starts[0], (plain.starts[1] ?? 0) - sooner]);
 });
 
 /** Feeds sound window by window. @returns when speech began and ended, in ms of the sound */
 async function listen(
   sound: Int16Array,
   vad: inference.VAD,
-  onChange: (isSpeaking: boolean) => void = () => {},
 ): Promise<{ readonly starts: number[]; readonly ends: number[] }> {
   const stream = vad.stream();
   const frames = new TransformStream<AudioFrame, AudioFrame>();
@@ -55,7 +52,6 @@ async function listen(
   const take = ({ type, timestamp }: VADEvent) => {
     if (type === VADEventType.INFERENCE_DONE) return;
     (type === VADEventType.START_OF_SPEECH ? starts : ends).push(timestamp);
-    onChange(type === VADEventType.START_OF_SPEECH);
   };
   for (let at = 0; at + WINDOW <= sound.length; at += WINDOW) {
     await writer.write(new AudioFrame(sound.slice(at, at + WINDOW), RATE, 1, WINDOW));
@@ -68,13 +64,6 @@ async function listen(
   }
   stream.close();
   return { starts, ends };
-}
-
-function tellState(session: voice.AgentSession, isSpeaking: boolean): void {
-  session.emit(
-    voice.AgentSessionEventTypes.UserStateChanged,
-    voice.createUserStateChangedEvent(isSpeaking ? "listening" : "speaking", isSpeaking ? "speaking" : "listening"),
-  );
 }
 
 async function heardSpeech(text: string): Promise<Int16Array> {
