@@ -2,13 +2,17 @@ import { join } from "node:path";
 import { Job } from "@livekit/protocol";
 import type { RunningJobInfo } from "@livekit/agents";
 import { pino } from "pino";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { HostPool } from "../../../src/worker/hosts/host-pool.ts";
 import { listChildren, processCommand } from "../../../src/worker/process/running-processes.ts";
 
 // A host is a process; two cores that have other work to do need their time to start one.
 vi.setConfig({ testTimeout: 40_000 });
+
+const TWELVE_HOURS_MS = 12 * 3_600_000;
+/** How often a pool looks after its hosts. */
+const LOOK_MS = 5_000;
 
 const pools: HostPool[] = [];
 
@@ -129,6 +133,27 @@ test("a host that is kept in reserve gets no session while another has places", 
   await vi.waitUntil(() => !hosts().includes(first), { timeout: 10_000 });
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect([0, 6]).toContain(roomsOf(pool).length);
+});
+
+test("a host that is twelve hours old takes no new session, and ends after its last one", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const pool = openPool();
+  await pool.launchJob(jobOf("before"));
+  const [old = 0, ...others] = hosts();
+  expect(others).toEqual([]);
+  const [first] = pool.processes;
+
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + TWELVE_HOURS_MS);
+  onTestFinished(() => clock.mockRestore());
+  vi.advanceTimersByTime(LOOK_MS);
+  await pool.launchJob(jobOf("after"));
+  await first?.close();
+  vi.advanceTimersByTime(LOOK_MS);
+
+  await expect.poll(hosts, { timeout: 10_000 }).not.toContain(old);
+  expect(roomsOf(pool)).toEqual(["after"]);
 });
 
 test("a host that stalls is ended, once that is certain", async () => {
