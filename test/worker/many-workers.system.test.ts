@@ -1,3 +1,4 @@
+import { RoomEvent } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { pingsOnly, reply, text } from "../../src/testing/model-server/step.ts";
@@ -16,6 +17,24 @@ async function startTalk(parts: WorkerParts, options: RunOptions = {}) {
   await user.until(() => configurations(user) === 1, "the first worker", 20_000);
   await user.configure({});
   return { worker, user };
+}
+
+function agentsOf(user: Participant): string[] {
+  return [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
+}
+
+/** How long the room was without an agent, in ms, each time that it was. Grows with time. */
+function timesAlone({ room }: Participant): number[] {
+  const times: number[] = [];
+  let since: number | undefined;
+  room.on(RoomEvent.ParticipantDisconnected, () => {
+    if (room.remoteParticipants.size === 0) since ??= performance.now();
+  });
+  room.on(RoomEvent.ParticipantConnected, () => {
+    if (since !== undefined) times.push(performance.now() - since);
+    since = undefined;
+  });
+  return times;
 }
 
 test("when a worker's machine dies, another worker takes its talks over", async () => {
@@ -44,6 +63,7 @@ test("a worker that is told to stop hands its talks over at a pause: nobody hear
   await user.next("start_answer");
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/next` } });
   const seen = configurations(user);
+  const alone = timesAlone(user);
 
   first.kill("SIGTERM");
   expect(await user.answerTo(running)).toBe("One. And so on, and so on.");
@@ -58,8 +78,8 @@ test("a worker that is told to stop hands its talks over at a pause: nobody hear
   expect(code).toBe(0);
   expect(user.all("error_message")).toEqual([]);
   expect(parts.model.rejections).toEqual([]);
-  const agents = () => [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
-  await expect.poll(agents, { timeout: 5_000 }).toHaveLength(1);
+  await expect.poll(() => agentsOf(user), { timeout: 5_000 }).toHaveLength(1);
+  expect(Math.max(0, ...alone)).toBeLessThan(1_500);
 }, 90_000);
 
 test("a turn that does not end within DRAIN_SECONDS is taken up by the next worker", async () => {
