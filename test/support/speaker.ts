@@ -27,8 +27,8 @@ export async function secondsOf(text: string): Promise<number> {
 }
 
 /** Of each 10 ms of a speech, whether it is sound. */
-function loudParts(speech: Int16Array): boolean[] {
-  const length = SPEECH_RATE / 100;
+export function loudParts(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
+  const length = rate / 100;
   return Array.from({ length: Math.ceil(speech.length / length) }, (_, part) =>
     isLoud(speech.subarray(part * length, (part + 1) * length)),
   );

@@ -131,8 +131,7 @@ test("a worker that cannot reach LiveKit any more loses its talks to one that ca
   proxy.isRefusing = false;
 
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Still here.");
-  const agents = () => [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
-  await expect.poll(agents, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => agentsOf(user), { timeout: 20_000 }).toHaveLength(1);
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 

@@ -1,10 +1,10 @@
 import { inference, initializeLogger, VADEventType, type VADEvent } from "@livekit/agents";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
-import { isLoud, SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
+import { SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
 import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
 import { voiceSchema } from "../../../src/voice/voice-settings.ts";
-import { speechOf } from "../../support/speaker.ts";
+import { loudParts, speechOf } from "../../support/speaker.ts";
 
 const RATE = 16_000;
 /** One window of the model, in samples and in ms. */
@@ -74,9 +74,7 @@ async function heardSpeech(text: string): Promise<Int16Array> {
 }
 
 function lastLoudMs(speech: Int16Array): number {
-  const length = RATE / 100;
-  const parts = Array.from({ length: Math.floor(speech.length / length) }, (_, part) => part * length);
-  return ((parts.findLast((at) => isLoud(speech.subarray(at, at + length))) ?? 0) + length) / (RATE / 1_000);
+  return (loudParts(speech, RATE).lastIndexOf(true) + 1) * 10;
 }
 
 function trailingMs(speech: Int16Array): number {
@@ -88,11 +86,5 @@ function silence(ms: number): Int16Array {
 }
 
 function joined(...parts: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return Int16Array.from(parts.flatMap((part) => [...part]));
 }
