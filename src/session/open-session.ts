@@ -252,7 +252,7 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
   const giveUpAt = performance.now() + leaseMs + leaseMs / 3;
   for (;;) {
     const claimedAt = performance.now();
-    if (claimedAt >= giveUpAt) throw new AppError("unavailable", "Another worker keeps this session");
+    if (claimedAt >= giveUpAt) throw new AppError("lost_lease", "Another agent serves this session");
     const request = { sessionId: createId(), conversationId, room, participantIdentity: null, owner, leaseMs };
     const record = await claimSession(sql, request);
     if (record) {

@@ -175,18 +175,23 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   link.announcePresent();
   endWaiting(job);
   const opened = await opening.catch((error: unknown) => {
-    if (!(error instanceof AppError) || error.code !== "not_allowed") throw error;
-    return error;
+    if (error instanceof AppError && (error.code === "not_allowed" || error.code === "lost_lease")) return error;
+    throw error;
   });
+  const isServedElsewhere = "code" in opened && opened.code === "lost_lease";
   const taker = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
   handle = (input) => {
-    taker.handle(input);
+    if (!isServedElsewhere) taker.handle(input);
     if (input.type === "joined" && "session" in opened) hooks?.noteJoined();
   };
   for (const input of waiting.take()) handle(input);
   if ("session" in opened) {
     logger.info({ turns: opened.pastTurns }, "session opened");
     followConnection(job.room, (isCutOff) => opened.setCutOff(isCutOff));
+  } else if (isServedElsewhere) {
+    // When LiveKit was away, its agents come back by themselves, and it asks for another one for each room.
+    logger.info("another agent serves this session: leaving the room");
+    job.leave("another agent serves the session");
   } else logger.error({ code: opened.code }, opened.message);
   const untilPause = async (late: AbortSignal) => {
     if (!("session" in opened)) return;

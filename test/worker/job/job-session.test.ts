@@ -6,7 +6,7 @@ import { createModel } from "../../../src/llm/stream-message.ts";
 import type { SessionEvent } from "../../../src/session/events/session-event.ts";
 import { claimSession, releaseOwner } from "../../../src/store/sessions/leases.ts";
 import { insertTurn } from "../../../src/store/turns/write-turns.ts";
-import { openJobSession } from "../../../src/worker/job/job-session.ts";
+import { type JobRoom, openJobSession, type SessionServices } from "../../../src/worker/job/job-session.ts";
 import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
 import { newTurn, sessionClaim, writerOf } from "../../store/store-fixtures.ts";
 import { jobConfig } from "../../support/job-config.ts";
@@ -16,39 +16,55 @@ import { tempDatabase } from "../../support/servers/temp-database.ts";
 
 const database = forFile(tempDatabase);
 
-/** Begins a job whose room cannot be joined, while another worker has the session for a moment longer. */
-async function failToJoin({ hasTurn }: { readonly hasTurn: boolean }) {
+/** Begins a job for a room whose session another worker has. */
+async function beginJob(
+  name: string,
+  job: Pick<JobRoom, "connect" | "leave">,
+  services: Partial<SessionServices> = {},
+) {
   const { sql } = database;
-  const name = `room-${createId()}`;
-  const claim = sessionClaim({ conversationId: name, room: name, owner: "dead" });
-  await claimSession(sql, claim);
-  if (hasTurn) await insertTurn(writerOf(sql, claim.sessionId), newTurn());
   const settings = { name: "claude-test", maxTokens: 1_024, serverTools: [] };
   const client = createModel({ apiKey: "test", baseUrl: "http://127.0.0.1:9", idleTimeoutMs: 1_000, retryBudgetMs: 0 });
   const permissionEvents = openPermissionEvents(undefined, sql);
-  const events: SessionEvent[] = [];
-  const job = {
-    name,
-    jobId: "job",
-    room: new Room(),
-    connect: () => Promise.reject(new Error("The room cannot be joined")),
-    leave: () => {},
+  const server = {
     url: inject("livekitUrl"),
     apiKey: inject("livekitApiKey"),
     apiSecret: inject("livekitApiSecret"),
   };
-  const opening = openJobSession(job, {
-    config: jobConfig({ model: settings }),
-    logger: pino({ level: "silent" }),
-    sql,
-    permissionEvents,
-    serverTools: new Map(),
-    liveTools: { prefixes: [], onChanged: () => () => {} },
-    agents: new Map(),
-    standardAgent: serveStandardAgent({ instructions: "Be brief." }, { client, model: settings }),
-    watchers: [(event) => events.push(event)],
-  });
-  await expect(opening).rejects.toThrow("cannot be joined");
+  const opening = openJobSession(
+    { name, jobId: "job", room: new Room(), ...server, ...job },
+    {
+      config: jobConfig({ model: settings }),
+      logger: pino({ level: "silent" }),
+      sql,
+      permissionEvents,
+      serverTools: new Map(),
+      liveTools: { prefixes: [], onChanged: () => () => {} },
+      agents: new Map(),
+      standardAgent: serveStandardAgent({ instructions: "Be brief." }, { client, model: settings }),
+      ...services,
+    },
+  );
+  return { opening, [Symbol.asyncDispose]: () => permissionEvents.close() };
+}
+
+async function claimFor(owner: string) {
+  const name = `room-${createId()}`;
+  const claim = sessionClaim({ conversationId: name, room: name, owner });
+  await claimSession(database.sql, claim);
+  return claim;
+}
+
+/** Begins a job whose room cannot be joined, while another worker has the session for a moment longer. */
+async function failToJoin({ hasTurn }: { readonly hasTurn: boolean }) {
+  const { sql } = database;
+  const claim = await claimFor("dead");
+  if (hasTurn) await insertTurn(writerOf(sql, claim.sessionId), newTurn());
+  const events: SessionEvent[] = [];
+  const connect = () => Promise.reject(new Error("The room cannot be joined"));
+  const services = { watchers: [(event: SessionEvent) => events.push(event)] };
+  const begun = await beginJob(claim.room, { connect, leave: () => {} }, services);
+  await expect(begun.opening).rejects.toThrow("cannot be joined");
   await releaseOwner(sql, { owner: "dead" });
   const session = async () => {
     const [row] = await sql<{ epoch: number; owner: string | null }[]>`
@@ -56,7 +72,7 @@ async function failToJoin({ hasTurn }: { readonly hasTurn: boolean }) {
     `;
     return row;
   };
-  return { session, events, [Symbol.asyncDispose]: () => permissionEvents.close() };
+  return { session, events, [Symbol.asyncDispose]: () => begun[Symbol.asyncDispose]() };
 }
 
 test("a job that cannot join its room gives the session back that it gets later", async () => {
@@ -73,4 +89,21 @@ test("it leaves the turn that an earlier worker has left to the next one", async
   await expect.poll(ends, { timeout: 10_000 }).toContain("turn_complete");
   const [turn] = await database.sql`select state from turns where participant_identity = 'ann'`;
   expect(turn).toEqual({ state: "running" });
+});
+
+test("an agent whose session another agent keeps leaves the room, which is no fault", async () => {
+  const { room } = await claimFor("here already");
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(line) });
+  const reasons: string[] = [];
+  const job = { connect: async () => {}, leave: (reason: string) => void reasons.push(reason) };
+  await using begun = await beginJob(room, job, { logger, leaseMs: 300 });
+
+  const session = await begun.opening;
+  await session.close(0);
+
+  expect(reasons).toEqual(["another agent serves the session"]);
+  const told = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+  expect(told.filter(({ level }) => level > 30)).toEqual([]);
+  expect(told.at(-1)?.msg).toBe("another agent serves this session: leaving the room");
 });
