@@ -12,7 +12,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
-import { watchUnseenEnds } from "./hooks/unseen-ends.ts";
+import { createUnseenEnds } from "./hooks/unseen-ends.ts";
 import { checkAgents } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
@@ -99,7 +99,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(source);
   const { sql } = source;
   const { webhook } = config;
-  const unseenEnds = watchUnseenEnds({
+  const unseenEnds = createUnseenEnds({
     sql,
     logger,
     telemetry,
@@ -119,7 +119,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     database,
     livekit,
     logger,
-    onRooms: unseenEnds.look,
+    onClosed: unseenEnds.end,
     onFailed: () => onLost("the worker"),
     ...(agent !== undefined && { agent }),
   });

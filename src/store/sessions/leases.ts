@@ -23,8 +23,8 @@ interface ClaimedSession extends SessionRecord {
 
 /**
  * Finds the conversation's session or makes it, and takes its lease if that is free, expired or the owner's already,
- * which makes all earlier claims void. `undefined` while another owner has the lease. The database's clock decides, so
- * workers' clocks may differ.
+ * which makes all earlier claims void. Notes for its open rooms that an agent has come. Returns `undefined` while another
+ * owner has the lease. The database's clock decides, so workers' clocks may differ.
  *
  * @throws {AppError} `not_allowed` when the conversation is another room's: participants of one room would read what
  *   was said in the other
@@ -34,25 +34,31 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   const claimed = await runQuery(sql<(SessionRow & { taken_from: string | null })[]>`
     with before as materialized (
       select lease_owner from sessions where conversation_id = ${conversationId} and lease_owner <> ${owner}
-    )
-    insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at, epoch)
-    values (
-      ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
-      now() + ${leaseMs} * interval '1 millisecond', 1
-    )
-    on conflict (conversation_id) do update set
-      room = excluded.room,
-      lease_owner = excluded.lease_owner,
-      lease_expires_at = excluded.lease_expires_at,
-      epoch = sessions.epoch + 1,
-      updated_at = now()
-    where (
-        sessions.lease_owner is null
-        or sessions.lease_owner = excluded.lease_owner
-        or sessions.lease_expires_at <= now()
+    ),
+    claimed as (
+      insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at, epoch)
+      values (
+        ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
+        now() + ${leaseMs} * interval '1 millisecond', 1
       )
-      and coalesce(sessions.room, excluded.room) = excluded.room
-    returning *, (select lease_owner from before) as taken_from
+      on conflict (conversation_id) do update set
+        room = excluded.room,
+        lease_owner = excluded.lease_owner,
+        lease_expires_at = excluded.lease_expires_at,
+        epoch = sessions.epoch + 1,
+        updated_at = now()
+      where (
+          sessions.lease_owner is null
+          or sessions.lease_owner = excluded.lease_owner
+          or sessions.lease_expires_at <= now()
+        )
+        and coalesce(sessions.room, excluded.room) = excluded.room
+      returning *
+    ),
+    come as (
+      update session_rooms set agent_came = true from claimed where session_id = claimed.id and ended_at is null
+    )
+    select *, (select lease_owner from before) as taken_from from claimed
   `);
   const [row] = claimed;
   if (row) return { ...toSessionRecord(row), takenFrom: row.taken_from };
@@ -96,11 +102,16 @@ export async function abandonLease({ sql, lease }: SessionWriter): Promise<void>
   `);
 }
 
-/** Frees all leases of a worker that is known to be dead, so that nobody waits until they run out. */
-export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<void> {
-  await runQuery(sql`
+/**
+ * Frees all leases of a worker that is known to be dead, so that nobody waits until they expire.
+ *
+ * @returns whether there were any: a worker that ends in order has released its own
+ */
+export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<boolean> {
+  const result = await runQuery(sql`
     update sessions
     set lease_owner = null, lease_expires_at = null, updated_at = now()
     where lease_owner = ${owner}
   `);
+  return result.count > 0;
 }

@@ -25,8 +25,18 @@ export interface Begun {
   readonly ended: readonly SessionRoom[];
 }
 
+/** A room in which a session has begun and not ended, and which no worker serves. */
+export interface AbandonedRoom extends SessionRoom {
+  readonly room: string;
+  /** The worker whose lease has expired: its agent may still look alive. Absent when the lease was released. */
+  readonly formerOwner?: string;
+  /** Whether it is to get an agent whatever LiveKit lists: none has come since one last began here. */
+  readonly isAgentOwed: boolean;
+}
+
 /** A room that began later than this is left alone: LiveKit's list of rooms may be older than it. */
 const SETTLED_FOR = "10 seconds";
+/** A worker that hands a session over has released it for a moment. One that lives may renew its lease late. */
 const LAPSED_FOR = "1 second";
 
 /** Stores that a session starts in a room. Its earlier rooms are ended: LiveKit has only one room of a name. */
@@ -41,6 +51,11 @@ export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Be
       from fence
       where session_id = ${sessionId} and room_sid <> ${roomSid} and ended_at is null
       returning session_id, room_sid
+    ),
+    begun_again as (
+      update session_rooms set agent_came = false
+      from fence
+      where session_id = ${sessionId} and room_sid = ${roomSid} and agent_came
     ),
     begun as (
       insert into session_rooms (session_id, room_sid, agent, after_position)
@@ -81,28 +96,56 @@ export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }
   return row.isEnded;
 }
 
+/** Returns all abandoned rooms. */
+export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRoom[]> {
+  const rows = await runQuery(sql<(Omit<AbandonedRoom, "formerOwner"> & { formerOwner: string | null })[]>`
+    select
+      session_id as "sessionId", room_sid as "roomSid", sessions.room, lease_owner as "formerOwner",
+      not agent_came as "isAgentOwed"
+    from session_rooms join sessions on sessions.id = session_id
+    where ${isAbandoned(sql)}
+  `);
+  return rows.map(({ formerOwner, ...room }) => ({ ...room, ...(formerOwner !== null && { formerOwner }) }));
+}
+
 /**
- * Ends the rooms that are over, and whose end no worker has seen.
+ * Ends a room that LiveKit has closed while no worker was in it.
  *
- * @param roomSids all rooms that LiveKit has
+ * @returns `false` if another worker has ended it, or serves it
  */
-export async function endUnseenRooms(
+export async function endAbandonedRoom(
   sql: Sql,
-  { roomSids, isTold }: { readonly roomSids: readonly string[]; readonly isTold: boolean },
-): Promise<readonly SessionRoom[]> {
-  const rows = await runQuery(sql<{ sessionId: string; roomSid: string }[]>`
+  { sessionId, roomSid, isTold }: SessionRoom & { readonly isTold: boolean },
+): Promise<boolean> {
+  const rows = await runQuery(sql`
     with ended as (
       update session_rooms set ended_at = now(), end_reason = 'unknown', last_position = ${lastPosition(sql)}
       from sessions
-      where sessions.id = session_id and ended_at is null and started_at < now() - ${SETTLED_FOR}::interval
-        and (lease_owner is null or lease_expires_at < now() - ${LAPSED_FOR}::interval)
-        and room_sid not in (select json_array_elements_text(${JSON.stringify(roomSids)}::text::json))
+      where sessions.id = session_id and session_id = ${sessionId} and room_sid = ${roomSid} and ${isAbandoned(sql)}
       returning session_id, room_sid
     ),
     told as (${tellOfEnded(sql, isTold)})
-    select session_id as "sessionId", room_sid as "roomSid" from ended
+    select from ended
   `);
-  return [...rows];
+  return rows.length > 0;
+}
+
+/** Whether a session has begun and not ended in the room, and no agent has come since. */
+export async function isAgentOwed(sql: Sql, { room }: { readonly room: string }): Promise<boolean> {
+  const rows = await runQuery(sql`
+    select from session_rooms join sessions on sessions.id = session_id
+    where sessions.room = ${room} and ended_at is null and not agent_came
+  `);
+  return rows.length > 0;
+}
+
+function isAbandoned(sql: Sql) {
+  return sql`
+    ended_at is null and started_at < now() - ${SETTLED_FOR}::interval and (
+      (lease_owner is null and sessions.updated_at < now() - ${LAPSED_FOR}::interval)
+      or lease_expires_at < now() - ${LAPSED_FOR}::interval
+    )
+  `;
 }
 
 function lastPosition(sql: Sql) {

@@ -30,23 +30,30 @@ const JOINS_WITHIN_MS = 10_000;
 interface Asking {
   /** The identity of an agent that has died, which LiveKit would keep in the room for up to 20 s. */
   readonly former?: string | undefined;
+  /**
+   * Whether the room is to get an agent even if LiveKit lists nobody in it. LiveKit forgets who is there when its Redis
+   * is lost, and shows them again only when they join.
+   */
+  readonly isAgentOwed: boolean;
   /** Asked last. It allows one of the workers that find the same room. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
- * Asks LiveKit for an agent when a room has participants but no agent, and none is on its way. `former` does not count
- * as an agent, and is removed first. Resolves to LiveKit's dispatch, if it asked.
+ * Asks LiveKit for an agent when a room has participants, or is owed an agent, and has no agent, and none is on its way.
+ * `former` does not count as an agent, and is removed first. Resolves to LiveKit's dispatch, if it asked.
  */
 export async function ensureAgent(
   clients: RoomClients,
   room: string,
-  { former, isAllowed }: Asking,
+  { former, isAgentOwed, isAllowed }: Asking,
 ): Promise<AgentDispatch | undefined> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const agents = participants.filter(isAgentThere);
   const dead = agents.find((agent) => agent.identity === former);
-  const isMissing = participants.some((each) => !isAgent(each)) && agents.every((agent) => agent === dead);
+  const isWithoutAgent = agents.every((agent) => agent === dead);
+  const hasPeople = participants.some((each) => !isAgent(each));
+  const isMissing = isWithoutAgent && (hasPeople || (isAgentOwed && (await hasRoom(clients, room))));
   const dispatches = isMissing ? await listDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return undefined;
@@ -62,6 +69,20 @@ export async function requestAgent(clients: RoomClients, room: string): Promise<
 /** Whether this worker may serve the room. A worker with a name serves only rooms that were dispatched to it. */
 export async function isMeantForUs(clients: RoomClients, room: string): Promise<boolean> {
   return clients.agentName === "" || (await listDispatches(clients, room)).length > 0;
+}
+
+/**
+ * Whether LiveKit has the room. Its lists may be empty after the loss of its Redis; the node that has the room is asked
+ * here. LiveKit takes 3 s to say that no node has it.
+ */
+export async function hasRoom(clients: RoomClients, room: string): Promise<boolean> {
+  try {
+    await clients.dispatches.listDispatch(room);
+    return true;
+  } catch (error) {
+    if (error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable")) return false;
+    throw error;
+  }
 }
 
 type Dispatches = Awaited<ReturnType<AgentDispatchClient["listDispatch"]>>;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
+import { isAgentOwed, type SessionRoom } from "../../store/sessions/session-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
 import type { AcceptedJob } from "./accepted-jobs.ts";
@@ -25,8 +26,8 @@ interface RunJobsOptions {
   readonly database: { readonly isAway: boolean };
   readonly livekit: Endpoints["livekit"];
   readonly logger: Logger;
-  /** Called now and then, in one of all workers, with the ids of all rooms that LiveKit has. Must not reject. */
-  readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
+  /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
+  readonly onClosed: (room: SessionRoom) => Promise<void>;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
   /** Called when LiveKit's part of the worker has stopped by itself, and so gets no more jobs. */
@@ -48,7 +49,7 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, sql, database, livekit, logger, onRooms, agent, onFailed } = options;
+  const { config, sql, database, livekit, logger, onClosed, agent, onFailed } = options;
   const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
@@ -60,7 +61,8 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const clients = createRoomClients(livekit, config.livekitAgentName);
   const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
     await noteAgentRequest(sql, { room, restMs });
-    await releaseOwner(sql, { owner });
+    const hasDied = await releaseOwner(sql, { owner });
+    return { isAgentOwed: hasDied && (await isAgentOwed(sql, { room })) };
   };
   const watching = new AbortController();
   const registered = Promise.withResolvers<void>();
@@ -99,7 +101,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     registration.abort();
     registration = new AbortController();
     const signal = AbortSignal.any([watching.signal, registration.signal]);
-    const parts = { clients, sql, isServed, freePlaces, onRooms, takeUnanswered: take, logger, signal };
+    const parts = { clients, sql, isServed, freePlaces, onClosed, takeUnanswered: take, logger, signal };
     watched = Promise.all([watched, watchRooms(parts)]);
   });
   const running = server.run().catch((error: unknown) => {

@@ -42,8 +42,9 @@ export function takeUnanswered(options: TakeOptions): TakeUnanswered {
       await sleep(ANSWERED_WITHIN_MS, undefined, { signal });
       const offered = await clients.dispatches.getDispatch(id, name);
       if (!offered || isAnswered(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
-      const [room] = await clients.rooms.listRooms([name]);
-      if (!room) return;
+      // The room is there, since it has answered; LiveKit's list may have lost it with its Redis.
+      const [listed] = await clients.rooms.listRooms([name]);
+      const room = listed ?? (await clients.rooms.createRoom({ name }));
       const { agentName, metadata } = offered;
       const job = new Job({ id: `AJ_${createId()}`, type: JobType.JT_ROOM, room, dispatchId: id, agentName, metadata });
       logger.warn({ room: name, jobId: job.id }, "no worker has answered for a room: this one serves it");

@@ -10,9 +10,9 @@ interface WatchOptions {
   readonly clients: RoomClients;
   /**
    * Called when the job is gone, to free what it held, and to keep other workers from asking for an agent for its room
-   * for `restMs`.
+   * for `restMs`. Resolves to whether the job died with a session that goes on in the room.
    */
-  readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<void>;
+  readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly isAgentOwed: boolean }>;
   readonly takeUnanswered: TakeUnanswered;
   readonly logger: Logger;
   /** Must be short: a job that dies before it was seen running counts as not begun. @defaultValue 100 */
@@ -55,12 +55,13 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
   const isGivenUp = recent.length >= MAX_RESTORES;
   if (isGivenUp) logger.error({ room, jobId }, "agents keep ending in this room: no new one is asked for");
   try {
-    await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
+    const { isAgentOwed } = await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
     if (isGivenUp) return;
-    const dispatch = await ensureAgent(clients, room, { former: job.identity, isAllowed: async () => true });
+    const isAllowed = async () => true;
+    const dispatch = await ensureAgent(clients, room, { former: job.identity, isAgentOwed, isAllowed });
     if (!dispatch) return;
     restores.set(room, [...recent, now]);
-    logger.warn({ room, jobId }, "an agent ended while participants were in its room: asked for a new one");
+    logger.warn({ room, jobId }, "an agent ended before its session: asked for a new one");
     await takeUnanswered(dispatch);
   } catch (error) {
     logger.error({ room, jobId, error }, "an agent ended and no new one could be asked for");

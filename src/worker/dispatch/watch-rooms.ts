@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import type { Sql } from "../../store/database/pool.ts";
+import { findAbandonedRooms, type SessionRoom } from "../../store/sessions/session-rooms.ts";
 import {
   findUnserved,
   forgetAgentRequests,
@@ -13,6 +14,7 @@ import {
 import { ensureAgent, isMeantForUs, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
 import type { TakeUnanswered } from "./take-unanswered.ts";
+import { lookAtUnlistedRooms } from "./unlisted-rooms.ts";
 
 interface WatchOptions {
   readonly clients: RoomClients;
@@ -21,8 +23,8 @@ interface WatchOptions {
   readonly isServed: (room: string) => boolean;
   /** How many more sessions this worker can take. */
   readonly freePlaces: () => number;
-  /** Called with the ids of all rooms. Must not reject. */
-  readonly onRooms: (roomSids: readonly string[]) => Promise<void>;
+  /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
+  readonly onClosed: (room: SessionRoom) => Promise<void>;
   readonly takeUnanswered: TakeUnanswered;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -48,10 +50,15 @@ const FORGET_EVERY_MS = 600_000;
  * Asks for agents for rooms that have participants and no worker: their worker has died, on whatever machine, or they
  * were made while no worker was there or all were full. LiveKit itself asks only when a room is made. One worker at a
  * time asks, for as many rooms as it has free places, the oldest rooms first. When all workers are full, the
- * participants are told. Call it when this worker has registered; it returns when `signal` is aborted.
+ * participants are told.
+ *
+ * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor anybody in it, as after
+ * the loss of its Redis. If LiveKit has closed the room, the session ends.
+ *
+ * Call it when this worker has registered; it returns when `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
-  const { clients, sql, isServed, freePlaces, onRooms, takeUnanswered, logger, signal } = options;
+  const { clients, sql, isServed, freePlaces, onClosed, takeUnanswered, logger, signal } = options;
   const startedAt = Date.now();
   let failedAt = Number.NEGATIVE_INFINITY;
   let forgotAt = performance.now();
@@ -67,17 +74,47 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
         }),
       ),
     );
+  const serve = async ({ room, formerOwner }: UnservedRoom, isAgentOwed: boolean) => {
+    if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
+    const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
+    const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
+    const dispatch = await ensureAgent(clients, room, { former, isAgentOwed, isAllowed });
+    if (!dispatch) return;
+    logger.info({ room }, "a room had no agent: asked for one");
+    // Beside the next looks, which other rooms wait for.
+    const task = takeUnanswered(dispatch).finally(() => taking.delete(task));
+    taking.add(task);
+  };
+  const unlisted = lookAtUnlistedRooms({
+    clients,
+    serve: async (one) => {
+      const mayServe = one.isAgentOwed && !isServed(one.room) && freePlaces() > 0;
+      if (mayServe && (await isMeantForUs(clients, one.room))) await serve(one, true);
+    },
+    onClosed,
+    logger,
+    signal,
+  });
   const look = async () => {
     const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
     if (!(await mayLookAtRooms(sql, { restMs: LOOK_RESTS_MS, overdueMs }))) return;
     const rooms = await clients.rooms.listRooms();
-    await onRooms(rooms.map(({ sid }) => sid));
-    const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
+    const sids = new Set(rooms.map(({ sid }) => sid));
+    const abandoned = await findAbandonedRooms(sql);
+    const areUnlisted = abandoned.filter(({ roomSid }) => !sids.has(roomSid));
+    unlisted.look(areUnlisted, new Set(rooms.map(({ name }) => name)));
+    const owed = new Set(abandoned.filter(({ isAgentOwed }) => isAgentOwed).map(({ roomSid }) => roomSid));
+    const waiting = rooms.filter(({ name, sid, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
-      return isOlder && numParticipants > 0 && !isServed(name);
+      // One that is owed an agent but seems to be empty does not wait for a place that others need.
+      const isWanted = numParticipants > 0 || (owed.has(sid) && freePlaces() > 0);
+      return isOlder && isWanted && !isServed(name);
     });
-    const oldestFirst = waiting.toSorted((one, other) => Number(one.creationTime - other.creationTime));
+    const isEmpty = ({ numParticipants }: (typeof rooms)[number]) => Number(numParticipants === 0);
+    const oldestFirst = waiting.toSorted(
+      (one, other) => isEmpty(one) - isEmpty(other) || Number(one.creationTime - other.creationTime),
+    );
     const names = oldestFirst.map(({ name }) => name);
     const found = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
     const isOurs = await atOnce(found, ({ room }) => isMeantForUs(clients, room));
@@ -91,17 +128,8 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
       told = new Set(unserved.map(({ room }) => room));
       return;
     }
-    await atOnce(unserved.slice(0, places), async ({ room, formerOwner }) => {
-      if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
-      const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
-      const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
-      const dispatch = await ensureAgent(clients, room, { former, isAllowed });
-      if (!dispatch) return;
-      logger.info({ room }, "a room had no agent: asked for one");
-      // Beside the next looks, which other rooms wait for.
-      const task = takeUnanswered(dispatch).finally(() => taking.delete(task));
-      taking.add(task);
-    });
+    const owedNames = new Set(rooms.filter(({ sid }) => owed.has(sid)).map(({ name }) => name));
+    await atOnce(unserved.slice(0, places), (one) => serve(one, owedNames.has(one.room)));
     if (performance.now() - forgotAt > FORGET_EVERY_MS) {
       forgotAt = performance.now();
       await forgetAgentRequests(sql);
@@ -119,6 +147,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     // A random pause, so that workers that restart together do not all look at once.
     await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
   }
+  await unlisted.close();
   await Promise.all(taking);
 }
 

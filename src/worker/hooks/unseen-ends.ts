@@ -1,4 +1,4 @@
-import { endUnseenRooms } from "../../store/sessions/session-rooms.ts";
+import { endAbandonedRoom, type SessionRoom } from "../../store/sessions/session-rooms.ts";
 import type { Logger } from "../logger.ts";
 import type { Service } from "../services/service.ts";
 import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
@@ -10,25 +10,24 @@ interface UnseenEndsOptions extends EndHookOptions {
 }
 
 export interface UnseenEnds extends Service {
-  /** Ends the sessions whose room LiveKit does not have any more. Never rejects. */
-  readonly look: (roomSids: readonly string[]) => Promise<void>;
+  /** Ends a session whose room LiveKit has closed while no worker was in it, as after a crash. Never rejects. */
+  readonly end: (room: SessionRoom) => Promise<void>;
 }
 
-/** Finds the ends of sessions whose room was closed while no worker was in it, as after a crash. */
-export function watchUnseenEnds(options: UnseenEndsOptions): UnseenEnds {
+/** Stores the ends of sessions that no worker has seen, and calls their hooks. */
+export function createUnseenEnds(options: UnseenEndsOptions): UnseenEnds {
   const { sql, logger, isTold } = options;
   const running = new Set<Promise<void>>();
-  const look = async (roomSids: readonly string[]) => {
+  const end = async ({ sessionId, roomSid }: SessionRoom) => {
+    const room = { sessionId, roomSid };
     try {
-      const rooms = await endUnseenRooms(sql, { roomSids, isTold });
-      if (rooms.length > 0) logger.info({ rooms: rooms.length }, "rooms are over in which no agent was");
-      for (const room of rooms) {
-        const calling = callSessionEnd(room, options).finally(() => running.delete(calling));
-        running.add(calling);
-      }
+      if (!(await endAbandonedRoom(sql, { ...room, isTold }))) return;
+      logger.info(room, "session ended: LiveKit closed its room while no agent was in it");
+      const calling = callSessionEnd(room, options).finally(() => running.delete(calling));
+      running.add(calling);
     } catch (error) {
-      logger.warn({ error }, "sessions that are over cannot be looked for");
+      logger.warn({ error, ...room }, "could not end a session whose room is closed");
     }
   };
-  return { look, close: async () => void (await Promise.all(running)) };
+  return { end, close: async () => void (await Promise.all(running)) };
 }

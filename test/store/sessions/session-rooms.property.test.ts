@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { claimSession, releaseLease } from "../../../src/store/sessions/leases.ts";
-import { beginRoom, endRoom, endUnseenRooms } from "../../../src/store/sessions/session-rooms.ts";
+import { beginRoom, endAbandonedRoom, endRoom, findAbandonedRooms } from "../../../src/store/sessions/session-rooms.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -60,8 +60,10 @@ test(
         },
         look: async () => {
           await sql`update session_rooms set started_at = now() - interval '1 minute'`;
-          const found = await endUnseenRooms(sql, { roomSids: [roomSid()], isTold: true });
-          ended.push(...found.map((room) => room.roomSid).filter((sid) => rooms.includes(sid)));
+          await sql`update sessions set updated_at = now() - interval '1 minute'`;
+          for (const room of await findAbandonedRooms(sql))
+            if (room.roomSid !== roomSid() && (await endAbandonedRoom(sql, { ...room, isTold: true })))
+              ended.push(room.roomSid);
         },
         "next room": async () => void (current = Math.min(current + 1, ROOMS - 1)),
       };

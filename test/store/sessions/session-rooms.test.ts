@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { claimSession, releaseLease } from "../../../src/store/sessions/leases.ts";
+import { claimSession, releaseLease, releaseOwner } from "../../../src/store/sessions/leases.ts";
 import { loadEndedRoom } from "../../../src/store/sessions/ended-rooms.ts";
-import { beginRoom, endRoom, endUnseenRooms } from "../../../src/store/sessions/session-rooms.ts";
+import {
+  beginRoom,
+  endAbandonedRoom,
+  endRoom,
+  findAbandonedRooms,
+  isAgentOwed,
+} from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
@@ -25,8 +31,11 @@ async function tell(writer: SessionWriter, identity: string, inputTokens: number
 const webhooks = async () =>
   (await database.sql<{ id: string }[]>`select id from webhooks order by id`).map(({ id }) => id);
 
-/** As if its worker had begun it a while ago. */
-const age = () => database.sql`update session_rooms set started_at = now() - interval '1 minute'`;
+/** As if its worker had begun it, and released it, a while ago. */
+async function age(): Promise<void> {
+  await database.sql`update session_rooms set started_at = now() - interval '1 minute'`;
+  await database.sql`update sessions set updated_at = now() - interval '1 minute'`;
+}
 
 test("a session starts once in a room and ends once, whichever workers begin and end it, and one webhook tells of it", async () => {
   const { sql } = database;
@@ -104,29 +113,64 @@ test("a later room of the name ends the one before, of which nobody has seen the
   });
 });
 
-test("rooms that LiveKit has not any more end when no worker has the session, each by one worker alone", async () => {
+test("a room is abandoned when no worker has its session: the lease was released, or has expired", async () => {
   const { sql } = database;
-  const [gone, there, served] = await Promise.all([storedSession(sql), storedSession(sql), storedSession(sql)]);
-  await Promise.all([begin(gone, "RM_gone"), begin(there, "RM_there"), begin(served, "RM_served")]);
-  await Promise.all([releaseLease(gone), releaseLease(there)]);
-  const look = () => endUnseenRooms(sql, { roomSids: ["RM_there", "RM_other"], isTold: true });
+  const [released, lapsed, served] = await Promise.all([storedSession(sql), storedSession(sql), storedSession(sql)]);
+  await Promise.all([begin(released, "RM_released"), begin(lapsed, "RM_lapsed"), begin(served, "RM_served")]);
+  await releaseLease(released);
+  const { sessionId } = lapsed.lease;
+  await sql`update sessions set lease_expires_at = now() - interval '2 seconds' where id = ${sessionId}`;
+  const [{ owner } = {}] = await sql<
+    { owner: string }[]
+  >`select lease_owner as owner from sessions where id = ${sessionId}`;
 
-  expect(await look()).toEqual([]);
+  expect(await findAbandonedRooms(sql)).toEqual([]);
   await age();
-  const found = await Promise.all([look(), look(), look()]);
+  const found = await findAbandonedRooms(sql);
 
-  expect(found.flat()).toEqual([{ sessionId: gone.lease.sessionId, roomSid: "RM_gone" }]);
-  expect(await webhooks()).toEqual(["ended_RM_gone"]);
+  expect(found.toSorted((one, other) => (one.roomSid < other.roomSid ? -1 : 1))).toEqual([
+    { sessionId, roomSid: "RM_lapsed", room: "kitchen", formerOwner: owner, isAgentOwed: true },
+    { sessionId: released.lease.sessionId, roomSid: "RM_released", room: "kitchen", isAgentOwed: true },
+  ]);
 });
 
-test("when LiveKit has no room at all, those whose worker has died end too", async () => {
+test("an abandoned room ends by one worker alone, and a room that a worker serves does not end", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
+  const { sessionId } = writer.lease;
   await begin(writer, "RM_1");
   await age();
-  expect(await endUnseenRooms(sql, { roomSids: [], isTold: true })).toEqual([]);
+  const endIt = () => endAbandonedRoom(sql, { sessionId, roomSid: "RM_1", isTold: true });
+  expect(await endIt()).toBe(false);
 
-  await sql`update sessions set lease_expires_at = now() - interval '2 seconds'`;
+  await releaseLease(writer);
+  await age();
+  const ended = await Promise.all([endIt(), endIt(), endIt()]);
 
-  expect(await endUnseenRooms(sql, { roomSids: [], isTold: true })).toHaveLength(1);
+  expect(ended.filter(Boolean)).toHaveLength(1);
+  expect(await webhooks()).toEqual(["ended_RM_1"]);
+  expect(await findAbandonedRooms(sql)).toEqual([]);
+});
+
+test("an abandoned room is owed one agent, and another one only after somebody was there with it", async () => {
+  const { sql } = database;
+  const claim = sessionClaim();
+  const isOwed = async () => [await isAgentOwed(sql, claim), (await findAbandonedRooms(sql))[0]?.isAgentOwed];
+  await claimSession(sql, claim);
+  await begin(writerOf(sql, claim.sessionId, 1), "RM_1");
+  expect(await releaseOwner(sql, claim)).toBe(true);
+  await age();
+  expect(await isOwed()).toEqual([true, true]);
+
+  await claimSession(sql, { ...claim, owner: "worker-2" });
+  expect(await releaseOwner(sql, { owner: "worker-2" })).toBe(true);
+  await age();
+  expect(await isOwed()).toEqual([false, false]);
+
+  await claimSession(sql, { ...claim, owner: "worker-3" });
+  await begin(writerOf(sql, claim.sessionId, 3), "RM_1");
+  await releaseLease(writerOf(sql, claim.sessionId, 3));
+  expect(await releaseOwner(sql, { owner: "worker-3" })).toBe(false);
+  await age();
+  expect(await isOwed()).toEqual([true, true]);
 });

@@ -1,29 +1,39 @@
 import { join } from "node:path";
-import { type RunningServer, startServer } from "../../../src/worker/process/start-program.ts";
+import { startServer } from "../../../src/worker/process/start-program.ts";
 import { debianProgram } from "./debian-program.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { takesConnections } from "./pgbouncer.ts";
 
-export interface Redis extends RunningServer {
+export interface Redis {
   /** `host:port` */
   readonly address: string;
+  /** Kills it and starts it again at the same address: what it held is lost. */
+  readonly lose: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
-/** A Redis on loopback that keeps nothing. Whoever starts it closes it. */
+/** A Redis on loopback that stores nothing on disk. Whoever starts it closes it. */
 export async function startRedis(folder: string): Promise<Redis> {
   const { command, libraries } = await debianProgram({ name: "redis-server", path: "usr/bin/redis-server" });
   const port = await findFreePorts(1);
-  const server = await startServer({
-    name: "redis-server",
-    port,
-    command,
-    args: ["--bind", "127.0.0.1", "--port", String(port), "--save", "", "--appendonly", "no", "--dir", folder],
-    pidFile: join(folder, "redis.pid"),
-    logFile: join(folder, "redis.log"),
-    stopSignals: ["SIGTERM", "SIGKILL"],
-    place: { env: { ...process.env, LD_LIBRARY_PATH: libraries } },
-    isReady: () => takesConnections(port),
-    readyWithinMs: 10_000,
-  });
-  return { ...server, address: `127.0.0.1:${port}` };
+  const start = () =>
+    startServer({
+      name: "redis-server",
+      port,
+      command,
+      args: ["--bind", "127.0.0.1", "--port", String(port), "--save", "", "--appendonly", "no", "--dir", folder],
+      pidFile: join(folder, "redis.pid"),
+      logFile: join(folder, "redis.log"),
+      stopSignals: ["SIGTERM", "SIGKILL"],
+      place: { env: { ...process.env, LD_LIBRARY_PATH: libraries } },
+      isReady: () => takesConnections(port),
+      readyWithinMs: 10_000,
+    });
+  let server = await start();
+  const lose = async () => {
+    process.kill(server.pid, "SIGKILL");
+    await server.ended;
+    server = await start();
+  };
+  return { address: `127.0.0.1:${port}`, lose, close: () => server.close() };
 }

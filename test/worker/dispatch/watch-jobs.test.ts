@@ -50,7 +50,7 @@ async function startJobs(): Promise<Jobs> {
     agent,
     logger: pino({ enabled: false }),
     onFailed: () => {},
-    onRooms: async () => {},
+    onClosed: async () => {},
   });
   await started.registered;
   return started;

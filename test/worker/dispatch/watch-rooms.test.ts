@@ -5,23 +5,24 @@ import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { agentIdentity } from "../../../src/protocol/conversation-id.ts";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
+import { beginRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { watchRooms } from "../../../src/worker/dispatch/watch-rooms.ts";
 import type { RoomClients } from "../../../src/worker/dispatch/ensure-agent.ts";
-import { forFile } from "../../support/lifetimes.ts";
+import { forEachTest } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
-const database = forFile(tempDatabase);
+const database = forEachTest(tempDatabase);
 /** More than a worker pauses that can look, and less than one that cannot. */
 const WATCHED_MS = 3_000;
 const LONG_AGO = 60_000;
 
-const watch = (clients: object) =>
+const watch = (clients: object, closed: string[] = []) =>
   watchRooms({
     clients: { agentName: "", ...clients } as unknown as RoomClients,
     sql: database.sql,
     isServed: () => false,
     freePlaces: () => 5,
-    onRooms: async () => {},
+    onClosed: async ({ roomSid }) => void closed.push(roomSid),
     takeUnanswered: async () => {},
     logger: pino({ level: "silent" }),
     signal: AbortSignal.timeout(WATCHED_MS),
@@ -56,6 +57,21 @@ function livekitOf(rooms: Readonly<Record<string, readonly ParticipantInfo[]>>) 
 function participant(info: Partial<ParticipantInfo>): ParticipantInfo {
   const joinedAtMs = BigInt(Date.now() - LONG_AGO);
   return new ParticipantInfo({ identity: "ann", state: ParticipantInfo_State.ACTIVE, joinedAtMs, ...info });
+}
+
+/** A session that has begun in the room, and whose worker has died. */
+async function loseSession(room: string): Promise<void> {
+  const { sql } = database;
+  await claimFor(room, "job-lost");
+  const writer = { sql, lease: { sessionId: room, epoch: 1 } };
+  await beginRoom(writer, { roomSid: room, agent: "default", afterPosition: 0, isTold: false });
+  await sql`update session_rooms set started_at = now() - interval '1 minute'`;
+}
+
+/** A claim of a worker that has died since. */
+async function claimFor(room: string, owner: string): Promise<void> {
+  const session = { sessionId: room, conversationId: room, room, participantIdentity: null };
+  await claimSession(database.sql, { ...session, owner, leaseMs: -LONG_AGO });
 }
 
 const agentOf = (jobId: string, state: ParticipantInfo_State) =>
@@ -100,11 +116,52 @@ test("an agent that was killed while it joined, and that LiveKit lists for ever,
 
 test("a dead agent that LiveKit cannot remove does not keep another one away", async () => {
   const room = `room-${createId()}`;
-  const request = { sessionId: createId(), conversationId: room, room, participantIdentity: null };
-  await claimSession(database.sql, { ...request, owner: "job-dead", leaseMs: -LONG_AGO });
+  await claimFor(room, "job-dead");
   const livekit = livekitOf({ [room]: [participant({}), agentOf("job-dead", ParticipantInfo_State.ACTIVE)] });
 
   await watch(livekit);
 
   expect(livekit.asked).toEqual([room]);
+});
+
+test("a session that lost its worker gets an agent even if LiveKit lists nobody in its room, or not even the room", async () => {
+  const [empty, unlisted] = [`room-${createId()}`, `room-${createId()}`];
+  const livekit = livekitOf({ [empty]: [] });
+  for (const room of [empty, unlisted]) await loseSession(room);
+  const closed: string[] = [];
+
+  await watch(livekit, closed);
+
+  expect(livekit.asked.toSorted()).toEqual([empty, unlisted].toSorted());
+  expect(closed).toEqual([]);
+});
+
+test("a room that an agent came to, and in which nobody was, gets no second one", async () => {
+  const [empty, unlisted] = [`room-${createId()}`, `room-${createId()}`];
+  const livekit = livekitOf({ [empty]: [] });
+  for (const room of [empty, unlisted]) {
+    await loseSession(room);
+    await claimFor(room, "job-alone");
+  }
+  const closed: string[] = [];
+
+  await watch(livekit, closed);
+
+  expect(livekit.asked).toEqual([]);
+  expect(closed).toEqual([]);
+});
+
+test("a session ends when LiveKit says that its room is closed, or lists a later room of that name", async () => {
+  const [gone, replaced] = [`room-${createId()}`, `room-${createId()}`];
+  const livekit = livekitOf({ [replaced]: [] });
+  const [later] = await livekit.rooms.listRooms();
+  const rooms = { ...livekit.rooms, listRooms: async () => [{ ...later, sid: "later" }] };
+  const dispatches = { ...livekit.dispatches, listDispatch: livekit.rooms.removeParticipant };
+  for (const room of [gone, replaced]) await loseSession(room);
+  const closed: string[] = [];
+
+  await watch({ rooms, dispatches }, closed);
+
+  expect(new Set(closed)).toEqual(new Set([gone, replaced]));
+  expect(livekit.asked).toEqual([]);
 });

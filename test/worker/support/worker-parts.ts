@@ -17,6 +17,11 @@ export interface RunOptions {
   readonly livekitUrl?: string;
 }
 
+interface StartOptions extends ModelServerOptions {
+  /** Where LiveKit keeps its rooms. @defaultValue in its own memory */
+  readonly redisAddress?: string;
+}
+
 /** All that a worker needs, of its own, and the workers that a test runs with it. */
 export class WorkerParts implements AsyncDisposable {
   readonly livekit: OwnLivekit;
@@ -33,12 +38,12 @@ export class WorkerParts implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async start(modelOptions: ModelServerOptions = {}): Promise<WorkerParts> {
+  static async start({ redisAddress, ...modelOptions }: StartOptions = {}): Promise<WorkerParts> {
     await using starting = new AsyncDisposableStack();
     const { path: folder } = starting.use(await tempFolder());
     const database = starting.use(await tempDatabase());
     const model = starting.use(await startModelServer(modelOptions));
-    const livekit = await startOwnLivekit();
+    const livekit = await startOwnLivekit({ ...(redisAddress !== undefined && { redisAddress }) });
     starting.defer(() => livekit.close());
     return new WorkerParts({ livekit, database, model, folder }, starting.move());
   }
