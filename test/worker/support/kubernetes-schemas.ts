@@ -1,0 +1,89 @@
+import { readFile } from "node:fs/promises";
+import { Ajv, type ErrorObject } from "ajv";
+import { parse } from "yaml";
+import { goModuleFile } from "../../support/go-modules.ts";
+
+const KEDA = { module: "github.com/kedacore/keda/v2", version: "v2.21.0" };
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: unknown;
+}
+
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+interface Crd {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: Schema } }[];
+  };
+}
+
+/** Reports the faults of a resource, each with the path of the field. */
+export type Validate = (resource: Resource) => readonly string[];
+
+/**
+ * The schemas of one version of Kubernetes, from the OpenAPI document in its source, and of KEDA's ScaledObject, from its
+ * CRD. As with the API server's strict validation, a field that a schema does not have is a fault.
+ */
+export async function kubernetesSchemas(version: string): Promise<Validate> {
+  const path = await goModuleFile({ module: "k8s.io/kubernetes", version, path: "api/openapi-spec/swagger.json" });
+  const { definitions } = JSON.parse(await readFile(path, "utf8")) as { definitions: Record<string, Schema> };
+  const crdPath = await goModuleFile({ ...KEDA, path: "config/crd/bases/keda.sh_scaledobjects.yaml" });
+  const crd = parse(await readFile(crdPath, "utf8")) as Crd;
+  const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(strict({ $id: "/kubernetes", definitions: { ...definitions, ...LENIENT } }) as Schema);
+  const pointers = new Map<string, string>();
+  for (const [name, schema] of Object.entries(definitions))
+    for (const kind of (schema["x-kubernetes-group-version-kind"] ?? []) as Kind[])
+      pointers.set(idOf(kind), `/kubernetes#/definitions/${name}`);
+  for (const { name, schema } of crd.spec.versions) {
+    const id = idOf({ group: crd.spec.group, version: name, kind: crd.spec.names.kind });
+    // A CRD leaves the metadata to the API server, which has one schema for those of all kinds.
+    const properties = { ...(schema.openAPIV3Schema["properties"] as Schema), metadata: { $ref: OBJECT_META } };
+    ajv.addSchema(strict({ ...schema.openAPIV3Schema, properties, $id: id }) as Schema);
+    pointers.set(id, id);
+  }
+  return (resource) => {
+    const pointer = pointers.get(`${resource.apiVersion}/${resource.kind}`);
+    const validate = pointer === undefined ? undefined : ajv.getSchema(pointer);
+    if (!validate) return [`${resource.kind}: no schema for ${resource.apiVersion}`];
+    return validate(resource) === true ? [] : (validate.errors ?? []).map((error) => describe(resource, error));
+  };
+}
+
+/** What the document calls a string, and the API server also takes as a number. */
+const LENIENT = {
+  "io.k8s.apimachinery.pkg.api.resource.Quantity": { type: ["string", "number"] },
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { type: ["string", "integer"] },
+};
+
+const OBJECT_META = "/kubernetes#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+const idOf = ({ group, version, kind }: Kind) => [...(group === "" ? [] : [group]), version, kind].join("/");
+
+/** The same schema, in which an object has no fields but those that are named. */
+function strict(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strict);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]));
+  const isOpen = "additionalProperties" in schema || "x-kubernetes-preserve-unknown-fields" in schema;
+  // A property may itself be named "properties".
+  const isObject = "properties" in schema && (schema as Schema)["type"] === "object";
+  return isObject && !isOpen ? { ...inner, additionalProperties: false } : inner;
+}
+
+function describe({ kind, metadata }: Resource, { instancePath, message, params }: ErrorObject): string {
+  const field = (params as { additionalProperty?: string }).additionalProperty;
+  const what = field === undefined ? message : `unknown field "${field}"`;
+  return `${kind} ${metadata.name}: ${instancePath === "" ? "/" : instancePath}: ${what}`;
+}
