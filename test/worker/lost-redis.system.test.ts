@@ -10,7 +10,7 @@ import { WorkerParts } from "./support/worker-parts.ts";
 /** One from each agent, and one in answer to each of ours. */
 const configurations = (user: Participant) => user.all("configuration").length;
 
-/** A conversation in a LiveKit whose Redis has just lost everything: LiveKit lists neither the room nor who is in it. */
+/** A conversation in a LiveKit whose Redis has just lost everything: LiveKit no longer lists who is in the room. */
 async function startTalk(cleanup: AsyncDisposableStack) {
   const { path: folder } = cleanup.use(await tempFolder());
   const redis = await startRedis(folder);
@@ -29,8 +29,8 @@ async function startTalk(cleanup: AsyncDisposableStack) {
   };
   expect(await answers(0)).toBe("Here.");
   await redis.lose();
-  expect(await parts.rooms.listRooms()).toEqual([]);
-  expect(await parts.rooms.listParticipants(room)).toEqual([]);
+  // LiveKit stores a participant anew when it changes, as the agent does; the user stays unlisted.
+  expect((await parts.rooms.listParticipants(room)).map(({ identity }) => identity)).not.toContain("user");
   const ends = () => parts.database.sql`select end_reason from session_rooms where ended_at is not null`;
   return { worker, runWorker, user, answers, ends };
 }
