@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { AppError } from "../errors/app-error.ts";
+import { addEnvFile } from "../worker/settings/env-file.ts";
 import { UsageError } from "./talk/options.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
@@ -8,6 +9,14 @@ import { TalkError } from "./talk/talk-error.ts";
  * @param run resolves with the status, or with `undefined` when help is asked for
  */
 export async function runCommandLine(name: string, usage: string, run: () => Promise<number | undefined>) {
+  await runUnprepared(name, usage, async () => {
+    await readEnvironment();
+    return run();
+  });
+}
+
+/** The same for a command that reads the worker's settings itself. */
+export async function runUnprepared(name: string, usage: string, run: () => Promise<number | undefined>) {
   const status = await attempt(name, usage, run);
   // LiveKit's native part may keep the process alive for seconds after the room was left.
   process.stdout.write("", () => process.exit(status));
@@ -15,8 +24,6 @@ export async function runCommandLine(name: string, usage: string, run: () => Pro
 
 async function attempt(name: string, usage: string, run: () => Promise<number | undefined>): Promise<number> {
   try {
-    // The worker's own settings, above all its port. The environment wins over them.
-    if (existsSync(".env")) process.loadEnvFile(".env");
     const status = await run();
     if (status === undefined) console.log(usage);
     return status ?? 0;
@@ -25,7 +32,17 @@ async function attempt(name: string, usage: string, run: () => Promise<number | 
       console.error(`${name}: ${error.message}\n\n${usage}`);
       return 2;
     }
-    console.error(error instanceof TalkError ? `${name}: ${error.message}` : error);
+    console.error(error instanceof TalkError || error instanceof AppError ? `${name}: ${error.message}` : error);
     return 1;
   }
+}
+
+/** Adds the worker's own settings to the environment, which wins: above all its port, its secrets and its database. */
+async function readEnvironment(): Promise<void> {
+  const { env } = process;
+  await addEnvFile(env, ".env");
+  // The table of variables takes a second to load, and few need it.
+  if (!Object.keys(env).some((name) => name.endsWith("_FILE"))) return;
+  const { readSecretFiles } = await import("../worker/settings/secret-files.ts");
+  await readSecretFiles(env, process.cwd());
 }

@@ -1,8 +1,11 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { migrationFiles, migrationStatus } from "../../src/store/database/migrate.ts";
 import { withoutPassword } from "../../src/worker/settings/database-url.ts";
 import { emptyDatabase } from "../support/servers/temp-database.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 import { runMain } from "./support/run-main.ts";
 
 // Whole programs: two cores that have other work to do need their time.
@@ -19,6 +22,19 @@ test("with --migrate it brings the database up to date and ends, knowing nothing
 
   expect([code, stdout]).toEqual([0, ""]);
   expect(stderr).toBe(`parley: the database is at version ${newest}\n`);
+  expect((await migrationStatus(database.sql)).pending).toEqual([]);
+});
+
+test("with --migrate the database's address and password can come from files", async () => {
+  await using database = await emptyDatabase();
+  await using folder = await tempFolder();
+  const [address, password] = [join(folder.path, "address"), join(folder.path, "password")];
+  await writeFile(address, `${withoutPassword(database.url)}\n`);
+  await writeFile(password, `${decodeURIComponent(new URL(database.url).password)}\n`);
+
+  const { code } = await migrate({ DATABASE_URL_FILE: address, PGPASSWORD_FILE: password }).ended;
+
+  expect(code).toBe(0);
   expect((await migrationStatus(database.sql)).pending).toEqual([]);
 });
 

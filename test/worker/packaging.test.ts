@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv, type AnySchemaObject } from "ajv";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { VARIABLES } from "../../src/worker/settings/environment.ts";
+import { SECRET_NAMES, VARIABLES } from "../../src/worker/settings/environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFile(join(ROOT, path), "utf8");
@@ -21,12 +21,14 @@ interface ComposeFile {
         readonly image?: string;
         readonly healthcheck?: { readonly test: readonly string[] };
         readonly ports?: readonly string[];
+        readonly secrets?: readonly string[];
         readonly read_only?: boolean;
         readonly tmpfs?: readonly string[];
         readonly stop_grace_period?: string;
       }
     >
   >;
+  readonly secrets?: Readonly<Record<string, { readonly file: string }>>;
 }
 const readCompose = async () => parse(await read("docker-compose.yml")) as ComposeFile;
 
@@ -36,12 +38,14 @@ async function readExample(): Promise<Map<string, string>> {
   return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
 }
 
-test.each(["", "template/"])("%sdocker-compose.yml is valid by the compose specification's schema", async (folder) => {
+const COMPOSE_FILES = ["docker-compose.yml", "template/docker-compose.yml", "deploy/compose.secrets.yml"];
+
+test.each(COMPOSE_FILES)("%s is valid by the compose specification's schema", async (file) => {
   const schema = JSON.parse(await read(COMPOSE_SCHEMA)) as AnySchemaObject;
   const { $schema: _, ...rest } = schema;
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
 
-  void validate(parse(await read(`${folder}docker-compose.yml`)));
+  void validate(parse(await read(file)));
 
   expect(validate.errors).toBeNull();
 });
@@ -179,6 +183,27 @@ test("the compose worker gets every variable that is read, unless it is said why
   ).toEqual(own);
   const rows = section.split("\n").filter((line) => line.startsWith("| `"));
   expect(rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z_]+/g) ?? []).toSorted()).toEqual(own);
+});
+
+test("compose.secrets.yml gives each secret that has a public default a file in place of its value", async () => {
+  const { services } = await readCompose();
+  const own = parse(await read("deploy/compose.secrets.yml")) as ComposeFile;
+  const { worker, livekit, postgres } = own.services;
+  const environment = worker?.environment ?? {};
+  const withDefault = Object.entries(services["worker"]?.environment ?? {}).flatMap(([name, value]) =>
+    SECRET_NAMES.includes(name) && /:-[^}]+\}/.test(value) ? [name] : [],
+  );
+
+  expect(withDefault).toEqual(["LIVEKIT_API_SECRET", "PGPASSWORD", "TOKEN_SECRET"]);
+  expect(Object.keys(environment)).toEqual(expect.arrayContaining(withDefault));
+  for (const [name, value] of Object.entries(environment).filter(([each]) => each.endsWith("_FILE"))) {
+    const secret = name.replace(/_FILE$/, "");
+    expect(SECRET_NAMES).toContain(secret);
+    expect(environment[secret]).toBe("");
+    expect(worker?.secrets?.map((each) => `/run/secrets/${each}`)).toContain(value);
+  }
+  for (const service of [worker, livekit, postgres])
+    expect(Object.keys(own.secrets ?? {})).toEqual(expect.arrayContaining([...(service?.secrets ?? [])]));
 });
 
 test("every variable that docker-compose.yml takes from outside is in .env.example", async () => {

@@ -1,4 +1,4 @@
-import { runCommandLine } from "../run-command-line.ts";
+import { runUnprepared } from "../run-command-line.ts";
 import { readFlags } from "../talk/options.ts";
 import { checkNative } from "./check-native.ts";
 import { type Finding, ok } from "./finding.ts";
@@ -15,7 +15,8 @@ Its status is 1 when something is missing.`;
 const FLAGS = { worker: { type: "boolean", default: false }, help: { type: "boolean", default: false } } as const;
 
 export async function doctorCommand(args: readonly string[]): Promise<void> {
-  await runCommandLine("parley doctor", USAGE, async () => {
+  // What is wrong with the environment is a finding, too.
+  await runUnprepared("parley doctor", USAGE, async () => {
     const { worker, help } = readFlags(args, FLAGS);
     if (help) return undefined;
     const native = await checkNative();

@@ -151,6 +151,11 @@ export const VARIABLES = {
   PARLEY_CACHE_DIR: { parse: text, expected: "a folder's path", fallback: ".cache" },
 } as const satisfies Record<string, Variable<unknown>>;
 
+/** Variables whose value may come from a file: `NAME_FILE` is its path. */
+export const SECRET_NAMES: readonly string[] = Object.entries<Variable<unknown>>(VARIABLES).flatMap(
+  ([name, { isSecret }]) => (isSecret ? [name] : []),
+);
+
 type VariableName = keyof typeof VARIABLES;
 type ValueOf<Name extends VariableName> = z.output<(typeof VARIABLES)[Name]["parse"]>;
 type WithFallback = { [Name in VariableName]: (typeof VARIABLES)[Name] extends { fallback: string } ? Name : never };

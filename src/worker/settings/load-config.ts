@@ -1,24 +1,25 @@
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { parseEnv } from "node:util";
-import { AppError } from "../../errors/app-error.ts";
 import type { SpeechChoice } from "../../voice/providers/speech-choice.ts";
 import { SPEECH_KEYS } from "../../voice/providers/provider-list.ts";
 import type { Config } from "../config.ts";
 import type { OtelConfig } from "../otel-config.ts";
 import { withPassword } from "./database-url.ts";
+import { addEnvFile } from "./env-file.ts";
 import { type Environment, parseEnvironment } from "./environment.ts";
 import { readConfigFile } from "./read-config-file.ts";
+import { readSecretFiles } from "./secret-files.ts";
 
 /**
- * Reads `.env`, the environment (which wins) and the config file below `cwd`. The variables of `.env` are added to
- * `env` itself, so that the config file and child processes see them too. May be called again.
+ * Reads `.env`, the environment (which wins), the files that hold secrets, and the config file below `cwd`. The variables
+ * of `.env` and the secrets are added to `env` itself, so that the config file and child processes see them too. May be
+ * called again.
  *
  * @throws {AppError} `invalid_config` naming the variable or the field, what was expected, and the value
  */
 export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<Config> {
   await addEnvFile(env, resolve(cwd, ".env"));
+  await readSecretFiles(env, cwd);
   const variables = parseEnvironment(env);
   const file = await readConfigFile(resolve(cwd, variables.PARLEY_CONFIG));
   const sessions = defaultSessions(variables);
@@ -80,14 +81,6 @@ function toSpeechChoice(variables: Environment): SpeechChoice {
     keys: Object.fromEntries(SPEECH_KEYS.map((name) => [name, variables[name]])),
     hasOwnLivekit: variables.LIVEKIT_URL === undefined,
   };
-}
-
-async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
-  const content = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw new AppError("invalid_config", `${path}: cannot be read (${error.code})`, { cause: error });
-  });
-  for (const [name, value] of Object.entries(parseEnv(content))) env[name] ??= value;
 }
 
 const LATEST = "gen_ai_latest_experimental";

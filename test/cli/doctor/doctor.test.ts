@@ -105,6 +105,15 @@ test("without LiveKit's native library it says so, and how to get it", async () 
   expect([code, stdout.split("\n")]).toEqual([1, expect.toSatisfy((lines: string[]) => lines.length === 6)]);
 });
 
+test("a secret's file that cannot be read is missing", async () => {
+  await writeAgent();
+
+  const { code, stdout } = await doctor({ LIVEKIT_API_SECRET_FILE: "/nowhere/secret" });
+
+  expect(stdout).toMatch(/^MISSING {2}LIVEKIT_API_SECRET_FILE: cannot read \/nowhere\/secret \(ENOENT\)$/m);
+  expect(code).toBe(1);
+});
+
 test("a setting of the config file that is wrong is named in one line", async () => {
   await writeAgent({ maxSteps: 0 });
 

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -17,6 +19,7 @@ import { newCall, newTurn, storedPermission, storedSession, textBlock } from "..
 import { forEachTest } from "../../support/lifetimes.ts";
 import { EventServer, roomToken } from "../../support/servers/event-server.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
 
 const CLI = fileURLToPath(new URL("../../../src/cli/parley.ts", import.meta.url));
 const secret = "secret-of-the-token-route";
@@ -24,8 +27,11 @@ const secret = "secret-of-the-token-route";
 const database = forEachTest(tempDatabase);
 const server = forEachTest(() => EventServer.start({ databaseUrl: database.url, tokenSecret: secret }));
 
-async function erase(identity: string): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, TOKEN_SECRET: secret };
+async function erase(
+  identity: string,
+  secrets: NodeJS.ProcessEnv = { TOKEN_SECRET: secret },
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, ...secrets };
   const args = [CLI, "erase", "--identity", identity, "--http", server.url];
   return promisify(execFile)(process.execPath, args, { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -107,6 +113,22 @@ test("parley erase removes all that is stored of a person, says what, and leaves
   expect(await stored()).not.toContain("ann");
   expect(await stored()).not.toContain("secret");
   expect(await stored()).toContain("bob speaks");
+});
+
+test("a command reads the token's secret from a file, and says in one line if it cannot", async () => {
+  await using folder = await tempFolder();
+  const file = join(folder.path, "token-secret");
+  await writeFile(file, `${secret}\n`);
+  await releaseLease(await talk());
+
+  const erased = await erase("ann", { TOKEN_SECRET_FILE: file });
+  const refused = await erase("ann", { TOKEN_SECRET_FILE: "/nowhere/secret" });
+
+  expect(JSON.parse(erased.stdout)).toMatchObject({ turns: 1 });
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    "parley erase: TOKEN_SECRET_FILE: cannot read /nowhere/secret (ENOENT)\n",
+  ]);
 });
 
 test("webhooks of sessions in which the person had a turn go, and those of others stay", async () => {

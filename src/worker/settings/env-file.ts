@@ -1,0 +1,21 @@
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
+import { AppError } from "../../errors/app-error.ts";
+
+/**
+ * Adds the variables of a `.env` file to `env`, which wins. A secret and the path of its file (`NAME`, `NAME_FILE`) count as
+ * one variable here: `.env` may name a file, and the environment still overrides it with a value.
+ *
+ * @throws {AppError} `invalid_config` if the file exists but cannot be read
+ */
+export async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
+  const content = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw new AppError("invalid_config", `${path}: cannot be read (${error.code})`, { cause: error });
+  });
+  const given = { ...env };
+  for (const [name, value] of Object.entries(parseEnv(content))) {
+    const twin = name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
+    if (!given[twin]) env[name] ??= value;
+  }
+}

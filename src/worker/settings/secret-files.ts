@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { AppError } from "../../errors/app-error.ts";
+import { SECRET_NAMES } from "./environment.ts";
+
+/**
+ * Sets each secret variable whose `NAME_FILE` names a file to the file's content, without trailing newlines. Docker's
+ * official images have the same convention. Paths are relative to `cwd`.
+ *
+ * @throws {AppError} `invalid_config`, a line per problem. It names the variable and the path, never the content.
+ */
+export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string): Promise<void> {
+  const problems: string[] = [];
+  for (const name of SECRET_NAMES) {
+    const fileVariable = `${name}_FILE`;
+    const file = env[fileVariable];
+    if (!file) continue;
+    if (env[name]) {
+      problems.push(`${name} and ${fileVariable} are both set. Set only one of them.`);
+      continue;
+    }
+    try {
+      env[name] = await readSecret(resolve(cwd, file));
+      // Session hosts inherit both and read them again. Empty rather than absent, because `.env` would set an absent one
+      // again, and then both would be set.
+      env[fileVariable] = "";
+    } catch (error) {
+      problems.push(`${fileVariable}: ${(error as Error).message}`);
+    }
+  }
+  if (problems.length > 0) throw new AppError("invalid_config", problems.join("\n"));
+}
+
+async function readSecret(path: string): Promise<string> {
+  const content = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`cannot read ${path} (${error.code})`, { cause: error });
+  });
+  const value = content.replace(/(?:\r?\n)+$/, "");
+  if (value === "") throw new Error(`${path} is empty`);
+  return value;
+}
