@@ -15,6 +15,8 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitApiSecret: string | undefined;
   /** LiveKit's address for participants, when it differs from the worker's. */
   readonly livekitPublicUrl: string | undefined;
+  /** Where docker-compose.yml publishes ports. See `publicSecretsWarning`. */
+  readonly publishAddress: string;
   /** The worker gets only rooms that are dispatched to this name. Undefined: LiveKit gives it every room. */
   readonly livekitAgentName: string | undefined;
   /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */

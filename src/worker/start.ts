@@ -20,6 +20,7 @@ import { type Definitions, openDefinitions, RELOADS, type ToDev } from "./defini
 import { withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
 import { missingSettings } from "./settings/missing-settings.ts";
+import { publicSecretsWarning } from "./settings/public-secrets.ts";
 import { startRetention } from "./retention.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
@@ -73,6 +74,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     ...missingPlugins(config.speech).map(({ name, use }) => `the package ${name} ${use}: npm install ${name}`),
   ];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
+  const warning = publicSecretsWarning(config);
+  if (warning !== undefined) logger.warn(warning);
   const definitions = await openOwnDefinitions(options);
   const { tools: serverTools } = definitions;
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))

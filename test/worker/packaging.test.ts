@@ -70,7 +70,7 @@ test("docker-compose.yml has its services and the livekit-server that we build",
   expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
 });
 
-const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "PUBLISH_ADDRESS"];
+const COMPOSE_ONLY = ["POSTGRES_PASSWORD"];
 /** `${NAME:-default}`, also within another's default. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
 

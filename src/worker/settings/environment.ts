@@ -53,6 +53,8 @@ export const VARIABLES = {
   LIVEKIT_API_KEY: { parse: text, expected: "a key" },
   LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
   LIVEKIT_PUBLIC_URL: { parse: url("ws:", "wss:", "http:", "https:"), expected: "a ws:// or wss:// address" },
+  // Where docker-compose.yml publishes ports; the worker only uses it for a warning.
+  PUBLISH_ADDRESS: { parse: text, expected: "an address", fallback: "127.0.0.1" },
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
   LIVEKIT_PORT: {
     parse: port.refine((value) => value <= 65_533),

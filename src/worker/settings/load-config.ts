@@ -34,6 +34,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     livekitApiKey: variables.LIVEKIT_API_KEY,
     livekitApiSecret: variables.LIVEKIT_API_SECRET,
     livekitPublicUrl: variables.LIVEKIT_PUBLIC_URL,
+    publishAddress: variables.PUBLISH_ADDRESS,
     livekitAgentName: variables.LIVEKIT_AGENT_NAME,
     livekitPort: variables.LIVEKIT_PORT,
     databaseUrl: addressOf("DATABASE_URL", variables),
