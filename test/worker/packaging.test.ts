@@ -22,6 +22,7 @@ interface ComposeFile {
         readonly healthcheck?: { readonly test: readonly string[] };
         readonly ports?: readonly string[];
         readonly secrets?: readonly string[];
+        readonly networks?: { readonly default: { readonly ipv4_address: string } };
         readonly read_only?: boolean;
         readonly tmpfs?: readonly string[];
         readonly stop_grace_period?: string;
@@ -38,14 +39,20 @@ async function readExample(): Promise<Map<string, string>> {
   return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
 }
 
-const COMPOSE_FILES = ["docker-compose.yml", "template/docker-compose.yml", "deploy/compose.secrets.yml"];
+const COMPOSE_FILES = [
+  "docker-compose.yml",
+  "template/docker-compose.yml",
+  "deploy/compose.secrets.yml",
+  "deploy/tls/compose.yml",
+];
 
 test.each(COMPOSE_FILES)("%s is valid by the compose specification's schema", async (file) => {
   const schema = JSON.parse(await read(COMPOSE_SCHEMA)) as AnySchemaObject;
   const { $schema: _, ...rest } = schema;
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
 
-  void validate(parse(await read(file)));
+  // Docker's own tag `!override` is unknown here.
+  void validate(parse(await read(file), { logLevel: "error" }));
 
   expect(validate.errors).toBeNull();
 });
@@ -70,7 +77,7 @@ test("docker-compose.yml has its services and the livekit-server that we build",
   expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
 });
 
-const COMPOSE_ONLY = ["POSTGRES_PASSWORD"];
+const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "DOMAIN", "ACME_DIRECTORY"];
 /** `${NAME:-default}`, also within another's default. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
 
@@ -206,12 +213,15 @@ test("compose.secrets.yml gives each secret that has a public default a file in 
     expect(Object.keys(own.secrets ?? {})).toEqual(expect.arrayContaining([...(service?.secrets ?? [])]));
 });
 
-test("every variable that docker-compose.yml takes from outside is in .env.example", async () => {
-  const used = Array.from((await read("docker-compose.yml")).matchAll(/\$\{([A-Z_]+)/g), ([, name]) => name);
-  const example = await readExample();
+test.each(["docker-compose.yml", "deploy/tls/compose.yml"])(
+  "every variable that %s takes from outside is in .env.example",
+  async (file) => {
+    const used = Array.from((await read(file)).matchAll(/\$\{([A-Z_]+)/g), ([, name]) => name);
+    const example = await readExample();
 
-  expect(used.filter((name) => !example.has(name ?? ""))).toEqual([]);
-});
+    expect(used.filter((name) => !example.has(name ?? ""))).toEqual([]);
+  },
+);
 
 test(".env.example names every variable that is read, with its default, and no other", async () => {
   const expected = Object.entries(VARIABLES).map(([name, variable]) => [
@@ -236,6 +246,25 @@ test("livekit.yaml uses the ports that docker-compose.yml publishes", async () =
 
   for (const port of [config.port, config.rtc.tcp_port]) expect(compose).toContain(`:${port}:${port}"`);
   expect(compose).toContain(`:${config.rtc.udp_port}:${config.rtc.udp_port}/udp"`);
+});
+
+test("the files of deploy/tls use the same addresses and ports", async () => {
+  const { services } = parse(await read("deploy/tls/compose.yml"), { logLevel: "error" }) as ComposeFile;
+  const config = parse(await read("deploy/tls/livekit.yaml")) as {
+    readonly port: number;
+    readonly rtc: { readonly tcp_port: number; readonly udp_port: number };
+    readonly turn: { readonly tls_port: number; readonly allow_restricted_peer_cidrs: readonly string[] };
+  };
+  const { port, rtc, turn } = config;
+
+  expect(services["livekit"]?.ports).toEqual([
+    `${rtc.tcp_port}:${rtc.tcp_port}`,
+    `${rtc.udp_port}:${rtc.udp_port}/udp`,
+  ]);
+  expect(turn.allow_restricted_peer_cidrs).toEqual([`${services["livekit"]?.networks?.default.ipv4_address}/32`]);
+  expect(await read("deploy/tls/edge.cfg")).toContain(`server livekit livekit:${turn.tls_port}`);
+  expect(await read("deploy/tls/Caddyfile")).toContain(`livekit:${port}`);
+  expect(await read("docker-compose.yml")).toContain(`LIVEKIT_URL: ws://livekit:${port}`);
 });
 
 interface CollectorConfig {

@@ -40,9 +40,13 @@ const FLAGS = [
  * A real Chromium without a window, with a camera and a microphone that are not. Whoever starts it closes it.
  *
  * @param spoken a WAV file that its microphone hears, once, from when it is turned on
+ * @param wrap makes a program that runs it elsewhere, as in a network of its own
  */
-export async function startChromium(spoken?: string): Promise<Browser> {
-  const executablePath = findChromium() ?? (await installChromium());
+export async function startChromium(
+  spoken?: string,
+  wrap: (chromium: string) => string | Promise<string> = (chromium) => chromium,
+): Promise<Browser> {
+  const executablePath = await wrap(findChromium() ?? (await installChromium()));
   const microphone = spoken === undefined ? [] : [`--use-file-for-fake-audio-capture=${spoken}%noloop`];
   return chromium.launch({ executablePath, args: [...FLAGS, ...microphone] });
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { glob, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { runCommand } from "../../../src/worker/process/start-program.ts";
 
 const CACHE = join(import.meta.dirname, "../../../.cache");
@@ -12,7 +12,7 @@ export interface DebianProgram {
 }
 
 interface Wanted {
-  /** The name of its package, too, and of its folder in the cache. */
+  /** The name of its package, and of its folder in the cache. */
   readonly name: string;
   /** Its path in the package. */
   readonly path: string;
@@ -26,7 +26,7 @@ interface Wanted {
  */
 export async function debianProgram({ name, path }: Wanted): Promise<DebianProgram> {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
-  const installed = folders.map((folder) => join(folder, name)).find((each) => existsSync(each));
+  const installed = folders.map((folder) => join(folder, basename(path))).find((each) => existsSync(each));
   if (installed !== undefined) return { command: installed, libraries: "" };
   // What is in the packages, as if it were installed there.
   const root = join(CACHE, name);
