@@ -60,7 +60,7 @@ const BUILDS: readonly Build[] = [
     exports,
     bin: { parley: "cli/parley.ts" },
     unnamed: ["@livekit/agents-plugin-cartesia", "vitest", ...DEVELOPMENT],
-    writes: [...DEVELOPMENT, "@types/node", "typescript"],
+    writes: [...DEVELOPMENT, "@types/node", "node", "typescript"],
     files: {
       "src/store/database/migrations": "dist/store/database/migrations",
       template: "template",
@@ -89,12 +89,12 @@ const BUILDS: readonly Build[] = [
   },
   {
     name: "create-parley",
-    description: "npm create parley: a folder with a first agent.",
+    description: "Makes a folder with a first agent for Parley.",
     folder: "create-parley",
     tsconfig: "tsconfig.create.json",
     exports: {},
     bin: { "create-parley": "cli/init/create.ts" },
-    writes: [...DEVELOPMENT, "@livekit/rtc-node", "@types/node", "typescript", "zod"],
+    writes: [...DEVELOPMENT, "@livekit/rtc-node", "@types/node", "node", "typescript", "zod"],
     files: { template: "template", "scripts/packages/readme/create-parley.md": "README.md" },
   },
 ];

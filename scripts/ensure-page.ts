@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { glob, rename, rm, stat } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { isNewer } from "./is-newer.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** Missing in an installation without development's packages. */
@@ -22,7 +22,7 @@ const SOURCES = [
  * is built depends on `NODE_ENV`, which a test's process has its own value of.
  */
 export async function ensurePage(): Promise<void> {
-  if (await isFresh()) return;
+  if (await isNewer(join(PAGE, "index.html"), SOURCES)) return;
   const folder = `${PAGE}-${process.pid}`;
   const args = [VITE, "build", "web", "--outDir", folder, "--logLevel", "warn"];
   try {
@@ -33,13 +33,4 @@ export async function ensurePage(): Promise<void> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function isFresh(): Promise<boolean> {
-  const built = join(PAGE, "index.html");
-  if (!existsSync(built)) return false;
-  const { mtimeMs } = await stat(built);
-  for await (const source of glob(SOURCES, { cwd: ROOT }))
-    if ((await stat(join(ROOT, source))).mtimeMs > mtimeMs) return false;
-  return true;
 }

@@ -23,7 +23,7 @@ try {
   await run("npm", ["install", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: app });
   const sizes = await sizesOf(join(app, "node_modules"));
   process.stdout.write(
-    `npm install --omit=dev parley: ${inMb(sumOf(sizes))} in ${sizes.size} packages. The largest:\n`,
+    `parley, installed with --omit=dev: ${inMb(sumOf(sizes))} in ${sizes.size} packages. The largest:\n`,
   );
   showLargest(sizes);
   const layers = await layersOf(join(place, "image"));

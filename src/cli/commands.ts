@@ -12,8 +12,8 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     "init",
     {
-      does: "makes a folder with a first agent: parley init my-agent",
-      run: async (args) => (await import("./init/init-command.ts")).initCommand("parley init", args),
+      does: "makes a folder with a first agent",
+      run: async (args) => (await import("./init/init-command.ts")).initCommand("npm run parley -- init", args),
     },
   ],
   ["start", { does: "starts everything on this machine: LiveKit, PostgreSQL, a model, the worker", run: runMain }],
@@ -28,28 +28,25 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       run: (args) => runMain(["--worker-only", ...args]),
     },
   ],
-  ["talk", { does: "talks to a running worker: parley talk --help", run: talk }],
+  ["talk", { does: "talks to a running worker", run: talk }],
   [
     "doctor",
     {
-      does: "names what is missing on this machine, and what to do about it: parley doctor --help",
+      does: "names what is missing on this machine, and how to fix it",
       run: async (args) => (await import("./doctor/doctor-command.ts")).doctorCommand(args),
     },
   ],
   [
     "test",
     {
-      does: "runs tests of the agent: parley test --help",
+      does: "runs tests of the agent",
       run: async (args) => (await import("./test/run-test.ts")).runTest(args),
     },
   ],
-  ["record", { does: "makes a test of a stored session: parley record --help", run: record }],
-  ["export", { does: "prints the transcript of a room's whole talk: parley export --help", run: exportTalk }],
-  ["erase", { does: "removes all that is stored of a participant: parley erase --help", run: erase }],
-  [
-    "webhooks",
-    { does: "lists what could not be sent to WEBHOOK_URL, and sends it again: parley webhooks --help", run: webhooks },
-  ],
+  ["record", { does: "makes a test of a stored session", run: record }],
+  ["export", { does: "prints the transcript of a room", run: exportTalk }],
+  ["erase", { does: "deletes everything stored about a participant", run: erase }],
+  ["webhooks", { does: "lists what could not be sent to WEBHOOK_URL, and sends it again", run: webhooks }],
   [
     "decode",
     {
@@ -61,7 +58,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     "conformance",
     {
-      does: "checks a client or a worker against the protocol: parley conformance --help",
+      does: "checks a client or a worker against the protocol",
       run: async (args) => (await import("./conformance/run-conformance.ts")).runConformance(args),
     },
   ],

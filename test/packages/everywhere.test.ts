@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
 const newcomer = isWanted ? forFile(() => Newcomer.arrive()) : ({} as Newcomer);
 
-/** Installs with another program: the agent's folder is as `npm create parley` has made it. */
+/** Installs with another program: the agent's folder is as `npm run create` has made it. */
 async function anew(install: () => Promise<unknown>): Promise<void> {
   await rm(join(newcomer.place, "my-agent"), { recursive: true, force: true });
   await newcomer.create("my-agent");
@@ -63,7 +63,6 @@ test.runIf(isWanted).each(["22.18.0", "24", "26"])("with npm and Node %s", async
 
 test.runIf(isWanted)("with pnpm", async () => {
   await anew(async () => {
-    await newcomer.nameTarballs();
     await writeFile(join(newcomer.agent, "pnpm-workspace.yaml"), PNPM_SETTINGS);
     await newcomer.run("npx", ...PNPM, "install");
   });
@@ -73,7 +72,6 @@ test.runIf(isWanted)("with pnpm", async () => {
 
 test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
   await anew(async () => {
-    await newcomer.nameTarballs();
     await writeFile(join(newcomer.agent, ".yarnrc.yml"), "nodeLinker: node-modules\nenableTelemetry: false\n");
     // Without one, Yarn takes a folder above for the project.
     await writeFile(join(newcomer.agent, "yarn.lock"), "");
@@ -85,12 +83,11 @@ test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
 
 test.runIf(isWanted)("in a workspace of pnpm, with the tools in a package of their own", async () => {
   await anew(async () => {
-    await newcomer.nameTarballs();
     const [root, tools] = [newcomer.place, join(newcomer.place, "our-tools")];
     await mkdir(tools);
     await cp(join(newcomer.agent, "tools/roll-dice.ts"), join(tools, "roll-dice.ts"));
     await writeFile(join(newcomer.agent, "tools/roll-dice.ts"), 'export { default } from "our-tools/roll-dice";\n');
-    const dependencies = { parley: await newcomer.tarball("parley"), zod: "^4.6.7" };
+    const dependencies = { parley: "file:../my-agent/packages/parley-0.1.0.tgz", zod: "^4.6.7" };
     const exports = { "./roll-dice": "./roll-dice.ts" };
     const manifest = { name: "our-tools", version: "1.0.0", private: true, type: "module", exports, dependencies };
     await writeFile(join(tools, "package.json"), JSON.stringify(manifest));
@@ -117,7 +114,7 @@ test.runIf(isWanted)("as a slim container has it, after npm ci --omit=dev", asyn
   cleanup.defer(() => livekit.close());
   const slim = join(newcomer.place, "slim");
   await mkdir(slim);
-  for (const name of ["package.json", "package-lock.json", "parley.config.ts", "tools"])
+  for (const name of ["package.json", "package-lock.json", "packages", "parley.config.ts", "tools"])
     await cp(join(newcomer.agent, name), join(slim, name), { recursive: true });
   newcomer.agent = slim;
   await newcomer.run("npm", "ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund");

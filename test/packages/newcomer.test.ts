@@ -7,7 +7,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { Newcomer, ROOT } from "./newcomer.ts";
 
 // npm, compilers and whole programs: two cores that have other work to do need their time.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
 const newcomer = forFile(() => Newcomer.arrive());
 beforeAll(() => newcomer.install());
@@ -15,12 +15,12 @@ beforeAll(() => newcomer.install());
 test("what is installed for development alone is a development dependency", async () => {
   const manifest = JSON.parse(await readFile(join(newcomer.agent, "package.json"), "utf8")) as object;
 
-  expect(manifest).toHaveProperty(["dependencies", "parley"], expect.stringContaining("file:"));
-  expect(manifest).toHaveProperty(["devDependencies", "@parley/client"], expect.stringContaining("file:"));
+  expect(manifest).toHaveProperty(["dependencies", "parley"], "file:packages/parley-0.1.0.tgz");
+  expect(manifest).toHaveProperty(["devDependencies", "@parley/client"], "file:packages/parley-client-0.1.0.tgz");
 });
 
 test("the doctor finds nothing missing", async () => {
-  const report = await newcomer.run("npx", "parley", "doctor");
+  const report = await newcomer.run("npm", "run", "doctor");
 
   expect(report).toContain("ok       tools: roll_dice\n");
   expect(report).toContain("note     model: a scripted one answers");

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
+import { givePackages } from "../../scripts/agents/give-packages.ts";
+import { runInit } from "../../src/cli/init/run-init.ts";
 import { VARIABLES } from "../../src/worker/settings/environment.ts";
 import { freePortVariables, processesIn } from "../worker/support/run-main.ts";
 
@@ -21,7 +23,7 @@ export interface RunningAgent {
   readonly stop: () => Promise<readonly string[]>;
 }
 
-/** Somebody far from the checkout, who has the packages' tarballs and made a first agent with them. */
+/** Somebody who has made a first agent with the clone, in a folder far from it. */
 export class Newcomer implements AsyncDisposable {
   /** The packages, each in a folder of its own and as a tarball. */
   readonly built: string;
@@ -30,6 +32,8 @@ export class Newcomer implements AsyncDisposable {
   /** Where commands run. */
   agent: string;
   env: NodeJS.ProcessEnv;
+  /** The packages' archives, as npm is told of them. */
+  #specs: readonly string[] = [];
 
   private constructor(built: string, place: string, env: NodeJS.ProcessEnv) {
     this.built = built;
@@ -58,24 +62,11 @@ export class Newcomer implements AsyncDisposable {
     return newcomer;
   }
 
-  /** `npm create parley`. */
+  /** Does what `npm run create` does before it installs: the folder, and the packages' archives in it. */
   async create(name: string): Promise<void> {
     this.agent = join(this.place, name);
-    const create = join(this.built, "create-parley/dist/cli/init/create.js");
-    await run(process.execPath, [create, name], { cwd: this.place, env: this.env });
-  }
-
-  /** For other programs than npm: what a registry would have, by the names of its files. */
-  async nameTarballs(): Promise<void> {
-    const [parley, client] = await this.#tarballs();
-    await this.editManifest((manifest) => {
-      manifest.dependencies["parley"] = parley;
-      manifest.devDependencies["@parley/client"] = client;
-    });
-  }
-
-  async #tarballs(): Promise<readonly [string, string]> {
-    return [await this.tarball("parley"), await this.tarball("parley-client")];
+    await runInit(this.agent);
+    this.#specs = await givePackages(this.agent, this.built);
   }
 
   async tarball(name: string): Promise<string> {
@@ -105,9 +96,9 @@ export class Newcomer implements AsyncDisposable {
     return this.run(join(this.agent, "node_modules/.bin/parley"), ...args);
   }
 
-  /** As docs/packages.md says. */
+  /** Installs with npm, as `npm run create` does. */
   async install(): Promise<void> {
-    await this.run("npm", "install", ...(await this.#tarballs()), "--prefer-offline", "--no-audit", "--no-fund");
+    await this.run("npm", "install", ...this.#specs, "--prefer-offline", "--no-audit", "--no-fund");
   }
 
   /** What a page needs, in the versions that the checkout has. */

@@ -1,5 +1,14 @@
 #!/usr/bin/env node
-// The package create-parley: npm create parley my-agent
-import { initCommand } from "./init-command.ts";
+// The command of the package create-parley.
+import { nodeProblem } from "../doctor/node-version.ts";
 
-await initCommand("npm create parley", process.argv.slice(2));
+const NAME = "create-parley";
+const problem = nodeProblem(process.versions.node);
+if (problem === undefined) {
+  // Its modules import what an old Node does not have, which would end the process with a SyntaxError.
+  const { initCommand } = await import("./init-command.ts");
+  await initCommand(NAME, process.argv.slice(2));
+} else {
+  process.stderr.write(`${NAME}: ${problem}\n`);
+  process.exitCode = 1;
+}

@@ -9,16 +9,20 @@ import { toPackageJson } from "./to-package-json.ts";
 /** Beside `src/` in the repository, beside `dist/` in a package. */
 const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
 /** New names of template files: npm leaves a .gitignore out of packages, and editors would obey a tsconfig.json. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { _gitignore: ".gitignore", "_tsconfig.json": "tsconfig.json" };
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  _dockerignore: ".dockerignore",
+  _gitignore: ".gitignore",
+  "_tsconfig.json": "tsconfig.json",
+};
 
 /** Files that an existing project may have already: its own ones stay, and the agent works with them. */
 const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "docker-compose.yml"]);
 
 /** Names of files. */
-interface Written {
+export interface Written {
   /** The agent's own files. */
   readonly agent: readonly string[];
-  /** What git and editors need beside it. */
+  /** What git, editors and containers need beside it. */
   readonly forTools: readonly string[];
   /** Files that were there already and are unchanged. */
   readonly left: readonly string[];
@@ -33,7 +37,7 @@ interface Written {
 export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);
   if (folder.split(sep).includes("node_modules"))
-    throw new TalkError(`${folder}: Node runs no TypeScript below node_modules. Name another folder`);
+    throw new TalkError(`${folder}: Node runs no TypeScript below node_modules. Choose another folder`);
   const entries = (await Array.fromAsync(glob("**/*", { cwd: TEMPLATE }))).toSorted();
   const isFile = await Promise.all(entries.map(async (entry) => (await stat(join(TEMPLATE, entry))).isFile()));
   const files = entries
@@ -42,7 +46,7 @@ export async function runInit(path: string): Promise<Written> {
   const there = files.map(({ name }) => name).filter((name) => existsSync(join(folder, name)));
   const taken = there.filter((name) => !OF_PROJECT.has(name));
   if (taken.length > 0)
-    throw new TalkError(`${folder} has ${taken.join(", ")} already. Name a new folder: parley init my-agent`);
+    throw new TalkError(`${folder} already has ${taken.join(", ")}. Nothing was written: choose another folder`);
   const missing = files.filter(({ name }) => !there.includes(name));
   const manifestPath = join(folder, "package.json");
   const manifest = toPackageJson(await readManifest(manifestPath), basename(folder));
@@ -55,9 +59,7 @@ export async function runInit(path: string): Promise<Written> {
   } catch (error) {
     // "EACCES: permission denied, mkdir '/srv/agent'": of a copy it names the template's file.
     const why = error instanceof Error ? error.message.split(", ")[0] : String(error);
-    throw new TalkError(`${folder} cannot be written to (${why}). Name a folder that can: parley init ~/my-agent`, {
-      cause: error,
-    });
+    throw new TalkError(`${folder} cannot be written to (${why}). Choose another folder`, { cause: error });
   }
   const namesOf = (isOther: boolean) =>
     missing.filter(({ source }) => source in OTHER_NAMES === isOther).map(({ name }) => name);
@@ -71,8 +73,8 @@ async function readManifest(path: string): Promise<object> {
   try {
     manifest = JSON.parse(await readFile(path, "utf8"));
   } catch {
-    // It is told below.
+    // Reported below.
   }
   if (isRecord(manifest)) return manifest;
-  throw new TalkError(`${path} is no JSON object. Nothing was written: correct that file first`);
+  throw new TalkError(`${path} is not a JSON object. Nothing was written: correct that file first`);
 }

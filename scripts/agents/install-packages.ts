@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { TalkError } from "../../src/cli/talk/talk-error.ts";
+import { quote } from "../../src/cli/init/describe-agent.ts";
+import { ensurePackages } from "./ensure-packages.ts";
+import { givePackages } from "./give-packages.ts";
+
+/**
+ * Gives an agent this clone's packages, and runs `npm install` there.
+ *
+ * @param named the folder as the user wrote it. @throws {TalkError} when npm fails; the folder stays
+ */
+export async function installPackages(folder: string, named: string): Promise<void> {
+  const specs = await givePackages(folder, await ensurePackages());
+  process.stdout.write(`\nIn ${named}: npm install ${specs.join(" ")}\n`);
+  const [code] = (await once(spawn("npm", ["install", ...specs], { cwd: folder, stdio: "inherit" }), "close")) as [
+    number,
+  ];
+  if (code !== 0)
+    throw new TalkError(
+      `npm install failed in ${named} with status ${code}; its output above says why. ` +
+        `The folder was kept. Once the cause is fixed, run: npm run update -- ${quote(named)}`,
+    );
+}

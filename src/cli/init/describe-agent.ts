@@ -1,0 +1,28 @@
+import type { Written } from "./run-init.ts";
+
+/** What was written into the folder, in lines for a terminal. */
+export function describeAgent(folder: string, { agent, forTools, left }: Written): string {
+  return [
+    `Made in ${folder}: ${agent.join(", ")}`,
+    ...(forTools.length > 0 ? [`For git, editors and containers: ${forTools.join(", ")}`] : []),
+    ...(left.length > 0 ? [`Left unchanged: ${left.join(", ")}`] : []),
+  ].join("\n");
+}
+
+/** The commands to type next. @param first those that come before all others in the folder */
+export function nextSteps(folder: string, first: readonly string[]): string {
+  const lines = [
+    ...(folder === "." ? [] : [[`cd ${quote(folder)}`, ""]]),
+    ...first.map((command) => [command, ""]),
+    ["npm run doctor", "what is missing on this machine, and how to fix it"],
+    ["npm start", "everything: LiveKit, PostgreSQL, a scripted model, the worker"],
+    ["npm run talk", "in a second terminal"],
+    ["npm test", ""],
+  ];
+  return lines.map(([command = "", does]) => `  ${does ? `${command.padEnd(16)} # ${does}` : command}`).join("\n");
+}
+
+/** A path as a shell takes it. */
+export function quote(path: string): string {
+  return /^[\w./~-]+$/u.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}
