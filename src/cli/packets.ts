@@ -6,8 +6,8 @@ import { isPlainMap } from "../protocol/messages/fields.ts";
 import { MESSAGES, type MessageType, messageTypeOf } from "../protocol/messages/messages.ts";
 import { parseMessage } from "../protocol/messages/parse-message.ts";
 
-const USAGE = `Usage: parley decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
-       parley encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
+const USAGE = `Usage: npm run -s parley -- decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
+       npm run -s parley -- encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
 
 /** Turns one packet in hex or base64 into one line of JSON; a line that is no packet into `{"error": …}`. */
 export function decodePacketLine(line: string): string {

@@ -4,7 +4,7 @@ import { nodeProblem } from "./doctor/node-version.ts";
 
 const width = Math.max(...Array.from(COMMANDS.keys(), (name) => name.length)) + 2;
 const lines = Array.from(COMMANDS, ([name, { does }]) => `  ${name.padEnd(width)}${does}\n`);
-const USAGE = `Usage: parley ${[...COMMANDS.keys()].join(" | ")}\n\n${lines.join("")}`;
+const USAGE = `Usage: npm run parley -- <command>\n\n${lines.join("")}\nOptions of a command: npm run parley -- <command> --help\n`;
 
 const [name = "", ...rest] = process.argv.slice(2);
 const command = COMMANDS.get(name);

@@ -47,7 +47,7 @@ export async function writeScenario(
   const redact = createRedact();
   const scenario = toScenario({ name: `the talk of ${room}`, turns, calls, times, ownTools: tools, redact });
   const notes = [
-    "# Save it as tests/<name>.talk.yaml beside parley.config.ts, then: npx parley test",
+    "# Save it as tests/<name>.talk.yaml beside parley.config.ts, then: npm run parley -- test",
     "# What looks like a key, an e-mail address or a number of a person is removed. Names are not: read it.",
     ...(left === undefined ? [] : [`# From here on it differs from the talk: ${left}.`]),
   ];

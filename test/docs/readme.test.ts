@@ -51,7 +51,7 @@ test("the README's client program prints what the README says", async () => {
   const env = { ...process.env, NODE_ENV: "production" };
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 15_000 });
 
-  expect(readme).toContain(`$ NODE_ENV=production node hello.ts\n${stdout}`);
+  expect(readme).toContain(`$ NODE_ENV=production npx node hello.ts\n${stdout}`);
   expect(stdout).toContain("** dinner is ready **");
 });
 

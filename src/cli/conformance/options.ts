@@ -1,7 +1,7 @@
 import { readFlags, readUrl, UsageError } from "../talk/options.ts";
 
-export const USAGE = `Usage: parley conformance client [options] -- <command>
-       parley conformance worker --url <url> [options]
+export const USAGE = `Usage: npm run parley -- conformance client [options] -- <command>
+       npm run parley -- conformance worker --url <url> [options]
 
 client  plays the worker to the client that <command> starts, once for each room
 worker  plays participants to the worker whose HTTP server is at <url>

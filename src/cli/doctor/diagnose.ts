@@ -1,3 +1,4 @@
+import { HOW_TO_CREATE } from "../published.ts";
 import { loadAgents } from "../../agent/load-agents.ts";
 import { loadTools } from "../../tool/load-tools.ts";
 import { toolPrefix } from "../../tool/mcp/to-mcp-tool.ts";
@@ -21,7 +22,7 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
   try {
     config = await loadConfig(process.env, process.cwd());
   } catch (error) {
-    const remedy = "correct it; parley init makes a folder that has all. What else is missing is only known after that";
+    const remedy = `correct it, or make a complete agent (${HOW_TO_CREATE}). Then run the doctor again: it stopped here`;
     return [missing(messageOf(error), remedy)];
   }
   const unset = [...missingSettings(config, isWorkerOnly, !isWorkerOnly), ...missingSpeech(config.speech)];

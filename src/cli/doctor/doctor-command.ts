@@ -3,11 +3,11 @@ import { readFlags } from "../talk/options.ts";
 import { checkNative } from "./check-native.ts";
 import { type Finding, ok } from "./finding.ts";
 
-const USAGE = `Usage: parley doctor [options]
+const USAGE = `Usage: npm run parley -- doctor [options]
 
-Looks for everything that parley start needs, names what is missing, and what to do about it. Changes nothing.
+Looks for everything that npm start needs, and says what is missing and how to fix it. Changes nothing.
 
-  --worker            looks for what parley worker needs, which starts no service itself
+  --worker            looks for what a worker needs in production, where it starts no services itself
   --help              this text
 
 Its status is 1 when something is missing.`;

@@ -1,6 +1,6 @@
 import { readFlags, readUrl, UsageError } from "../talk/options.ts";
 
-export const ERASE_USAGE = `Usage: parley erase --identity <name> [options]
+export const ERASE_USAGE = `Usage: npm run parley -- erase --identity <name> [options]
 
 Removes all that is stored of a participant, in all rooms, and prints what was removed. It cannot be undone.
 

@@ -1,6 +1,6 @@
 import { readFlags, readUrl, UsageError } from "../talk/options.ts";
 
-export const EXPORT_USAGE = `Usage: parley export --room <name> [options]
+export const EXPORT_USAGE = `Usage: npm run parley -- export --room <name> [options]
 
 Prints the transcript of a room's whole talk.
 

@@ -2,9 +2,9 @@ import { recordSession } from "../../testing/recording/record-session.ts";
 import { toDatabaseError } from "../database-error.ts";
 import { readFlags, UsageError } from "../talk/options.ts";
 
-export const RECORD_USAGE = `Usage: parley record --room <name> [options]
+export const RECORD_USAGE = `Usage: npm run parley -- record --room <name> [options]
 
-Makes a test of a stored session, which parley test runs, and its cassette.
+Makes a test of a stored session, for npm run parley -- test, and its cassette.
 
   --room <name>       the room of the session
   --config <file>     the agent's config (default: parley.config.ts)

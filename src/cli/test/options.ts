@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../talk/options.ts";
 
-export const TEST_USAGE = `Usage: parley test [options] [file or folder …]
+export const TEST_USAGE = `Usage: npm run parley -- test [options] [file or folder …]
 
 Runs tests of the agent: the named files, and in the named folders (default: the current one) all *.talk.yaml and the
 *.test.ts that are written for Node's test runner (node:test).

@@ -1,7 +1,7 @@
 import { withPassword } from "../../worker/settings/database-url.ts";
 import { readFlags, UsageError } from "../talk/options.ts";
 
-export const WEBHOOKS_USAGE = `Usage: parley webhooks [options]
+export const WEBHOOKS_USAGE = `Usage: npm run parley -- webhooks [options]
 
 Lists the webhooks that have not been delivered, those that wait and those that were given up: a line of JSON each.
 

@@ -27,10 +27,12 @@ async function writeAgent(config: object = {}): Promise<void> {
   await mkdir(join(agent.path, "tools"));
 }
 
-test("an empty folder lacks the config file, and parley init makes one", async () => {
+test("in an empty folder it names the missing config file, and the command that makes an agent", async () => {
   const { code, stdout } = await doctor({});
 
-  expect(stdout).toMatch(/^MISSING {2}PARLEY_CONFIG: expected a config file at .*, got none\n {9}→ .*parley init/m);
+  expect(stdout).toMatch(
+    /^MISSING {2}PARLEY_CONFIG: expected a config file at .*, got none\n {9}→ .*npm run create -- /m,
+  );
   expect(code).toBe(1);
 });
 

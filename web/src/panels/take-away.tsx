@@ -33,7 +33,7 @@ export function TakeAway(): ReactNode {
         </button>
       </p>
       <p className="hint" role="status">
-        {isCopied && "Copied. Save it as a file that ends in .talk.yaml, and run npx parley test."}
+        {isCopied && "Copied. Save it as a file that ends in .talk.yaml, and run npm run parley -- test."}
       </p>
       {problem !== undefined && (
         <p className="problem" role="alert">

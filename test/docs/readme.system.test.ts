@@ -1,0 +1,93 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { VARIABLES } from "../../src/worker/settings/environment.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { freePortVariables, processesIn } from "../worker/support/run-main.ts";
+import { fetchOldestNode, oldestNode } from "./oldest-node.ts";
+import { readmeBlock, ROOT, typedIn } from "./readme-blocks.ts";
+import { type RunningProgram, Terminal } from "./terminal.ts";
+
+// npm installs hundreds of packages twice: two cores that have other work to do need minutes.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
+
+/** An empty folder, and terminals in it. What is cloned is the last commit. */
+const place = forFile(async () => {
+  const path = await mkdtemp(join(tmpdir(), "parley-readme-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+});
+let terminal: Terminal;
+
+beforeAll(async () => {
+  const env = {
+    ...process.env,
+    ...Object.fromEntries(["NODE_ENV", ...Object.keys(VARIABLES)].map((name) => [name, undefined])),
+    PATH: `${await fetchOldestNode()}:/usr/local/bin:/usr/bin:/bin`,
+    PARLEY_CACHE_DIR: join(ROOT, ".cache"),
+    npm_config_prefer_offline: "true",
+    ...(await freePortVariables()),
+  };
+  terminal = new Terminal(place.path, env);
+});
+
+async function leaveRunning(commands: string): Promise<RunningProgram> {
+  const program = await terminal.typeAndLeaveRunning(commands);
+  onTestFinished(program.stop);
+  return program;
+}
+
+test("the README's first block starts everything in an empty folder, on the oldest Node that it names", async () => {
+  const clone = readmeBlock().replace("<address of this repository>", ROOT);
+  expect(await terminal.type("node --version")).toBe(`v${oldestNode()}\n`);
+
+  const program = await leaveRunning(clone);
+  terminal.folder = join(place.path, "parley");
+  const talk = await terminal.type(typedIn('$ npm run talk -- --room kitchen --say "what').join("\n"));
+  await program.stop();
+
+  expect(program.printed).toContain("ready: scripted in every room of ws://127.0.0.1:");
+  expect(talk).toContain("42");
+  expect(processesIn(place.path)).toEqual([]);
+});
+
+test("the README's commands make an agent that runs, talks and passes its test, on the same Node", async () => {
+  const create = readmeBlock("npm run create");
+  expect(create).toContain("\nnpm start");
+
+  const program = await leaveRunning(create);
+  terminal.folder = join(place.path, "my-agent");
+  const typed = typedIn("$ npm run talk -- --room kitchen --say 'use roll_dice");
+  const printed = await terminal.type(typed.join("\n"));
+  await program.stop();
+
+  expect(program.printed).toContain("Nothing is missing.");
+  expect(printed).toMatch(/← roll_dice \(run by the server\): \{"rolled":[1-6]\}/);
+  expect(printed).toContain("1 runs of 1 tests, all passed");
+  expect(await readdir(join(terminal.folder, "packages"))).toEqual(["parley-0.1.0.tgz", "parley-client-0.1.0.tgz"]);
+  expect(processesIn(place.path)).toEqual([]);
+});
+
+test("a folder that has an agent is not made again, and the command that updates it is named", async () => {
+  terminal.folder = join(place.path, "parley");
+
+  const refused = terminal.type("npm run create -- ../my-agent");
+  await expect(refused).rejects.toThrow(
+    "already has an agent. To give it this clone's packages, run: npm run update -- ../my-agent",
+  );
+  const updated = await terminal.type("npm run update -- ../my-agent");
+
+  expect(updated).not.toContain("Building");
+  expect(updated).toContain("In ../my-agent: npm install file:packages/parley-0.1.0.tgz");
+});
+
+test("create-parley says in one sentence that this Node is too old", async () => {
+  terminal.folder = join(place.path, "parley");
+
+  const created = terminal.type("node dist/create-parley/dist/cli/init/create.js ../other");
+
+  await expect(created).rejects.toThrow(
+    `create-parley: Node 22.18 or newer is needed, this is ${oldestNode()}: install Node 24`,
+  );
+  await expect(created).rejects.not.toThrow("SyntaxError");
+});
