@@ -31,7 +31,7 @@ interface ComposeFile {
   >;
   readonly secrets?: Readonly<Record<string, { readonly file: string }>>;
 }
-const readCompose = async () => parse(await read("docker-compose.yml")) as ComposeFile;
+const readCompose = async () => parse(await read("docker-compose.yml"), { merge: true }) as ComposeFile;
 
 /** `# NAME=value` of .env.example: every line that would set a variable without its mark. */
 async function readExample(): Promise<Map<string, string>> {
@@ -52,7 +52,7 @@ test.each(COMPOSE_FILES)("%s is valid by the compose specification's schema", as
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
 
   // Docker's own tag `!override` is unknown here.
-  void validate(parse(await read(file), { logLevel: "error" }));
+  void validate(parse(await read(file), { logLevel: "error", merge: true }));
 
   expect(validate.errors).toBeNull();
 });
@@ -71,13 +71,16 @@ test("docker-compose.yml has its services and the livekit-server that we build",
     Object.entries(services).flatMap((each) => (isOptional(each) === wanted ? each[0] : [])),
   );
 
-  expect(always).toEqual(["livekit", "redis", "postgres", "worker", "gateway"]);
+  expect(always).toEqual(["livekit", "postgres", "worker", "gateway"]);
   expect(optional).toEqual(["otel-collector", "jaeger", "prometheus", "grafana"]);
   expect(services["livekit"]?.image).toBe("livekit/livekit-server:v1.13.5");
   expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
 });
 
-const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "DOMAIN", "ACME_DIRECTORY"];
+const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "NODE_IP", "WORKER_MEMORY", "WORKER_CPUS", "DOMAIN", "ACME_DIRECTORY"];
+const LIMITS = ["WORKER_MEMORY", "WORKER_CPUS"];
+/** Have no value of their own, and are needed before others come in. */
+const SET_FOR_OTHERS = ["ANTHROPIC_API_KEY", "TOKEN_SECRET", "LIVEKIT_PUBLIC_URL", "PUBLISH_ADDRESS"];
 /** `${NAME:-default}`, also within another's default. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
 
@@ -90,7 +93,9 @@ test("docker-compose.yml needs nothing set, and .env.example marks what it then 
   const known = new Map(defaults.filter(([, value]) => value !== ""));
 
   expect(compose).not.toMatch(/\$\{[A-Z_]+(?::?\?|\})/);
-  expect(new Set(marked)).toEqual(new Set([...known.keys(), "ANTHROPIC_API_KEY", "TOKEN_SECRET"]));
+  expect(new Set(marked)).toEqual(
+    new Set([...known.keys(), ...SET_FOR_OTHERS].filter((name) => !LIMITS.includes(name))),
+  );
   // Each has one value, wherever it stands.
   for (const [name, value] of defaults) expect([name, value]).toEqual([name, known.get(name) ?? ""]);
 });
@@ -116,7 +121,7 @@ test("with nothing set docker-compose.yml lets this machine alone in", async () 
 
   expect(ports.length).toBeGreaterThan(5);
   for (const port of ports)
-    expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{PUBLISH_ADDRESS:-127\.0\.0\.1\}):\d+:\d+(?:\/udp)?$/);
+    expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{PUBLISH_ADDRESS:-\$\{NODE_IP:-127\.0\.0\.1\}\}):\d+:\d+(?:\/udp)?$/);
 });
 
 test("any number of workers can run: none has a published port, the gateway has them and finds all workers", async () => {
@@ -357,6 +362,6 @@ test("the image has what runs and no second Node, database or test runner: at mo
 test("the compose worker can write to /tmp alone", async () => {
   const { services } = await readCompose();
 
-  expect(services["worker"]).toMatchObject({ read_only: true, tmpfs: ["/tmp"] });
+  expect(services["worker"]).toMatchObject({ read_only: true, tmpfs: ["/tmp:size=256m"] });
   expect(await read("Dockerfile")).toMatch(/^ENV .*\bHOME=\/tmp$/m);
 });

@@ -16,7 +16,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Files that an existing project may have already: its own ones stay, and the agent works with them. */
-const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "docker-compose.yml"]);
+const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
 
 /** Names of files. */
 export interface Written {

@@ -9,7 +9,7 @@ import { TalkError } from "../../../src/cli/talk/talk-error.ts";
 import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("a new folder gets an agent of six files, and what git, editors and containers need", async () => {
+test("a new folder gets an agent of seven files, and what git, editors and containers need", async () => {
   await using temp = await tempFolder();
   const folder = join(temp.path, "My Agent");
 
@@ -17,6 +17,7 @@ test("a new folder gets an agent of six files, and what git, editors and contain
 
   expect(written.agent).toEqual([
     "package.json",
+    "Dockerfile",
     "client.ts",
     "docker-compose.yml",
     "parley.config.ts",
@@ -25,13 +26,13 @@ test("a new folder gets an agent of six files, and what git, editors and contain
   ]);
   expect(written.forTools).toEqual([".dockerignore", ".gitignore", "tsconfig.json"]);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  expect(entries.filter((entry) => entry.isFile())).toHaveLength(9);
+  expect(entries.filter((entry) => entry.isFile())).toHaveLength(10);
   expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({ name: "my-agent" });
 });
 
 test("a project keeps what it has for git, editors and containers", async () => {
   await using temp = await tempFolder();
-  const own = [".dockerignore", ".gitignore", "tsconfig.json", "docker-compose.yml"];
+  const own = [".dockerignore", ".gitignore", "tsconfig.json", "Dockerfile", "docker-compose.yml"];
   for (const name of own) await writeFile(join(temp.path, name), "mine");
 
   const written = await runInit(temp.path);
