@@ -1,0 +1,50 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { AGENT, ROOT } from "./support/containers.ts";
+import { engine, Project } from "./support/project.ts";
+import { Talk } from "./support/talk.ts";
+
+/** The model, in a container of its own. */
+const MODEL = `services:
+  model:
+    image: node:24.21.0-slim
+    command: ["node", "${ROOT}/test/compose/support/model.ts"]
+    volumes: ["${ROOT}:${ROOT}:ro"]
+`;
+
+beforeAll(() => writeFile(join(AGENT, "model.yml"), MODEL));
+
+test("a first agent's containers are built and talk, and go on when a service is killed", async () => {
+  await using project = await Project.create({
+    folder: AGENT,
+    files: ["model.yml"],
+    env: "ANTHROPIC_API_KEY=test\nANTHROPIC_BASE_URL=http://model:9000\n",
+  });
+  await project.compose("up", "--build", "--detach", "--wait");
+  await using talk = await Talk.open({ room: "dice" });
+  const answers = [(await talk.ask("roll a die")).text];
+
+  for (const service of ["postgres", "livekit"]) {
+    await project.kill(service);
+    answers.push((await talk.ask("roll a die")).text);
+  }
+
+  expect(answers).toEqual(Array(3).fill("I rolled it."));
+  expect(talk.events).toContainEqual(expect.objectContaining({ event: "tool_result", toolName: "roll_dice" }));
+  const [worker = ""] = await project.containers("worker");
+  expect(await engine("exec", worker, "sh", "-c", "touch x 2>&1 || true; touch /tmp/x")).toContain("Read-only");
+});
+
+test("a first agent without a key says in one line which variables it needs", async () => {
+  await using project = await Project.create({ folder: AGENT });
+  await project.compose("up", "--build", "--detach", "livekit", "postgres");
+  const start = project.compose("up", "--detach", "--wait", "--wait-timeout", "15", "worker");
+
+  await expect(start).rejects.toThrow(/ended with code/);
+
+  const log = await project.compose("logs", "--no-log-prefix", "--tail", "50", "worker");
+  const lines = log.split("\n").filter((line) => line.includes("ANTHROPIC_API_KEY"));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines[0]).toContain("ANTHROPIC_BASE_URL");
+});

@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from "vitest";
+import { runCommand } from "../../src/worker/process/start-program.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { DEVELOPMENT_SECRET, fetchToken, isPodman, Project } from "./support/project.ts";
+import { Talk } from "./support/talk.ts";
+
+/** Addresses for examples (RFC 5737): this machine's, and the other's. */
+const [HERE, THERE] = ["192.0.2.10", "192.0.2.20"] as const;
+const OTHER = ["ip", "netns", "exec", "parley-other"] as const;
+
+const project = forFile(async () => {
+  const created = await Project.create({ env: `NODE_IP=${HERE}\n` });
+  if (isPodman) await addOtherMachine();
+  if (isPodman) await created.compose("up", "--detach", "--wait");
+  return created;
+});
+
+/** A second network, joined by a cable. It needs the network of its own that podman's tests run in. */
+async function addOtherMachine(): Promise<void> {
+  const commands = [
+    "ip netns add parley-other",
+    "ip link add parley-here type veth peer name parley-there netns parley-other",
+    `ip addr add ${HERE}/24 dev parley-here`,
+    "ip link set parley-here up",
+    ...["ip link set lo up", `ip addr add ${THERE}/24 dev parley-there`, "ip link set parley-there up"].map(
+      (command) => `${OTHER.join(" ")} ${command}`,
+    ),
+  ];
+  for (const command of commands) await sh(command);
+}
+
+/** As a firewall or a router does: it lets nothing in but answers. */
+async function closeOtherMachine(): Promise<void> {
+  const rules = [
+    "-A INPUT -i lo -j ACCEPT",
+    "-A INPUT -m state --state ESTABLISHED,RELATED -j ACCEPT",
+    "-P INPUT DROP",
+  ];
+  for (const rule of rules) await sh(`${OTHER.join(" ")} iptables ${rule}`);
+}
+
+async function sh(command: string): Promise<void> {
+  await runCommand("sh", ["-c", command]);
+}
+
+/** Over there: a token comes to it in whatever way. */
+async function askFromThere(room: string): Promise<string> {
+  const { token, livekitUrl } = await fetchToken(room, "bob");
+  const [command, ...args] = OTHER;
+  const script = new URL("support/ask.ts", import.meta.url).pathname;
+  const env = { ...process.env, TOKEN: token, LIVEKIT_URL: livekitUrl, NODE_ENV: "production" };
+  return runCommand(command, [...args, process.execPath, script, "what is 21 * 2?"], { env });
+}
+
+afterAll(async () => {
+  if (isPodman) await sh("ip netns delete parley-other");
+});
+
+test.runIf(isPodman)(
+  "with NODE_IP a participant on another machine talks, whatever its firewall keeps out",
+  async () => {
+    const open = await askFromThere("open");
+    await closeOtherMachine();
+    const closed = await askFromThere("closed");
+
+    expect([open, closed]).toEqual(Array(2).fill(expect.stringContaining("21 * 2 is 42.")));
+  },
+);
+
+test.runIf(isPodman)("with NODE_IP a participant on this machine talks as well", async () => {
+  await using talk = await Talk.open({ room: "here", secret: DEVELOPMENT_SECRET });
+
+  expect((await talk.ask("what is 21 * 2?")).text).toContain("21 * 2 is 42.");
+  expect(await project.containers("livekit")).toHaveLength(1);
+});

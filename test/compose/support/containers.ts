@@ -1,0 +1,125 @@
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { freemem } from "node:os";
+import { join } from "node:path";
+import { runCommand } from "../../../src/worker/process/start-program.ts";
+
+export const ROOT = join(import.meta.dirname, "../../..");
+/** Images, containers and programs of these tests. */
+export const CACHE = join(ROOT, ".cache/compose");
+
+/** An agent as `npm run create` makes it. */
+export const AGENT = join(CACHE, "agent");
+
+const COMPOSE = "github.com/docker/compose/v2";
+const COMPOSE_VERSION = "v2.40.3";
+const PROGRAMS = ["podman", "mmdebstrap", "crun", "netavark", "aardvark-dns", "catatonit", "iptables", "iproute2"];
+
+/**
+ * What podman needs to find: its images and containers in the cache, apart from the machine's own. Limits are set because
+ * podman's default raises them, which some machines forbid.
+ */
+export const PODMAN_ENV = {
+  CONTAINERS_CONF: join(CACHE, "containers.conf"),
+  CONTAINERS_STORAGE_CONF: join(CACHE, "storage.conf"),
+  // podman does not speak BuildKit's protocol.
+  DOCKER_BUILDKIT: "0",
+} as const;
+export const composeBinary = join(CACHE, `docker-compose-${COMPOSE_VERSION}`);
+
+const STORAGE = join(CACHE, "storage");
+/** For containers and images: they are written and deleted many thousand files at a time. */
+const STORAGE_BYTES = 8e9;
+
+/**
+ * A command in a mount namespace in which podman can run: crun refuses a machine that has both versions of cgroups. What
+ * podman stores is in memory, if there is enough, and is gone with the namespace.
+ */
+export function withPodman(command: readonly string[]): readonly [string, ...string[]] {
+  const inMemory =
+    freemem() > 1.5 * STORAGE_BYTES ? `mount -t tmpfs -o size=${STORAGE_BYTES} tmpfs "${STORAGE}"; ` : "";
+  const script = `umount /sys/fs/cgroup/unified 2>/dev/null; ${inMemory}exec "$@"`;
+  return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", ...command];
+}
+
+/** A command in a network namespace of its own, which has nothing but a loopback: all ports are free there. */
+export function inOwnNetwork(command: readonly string[]): readonly [string, ...string[]] {
+  return ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh", ...command];
+}
+
+/** Whether a Docker engine runs here. */
+export async function hasDocker(): Promise<boolean> {
+  return runCommand("docker", ["info"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Why no container can run here, or undefined. */
+export async function whyNoContainers(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return "neither a Docker engine nor the rights of root";
+  const [command, ...args] = withPodman(inOwnNetwork(["true"]));
+  await mkdir(STORAGE, { recursive: true });
+  return runCommand(command, args).then(
+    () => undefined,
+    () => "no Docker engine, and no namespaces for podman",
+  );
+}
+
+/** Installs podman and its parts from Debian's packages, and builds Docker Compose with Go, unless they are there. */
+export async function installPodman(): Promise<void> {
+  await mkdir(STORAGE, { recursive: true });
+  await writeFile(
+    PODMAN_ENV.CONTAINERS_CONF,
+    `[containers]
+default_ulimits = ["nofile=16384:16384", "nproc=32768:32768"]
+# Of builds: they install packages. Compose names the networks of all that runs.
+netns = "host"
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+[network]
+network_backend = "netavark"
+network_config_dir = "${join(CACHE, "networks")}"
+`,
+  );
+  await writeFile(
+    PODMAN_ENV.CONTAINERS_STORAGE_CONF,
+    `[storage]
+driver = "overlay"
+graphroot = "${STORAGE}"
+runroot = "/run/parley-compose"
+`,
+  );
+  await installDebianPackages();
+  if (!existsSync(composeBinary)) await buildCompose();
+}
+
+async function installDebianPackages(): Promise<void> {
+  const isThere = await runCommand("dpkg", ["--status", ...PROGRAMS]).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return;
+  const flags = ["--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
+  const install = () => runCommand("apt-get", ["install", ...flags, ...PROGRAMS]);
+  await install().catch(async () => {
+    // A fresh machine has no lists of packages.
+    await runCommand("apt-get", ["update"]);
+    await install();
+  });
+}
+
+/** Its module cannot be installed by its name, because its go.mod has exclusions. */
+async function buildCompose(): Promise<void> {
+  const folder = join(CACHE, "build-compose");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "go.mod"), "module build-compose\n");
+  const place = { cwd: folder };
+  await runCommand("go", ["get", `${COMPOSE}/cmd@${COMPOSE_VERSION}`], place);
+  const flags = ["-trimpath", "-ldflags", `-s -w -X ${COMPOSE}/internal.Version=${COMPOSE_VERSION}`];
+  await runCommand("go", ["build", ...flags, "-o", "docker-compose", `${COMPOSE}/cmd`], place);
+  await rename(join(folder, "docker-compose"), composeBinary);
+  await rm(folder, { recursive: true });
+}

@@ -1,0 +1,157 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { buildLivekitServer } from "../../../src/worker/services/build-livekit-server.ts";
+import { CACHE, PODMAN_ENV, ROOT } from "./containers.ts";
+
+const FOLDER = join(import.meta.dirname, "../stand-ins");
+const NPM = "npm@11.19.1";
+const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
+
+/** A tree of Debian's packages, which images are made on. */
+interface Tree {
+  readonly suite: string;
+  readonly packages: readonly string[];
+}
+/** What the image of Node is made on, too. */
+const BOOKWORM: Tree = { suite: "bookworm", packages: ["apt", "ca-certificates"] };
+/** Debian 12 has no PostgreSQL 18. */
+const FORKY: Tree = { suite: "forky", packages: ["postgresql-18", "haproxy", "busybox"] };
+
+interface StandIn {
+  readonly tree: Tree;
+  /** Puts what the instructions copy into the folder. */
+  readonly fill?: (folder: string, tag: string) => Promise<unknown>;
+  readonly instructions: string;
+}
+
+/** By the name of the real image. Paths, users, signals and commands are those of the real one. */
+const STAND_INS: Readonly<Record<string, StandIn>> = {
+  node: {
+    tree: BOOKWORM,
+    fill: async (folder, tag) => {
+      const name = `node-${process.platform}-${process.arch}`;
+      await install(folder, `${name}@${tag.replace(/-slim$/, "")}`);
+      // npm looks for its settings beside the folder of the program itself.
+      await rename(join(folder, "lib/node_modules", name, "bin/node"), join(folder, "node"));
+      await rm(join(folder, "lib"), { recursive: true });
+      await install(folder, NPM);
+      await copyNpmSettings(folder);
+    },
+    instructions: `
+ENV NODE_EXTRA_CA_CERTS=/usr/local/etc/certificates.pem
+COPY node /usr/local/bin/
+COPY etc /usr/local/etc/
+COPY lib/node_modules /usr/local/lib/node_modules/
+RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm \
+  && groupadd --gid 1000 node && useradd --uid 1000 --gid node --create-home node
+CMD ["node"]`,
+  },
+  postgres: {
+    tree: FORKY,
+    fill: (folder) => cp(join(FOLDER, "postgres.sh"), join(folder, "entrypoint.sh")),
+    instructions: `
+ENV PATH=/usr/local/bin:/usr/lib/postgresql/18/bin:/usr/bin:/bin PGDATA=/var/lib/postgresql/18/docker
+COPY entrypoint.sh /usr/local/bin/
+RUN chmod 755 /usr/local/bin/entrypoint.sh && rm -rf /var/lib/postgresql && install -d -o postgres -g postgres -m 1777 /var/lib/postgresql /run/postgresql
+VOLUME /var/lib/postgresql
+STOPSIGNAL SIGINT
+ENTRYPOINT ["entrypoint.sh"]
+CMD ["postgres"]`,
+  },
+  haproxy: {
+    tree: FORKY,
+    instructions: `
+RUN ln -sf busybox /usr/bin/wget
+USER haproxy
+STOPSIGNAL SIGUSR1
+ENTRYPOINT ["haproxy", "-W", "-db"]
+CMD ["-f", "/usr/local/etc/haproxy/haproxy.cfg"]`,
+  },
+  "livekit/livekit-server": {
+    tree: FORKY,
+    fill: async (folder) =>
+      cp(await buildLivekitServer(join(ROOT, ".cache"), progress), join(folder, "livekit-server")),
+    instructions: `
+RUN ln -sf busybox /usr/bin/wget
+COPY livekit-server /livekit-server
+ENTRYPOINT ["/livekit-server"]`,
+  },
+};
+
+const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
+
+/**
+ * Makes an image under each of these names, where no registry of images can be reached: trees of Debian's packages with the
+ * same programs. What the real images do differently, these tests do not see.
+ *
+ * @throws {Error} for an image that has no stand-in
+ */
+export async function makeStandIns(images: readonly string[]): Promise<void> {
+  for (const image of images) {
+    const name = `docker.io/${image.includes("/") ? "" : "library/"}${image}`;
+    if (!(await hasImage(name))) await make(image, name);
+  }
+}
+
+async function make(image: string, name: string): Promise<void> {
+  const [repository = "", tag = ""] = image.split(":");
+  const standIn = STAND_INS[repository];
+  if (!standIn) throw new Error(`${image} has no stand-in: add one to ${import.meta.filename}`);
+  const base = await makeTree(standIn.tree);
+  progress(`making a stand-in for ${image}`);
+  const folder = join(CACHE, "stand-in");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await standIn.fill?.(folder, tag);
+  await writeFile(join(folder, "Containerfile"), `FROM ${base}\n${standIn.instructions.trim()}\n`);
+  await podman("build", "--isolation", "chroot", "--tag", name, folder);
+  await rm(folder, { recursive: true });
+}
+
+async function makeTree(tree: Tree): Promise<string> {
+  const { suite } = tree;
+  const name = `localhost/debian-${suite}:latest`;
+  if (await hasImage(name)) return name;
+  const tarball = join(CACHE, `${suite}.tar`);
+  if (!existsSync(tarball)) await installTree(tree, tarball);
+  await podman("import", tarball, name);
+  return name;
+}
+
+async function installTree({ suite, packages }: Tree, tarball: string): Promise<void> {
+  progress(`installing a tree of Debian's ${suite}`);
+  const options = [
+    "--variant=minbase",
+    `--include=${packages.join(",")}`,
+    // A mirror that is a few days old will do.
+    '--aptopt=Acquire::Check-Valid-Until "false"',
+    ...["man", "doc", "locale", "info"].map((each) => `--dpkgopt=path-exclude=/usr/share/${each}/*`),
+  ];
+  await runCommand("mmdebstrap", [...options, "--format=tar", suite, `${tarball}.new`]);
+  await rename(`${tarball}.new`, tarball);
+}
+
+/** The registry and the certificates of this machine: builds install packages from where the machine does. */
+async function copyNpmSettings(folder: string): Promise<void> {
+  await mkdir(join(folder, "etc"));
+  const registry = await runCommand("npm", ["config", "get", "registry"], { cwd: "/" });
+  await writeFile(join(folder, "etc/npmrc"), `registry=${registry.trim()}\n`);
+  await cp(process.env["NODE_EXTRA_CA_CERTS"] ?? CERTIFICATES, join(folder, "etc/certificates.pem"));
+}
+
+async function install(prefix: string, name: string): Promise<void> {
+  await runCommand("npm", ["install", "--global", "--prefix", prefix, "--no-audit", "--no-fund", name]);
+}
+
+async function hasImage(name: string): Promise<boolean> {
+  return podman("image", "exists", name).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function podman(...args: readonly string[]): Promise<string> {
+  return runCommand("podman", args, { env: { ...process.env, ...PODMAN_ENV } });
+}

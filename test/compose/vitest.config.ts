@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { defineConfig } from "vitest/config";
+
+const root = join(import.meta.dirname, "../..");
+
+export default defineConfig({
+  resolve: { alias: { "@parley/client": join(root, "src/client/index.ts") } },
+  test: {
+    root,
+    include: ["test/compose/*.test.ts"],
+    globalSetup: ["test/compose/support/global-setup.ts"],
+    setupFiles: ["test/support/quiet-native-log.ts"],
+    // Containers start, stop and are restarted; their own limits are in the compose files.
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    // All use the ports of the compose files.
+    fileParallelism: false,
+    sequence: { concurrent: false },
+  },
+});
