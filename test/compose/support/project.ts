@@ -57,7 +57,7 @@ export class Project implements AsyncDisposable {
 
   async #run(command: string, args: readonly string[]): Promise<string> {
     const { PATH, HOME, DOCKER_HOST, DOCKER_BUILDKIT, CONTAINERS_CONF, CONTAINERS_STORAGE_CONF } = process.env;
-    // The machine's own variables are no settings of the project.
+    // Without the machine's own variables, which would override the project's `.env`.
     const engineEnv = { HOME, DOCKER_HOST, DOCKER_BUILDKIT, CONTAINERS_CONF, CONTAINERS_STORAGE_CONF };
     return runCommand(command, args, { cwd: this.folder, env: { ...engineEnv, PATH: `${this.#bin}:${PATH}` } });
   }

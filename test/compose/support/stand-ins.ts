@@ -14,7 +14,7 @@ interface Tree {
   readonly suite: string;
   readonly packages: readonly string[];
 }
-/** What the image of Node is made on, too. */
+/** The Debian release that the real image of Node is based on. */
 const BOOKWORM: Tree = { suite: "bookworm", packages: ["apt", "ca-certificates"] };
 /** Debian 12 has no PostgreSQL 18. */
 const FORKY: Tree = { suite: "forky", packages: ["postgresql-18", "haproxy", "busybox"] };
