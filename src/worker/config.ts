@@ -19,7 +19,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly publishAddress: string;
   /** The worker gets only rooms that are dispatched to this name. Undefined: LiveKit gives it every room. */
   readonly livekitAgentName: string | undefined;
-  /** Signalling port of the livekit-server that we start; its TCP and UDP media ports are the next two. */
+  /** Signalling port of the livekit-server that we start; media goes to the next port, over UDP. */
   readonly livekitPort: number;
   /** Includes the password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */
   readonly databaseUrl: string | undefined;

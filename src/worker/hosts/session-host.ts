@@ -63,6 +63,18 @@ export interface HandOverOptions {
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "host-main"));
 
+/** Secrets that only the worker itself uses: to give out tokens, and to sign webhooks. */
+const SECRETS_OF_MAIN = ["TOKEN_SECRET", "WEBHOOK_SECRET"];
+
+/**
+ * The worker's environment: a host runs the author's config and tools, which may read any variable. Without the secrets
+ * of the worker alone, which are empty and not absent, or they would be read from `.env`.
+ */
+function hostEnvironment(): NodeJS.ProcessEnv {
+  const withheld = SECRETS_OF_MAIN.flatMap((name) => [name, `${name}_FILE`]);
+  return { ...process.env, ...Object.fromEntries(withheld.map((name) => [name, ""])), [HOSTED]: "1" };
+}
+
 /** Whether a process's command line is that of a session host. */
 export function isHostProcess(command: string): boolean {
   return command.includes(ENTRY);
@@ -94,8 +106,7 @@ export class SessionHost {
   constructor(options: SessionHostOptions) {
     this.#options = options;
     this.capacity = options.capacity;
-    const env = { ...process.env, [HOSTED]: "1" };
-    this.#process = fork(ENTRY, [options.agent], { serialization: "advanced", env });
+    this.#process = fork(ENTRY, [options.agent], { serialization: "advanced", env: hostEnvironment() });
     this.#exited = once(this.#process, "exit");
     this.#process.on("error", () => {});
     this.#process.on("message", (message: FromHost) => this.#handle(message));

@@ -4,10 +4,11 @@ import { open, readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
+import { programEnvironment } from "../../tool/program-environment.ts";
 import { endProcess } from "./end-process.ts";
 import { readPidFile, removePidFile, writePidFile } from "./pid-file.ts";
 
-/** The user, the folder and the environment of a program. */
+/** The user, the folder and the environment of a program. @defaultValue our user and folder, and `programEnvironment` */
 type Place = Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
 
 interface ServerOptions {
@@ -45,7 +46,12 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { name, port, command, args, pidFile, logFile, stopSignals } = options;
   await using log = await open(logFile, "w");
-  const child = spawn(command, args, { ...options.place, detached: true, stdio: ["ignore", log.fd, log.fd] });
+  const child = spawn(command, args, {
+    env: programEnvironment(),
+    ...options.place,
+    detached: true,
+    stdio: ["ignore", log.fd, log.fd],
+  });
   const exited = Promise.withResolvers<void>();
   child.once("exit", () => exited.resolve());
   await once(child, "spawn");
@@ -83,7 +89,7 @@ export async function runCommand(
   args: readonly string[],
   { input = "", ...place }: Place & { readonly input?: string } = {},
 ): Promise<string> {
-  const child = spawn(command, args, { ...place, detached: true, stdio: "pipe" });
+  const child = spawn(command, args, { env: programEnvironment(), ...place, detached: true, stdio: "pipe" });
   const closed = once(child, "close");
   child.stdin.on("error", () => {});
   child.stdin.end(input);

@@ -5,12 +5,20 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
+import { programEnvironment } from "../../tool/program-environment.ts";
 import { KillWithUs } from "../../tool/kill-with-us.ts";
 import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
 import type { TellProgress } from "./service.ts";
 
 const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
+/** How Go downloads and builds: its own settings, the machine's proxies and certificates, and a C compiler. */
+const GO_SETTINGS = [
+  ...["GOPATH", "GOROOT", "GOENV", "GOFLAGS", "GOCACHE", "GOMODCACHE", "GOTMPDIR", "GOTOOLCHAIN", "GOMAXPROCS"],
+  ...["GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOVCS"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
+  ...["SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "CGO_ENABLED", "CC", "CXX"],
+];
 const PROGRESS_EVERY_MS = 10_000;
 export const WAYS_TO_LIVEKIT = [
   "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",
@@ -84,7 +92,7 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (l
   const ended = Promise.withResolvers<void>();
   const killWithUs = new KillWithUs();
   const child = spawn("go", args, {
-    env: { ...process.env, ...env },
+    env: { ...programEnvironment(...GO_SETTINGS), ...env },
     stdio: ["ignore", "ignore", "pipe"],
     detached: true,
   });

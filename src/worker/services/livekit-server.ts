@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { programEnvironment } from "../../tool/program-environment.ts";
 import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
 import { buildLivekitServer, builtLivekitServer } from "./build-livekit-server.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
@@ -15,7 +16,7 @@ interface LivekitKeys {
 interface LivekitOptions {
   readonly dataDir: string;
   readonly cacheDir: string;
-  /** For signalling. The next port is for media over TCP, the one after it for media over UDP. */
+  /** For signalling. The next port is for media, over UDP. */
   readonly port: number;
   /** The keys of the environment. Absent: new ones are made once, and kept in the data folder. */
   readonly keys?: LivekitKeys;
@@ -28,6 +29,8 @@ export interface LivekitService extends RunningServer, LivekitKeys {
   readonly url: string;
 }
 
+/** Settings of Go's runtime, the only ones that livekit-server takes from the environment of its start. */
+const GO_RUNTIME = ["GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"];
 /** At the first signal the server waits for its participants to leave; at the second it ends at once. */
 const STOP_SIGNALS = ["SIGTERM", "SIGTERM"] as const;
 const pidFileOf = (dataDir: string) => join(dataDir, "livekit-server.pid");
@@ -54,20 +57,24 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
     pidFile: pidFileOf(dataDir),
     logFile,
     stopSignals: STOP_SIGNALS,
+    place: { env: programEnvironment(...GO_RUNTIME) },
     isReady: () => answers(`http://127.0.0.1:${port}`),
     readyWithinMs: 15_000,
   });
   return { url: `ws://127.0.0.1:${port}`, ...keys, ...server };
 }
 
-/** Written as JSON, which is also YAML. */
+/**
+ * Written as JSON, which is also YAML. No media over TCP: livekit-server would accept it on all interfaces, whatever
+ * `bind_addresses` and `ips` say, and on loopback nothing keeps UDP away.
+ */
 function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecret }: LivekitKeys) {
   return {
     port,
     bind_addresses: ["127.0.0.1"],
     rtc: {
-      tcp_port: port + 1,
-      udp_port: port + 2,
+      tcp_port: 0,
+      udp_port: port + 1,
       node_ip: "127.0.0.1",
       use_external_ip: false,
       enable_loopback_candidate: true,

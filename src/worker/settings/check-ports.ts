@@ -12,7 +12,7 @@ export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise
   if (config.grpcPort !== undefined) tcp.push(["GRPC_PORT", config.grpcPort, httpHost]);
   const startsLivekit = !isWorkerOnly && config.livekitUrl === undefined;
   if (startsLivekit) {
-    tcp.push(["LIVEKIT_PORT", livekitPort, "127.0.0.1"], ["LIVEKIT_PORT + 1", livekitPort + 1, "127.0.0.1"]);
+    tcp.push(["LIVEKIT_PORT", livekitPort, "127.0.0.1"]);
   }
   if (!isWorkerOnly && config.databaseUrl === undefined && postgresPort !== 0) {
     tcp.push(["POSTGRES_PORT", postgresPort, "127.0.0.1"]);
@@ -25,8 +25,8 @@ export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise
       taken.push(`${variable}: expected a free port, got ${port}, which is in use on ${host}`);
     }
   }
-  if (startsLivekit && !(await isUdpPortFree(livekitPort + 2))) {
-    taken.push(`LIVEKIT_PORT + 2: expected a free UDP port, got ${livekitPort + 2}, which is in use`);
+  if (startsLivekit && !(await isUdpPortFree(livekitPort + 1))) {
+    taken.push(`LIVEKIT_PORT + 1: expected a free UDP port, got ${livekitPort + 1}, which is in use`);
   }
   if (taken.length > 0) throw new AppError("invalid_config", taken.join("\n"));
 }

@@ -57,8 +57,8 @@ export const VARIABLES = {
   PUBLISH_ADDRESS: { parse: text, expected: "an address", fallback: "127.0.0.1" },
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
   LIVEKIT_PORT: {
-    parse: port.refine((value) => value <= 65_533),
-    expected: "a port from 1 to 65533 (the next two are used as well)",
+    parse: port.refine((value) => value <= 65_534),
+    expected: "a port from 1 to 65534 (the next one is used as well)",
     fallback: "7880",
   },
   DATABASE_URL: databaseAddress,

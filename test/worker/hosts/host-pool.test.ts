@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Job } from "@livekit/protocol";
 import type { RunningJobInfo } from "@livekit/agents";
@@ -68,6 +69,23 @@ test("sessions share a process, end one by one, and their host stays", async () 
 
   expect(roomsOf(pool)).toHaveLength(2);
   expect(hosts()).toEqual(expect.arrayContaining(before.slice(0, 1)));
+});
+
+test("a host gets the variables that tools may read, and no secret that only the worker uses", async () => {
+  vi.stubEnv("BRAVE_API_KEY", "for a tool");
+  vi.stubEnv("TOKEN_SECRET", "development-secret");
+  vi.stubEnv("WEBHOOK_SECRET", "whsec_secret");
+  const pool = openPool();
+  await pool.launchJob(jobOf("a"));
+  vi.unstubAllEnvs();
+
+  const environments = hosts().map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
+  expect(environments.length).toBeGreaterThan(0);
+  for (const environment of environments) {
+    expect(environment).toEqual(
+      expect.arrayContaining(["BRAVE_API_KEY=for a tool", "TOKEN_SECRET=", "WEBHOOK_SECRET="]),
+    );
+  }
 });
 
 test("a session that leaves by itself is no longer one of the pool's", async () => {

@@ -49,6 +49,18 @@ test("a build that fails says why and names the three ways to get a server", asy
   );
 });
 
+test("Go gets its own settings, and none of our keys", async () => {
+  await fakeGo('env > "$GOBIN.env" && mkdir -p "$GOBIN" && echo built > "$GOBIN/server"');
+  vi.stubEnv("GOPROXY", "https://proxy.example");
+  vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
+
+  await buildLivekitServer(folder, () => {});
+
+  const environment = await readFile(join(folder, "livekit-server-1.13.5/bin.env"), "utf8");
+  expect(environment).toContain("GOPROXY=https://proxy.example");
+  expect(environment).not.toContain("secret");
+});
+
 test("a machine without Go is told so", async () => {
   vi.stubEnv("PATH", join(folder, "nothing"));
 

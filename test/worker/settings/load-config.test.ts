@@ -127,7 +127,7 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [{ WORKER_PORT: "70000" }, 'WORKER_PORT: expected a port from 1 to 65535, got "70000"'],
   [
     { LIVEKIT_PORT: "65535" },
-    'LIVEKIT_PORT: expected a port from 1 to 65533 (the next two are used as well), got "65535"',
+    'LIVEKIT_PORT: expected a port from 1 to 65534 (the next one is used as well), got "65535"',
   ],
   [{ MAX_SESSIONS: "-1" }, 'MAX_SESSIONS: expected a number from 1 to 10000, got "-1"'],
   [{ MAX_SESSIONS: "1e3" }, 'MAX_SESSIONS: expected a number from 1 to 10000, got "1e3"'],

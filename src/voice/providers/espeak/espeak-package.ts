@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { programEnvironment } from "../../../tool/program-environment.ts";
 import { moduleBeside } from "../../../lib/module-beside.ts";
 import { findPackage } from "../../../tool/find-package.ts";
 
@@ -48,6 +49,7 @@ export class EspeakPackage {
     const child = fork(CHILD, [findPackage("espeak-ng") ?? ""], {
       serialization: "advanced",
       execArgv: [],
+      env: programEnvironment("NODE_COMPILE_CACHE"),
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     child.on("message", ({ id, wav }: EspeakAnswer) => this.#settle(id, wav));

@@ -4,6 +4,7 @@ import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { AudioFrame } from "@livekit/rtc-node";
+import { programEnvironment } from "../../../tool/program-environment.ts";
 import { findPackage } from "../../../tool/find-package.ts";
 import { toAudioFrame } from "../../../livekit/audio-frame.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "../synthesizer.ts";
@@ -89,6 +90,7 @@ async function runProgram(
 ): Promise<Uint8Array | undefined> {
   const signal = AbortSignal.any([cut, AbortSignal.timeout(SENTENCE_LIMIT_MS)]);
   const child = spawn(path, ["--stdout", "-v", voice, "--stdin"], {
+    env: programEnvironment("ESPEAK_DATA_PATH"),
     stdio: ["pipe", "pipe", "ignore"],
     signal,
     killSignal: "SIGKILL",
